@@ -1,0 +1,17 @@
+"""The exceptions and warnings that shortlist raises, each with a one-sentence message."""
+
+
+class InvalidProblemError(ValueError):
+    """An argument that does not describe a problem; the message names it and the fix."""
+
+
+class InfeasibleError(InvalidProblemError):
+    """No selection satisfies the constraints, for example `include` exceeds the budget."""
+
+
+class MissingDependencyError(ImportError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class ShortlistWarning(UserWarning):
+    """Something worth knowing that does not make the result wrong."""

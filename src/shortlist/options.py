@@ -1,0 +1,28 @@
+"""What a solve is told: its limits, and whom to tell about its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A snapshot of a running search, given to the callback."""
+
+    nodes: int
+    open_nodes: int
+    objective: float
+    lower_bound: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Options:
+    """Limits of one solve, as `solve` documents them."""
+
+    gap: float = 1e-6
+    time_limit: float | None = None
+    node_limit: int | None = None
+    callback: Callable[[Progress], None] | None = None
+    warm_start: tuple[int, ...] | None = None

@@ -1,0 +1,64 @@
+"""What a solve returns: the model, what was proven about it, and what it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Status(Enum):
+    """Why a solve ended. Only `OPTIMAL` claims optimality, and only within the gap asked for."""
+
+    OPTIMAL = "optimal"
+    TIME_LIMIT = "time_limit"
+    NODE_LIMIT = "node_limit"
+    INTERRUPTED = "interrupted"
+    STALLED = "stalled"  # every node is closed, but floating point kept the gap above the target
+    HEURISTIC = "heuristic"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best model found, and a proven lower bound on every affordable model.
+
+    Attributes
+    ----------
+    status : Status
+        Why the solve ended.
+    support : tuple of int
+        Sorted indices of the predictors bought.
+    cost : float
+        What they cost, fees included.
+    coef : ndarray of shape (n_columns,)
+        One coefficient per column of X, zero outside the support.
+    intercept : float
+        The unpenalised intercept.
+    objective : float
+        Penalised loss of this model, evaluated by the problem itself.
+    lower_bound : float
+        No affordable model has a lower objective than this.
+    nodes : int
+        Branch-and-bound nodes processed.
+    seconds : float
+        Wall-clock time.
+    """
+
+    status: Status
+    support: tuple[int, ...]
+    cost: float
+    coef: NDArray[np.float64]
+    intercept: float
+    objective: float
+    lower_bound: float
+    nodes: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Relative distance between the objective and the lower bound."""
+        if self.objective == self.lower_bound:
+            return 0.0
+        return max(0.0, self.objective - self.lower_bound) / abs(self.objective)
