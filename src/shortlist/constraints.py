@@ -71,11 +71,15 @@ class Constraints:
             costs, budget, max_features, fees, include, exclude,
             unit, integral, unit_costs, unit_fees, unit_budget,
         )  # fmt: skip
-        if include and not constraints.is_affordable(include):
+        if len(include) > max_features:
             raise InfeasibleError(
-                f"include: its {len(include)} predictors cost {constraints.cost_of(include):g}, "
-                f"which exceeds budget={budget:g} or max_features={max_features}; "
-                "raise the limit or include fewer."
+                f"include: {len(include)} predictors exceed max_features={max_features}; "
+                "raise it or include fewer."
+            )
+        if include and constraints.unit_cost_of(include) > unit_budget:
+            raise InfeasibleError(
+                f"include: its predictors cost {constraints.cost_of(include):g}, which exceeds "
+                f"budget={budget:g}; raise it or include fewer."
             )
         return constraints
 
@@ -115,7 +119,8 @@ def _common_unit(
     for denominator in _DENOMINATORS:
         scaled = prices * denominator
         units = np.rint(scaled)
-        if np.all(np.abs(scaled - units) <= _RELATIVE_TOLERANCE * np.maximum(1.0, scaled)):
+        # Relative to the price itself, so that a tiny price is never taken for no price at all.
+        if np.all(np.abs(scaled - units) <= _RELATIVE_TOLERANCE * scaled):
             if units.max(initial=0.0) > 2.0**52:
                 break
             divisor = gcd(*units.astype(np.int64).tolist()) or 1

@@ -1,4 +1,4 @@
-"""The problem: which predictors should a logistic regression buy?
+"""The problem, which is to say: which predictors should a logistic regression buy.
 
 Rows m have features x_m, labels y_m in {-1, 1} and weights w_m >= 0. Columns are bundled into
 predictors g, and z_g says whether predictor g is bought:
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from math import inf, isfinite
 from typing import Any
 
@@ -35,6 +36,7 @@ class SubsetProblem:
     ----------
     X : array-like of shape (n_rows, n_columns)
         Features: an array, a DataFrame (its column names are then used) or a sparse matrix.
+        An array of float64 is not copied: do not change it while the problem is in use.
     y : array-like of shape (n_rows,)
         Labels of any two values; the larger one (in sorted order) counts as positive.
     ridge : float
@@ -89,25 +91,28 @@ class SubsetProblem:
         self.n_predictors = (
             n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
         )
+        included = self.support_of("include", include)
+        excluded = self.support_of("exclude", exclude)
+        self._check_disjoint(included, excluded)
         self.constraints = Constraints.build(
-            costs=self._costs(costs, budget),
+            costs=self._costs(costs),
             budget=inf if budget is None or budget == inf else _non_negative("budget", budget),
             max_features=self._max_features(max_features),
             fees=self._fees(fees),
-            include=self._indices("include", include),
-            exclude=self._indices("exclude", exclude),
+            include=included,
+            exclude=excluded,
         )
-        self._check_constraints()
+        self._warn_if_nothing_is_affordable()
 
     @property
     def n_rows(self) -> int:
         """Number of rows of X."""
-        return self.X.shape[0]
+        return len(self.X)
 
     @property
     def n_columns(self) -> int:
         """Number of columns of X."""
-        return self.X.shape[1]
+        return len(self.column_predictor)
 
     def columns_of(self, support: Iterable[int]) -> Int:
         """Return the sorted indices of the columns that belong to the predictors in `support`."""
@@ -140,14 +145,14 @@ class SubsetProblem:
                     f"{argument}: {predictor!r} is a name but the predictors have none; "
                     "pass X as a DataFrame or use indices."
                 )
-            if predictor not in names:
+            if predictor not in self._name_positions:
                 raise InvalidProblemError(
                     f"{argument}: there is no predictor {predictor!r}; use one of {_some(names)}."
                 )
-            return names.index(predictor)
+            return self._name_positions[predictor]
         if not isinstance(predictor, int | np.integer) or isinstance(predictor, bool):
             raise InvalidProblemError(
-                f"{argument}: {predictor!r} is neither a predictor's name nor its index."
+                f"{argument}: {predictor!r} is neither a predictor's name nor its index; use one."
             )
         if not 0 <= predictor < self.n_predictors:
             raise InvalidProblemError(
@@ -156,29 +161,35 @@ class SubsetProblem:
             )
         return int(predictor)
 
-    def _indices(self, argument: str, predictors: Sequence[Predictor]) -> tuple[int, ...]:
-        if isinstance(predictors, str):
+    def support_of(self, argument: str, predictors: Sequence[Predictor]) -> tuple[int, ...]:
+        """Return the sorted indices of predictors given by names or indices."""
+        if isinstance(predictors, str) or not isinstance(predictors, Iterable):
             raise InvalidProblemError(
-                f"{argument}: pass a list of predictors, [{predictors!r}], not a string."
+                f"{argument}: expected a list of predictors, such as [{predictors!r}], "
+                f"not {predictors!r}."
             )
         return tuple(sorted({self.index_of(argument, predictor) for predictor in predictors}))
 
-    def _costs(
-        self, costs: ArrayLike | Mapping[str, float] | None, budget: float | None
-    ) -> Float:
+    @cached_property
+    def _name_positions(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.predictor_names or ())}
+
+    def _costs(self, costs: ArrayLike | Mapping[str, float] | None) -> Float:
         if costs is None:
             return np.ones(self.n_predictors)
+        if hasattr(costs, "to_dict"):  # a Series goes by its labels, whatever their order
+            costs = costs.to_dict()
         if isinstance(costs, Mapping):
             values = np.full(self.n_predictors, np.nan)
             for name, cost in costs.items():
-                values[self.index_of("costs", name)] = cost
-            missing = [self.name_of(g) for g in np.flatnonzero(np.isnan(values))]
+                values[self.index_of("costs", name)] = _non_negative(f"costs of {name!r}", cost)
+            missing = [self.name_of(int(g)) for g in np.flatnonzero(np.isnan(values))]
             if missing:
                 raise InvalidProblemError(
-                    f"costs: no valid cost for {_some(missing)}; give every predictor one."
+                    f"costs: no cost for {_some(missing)}; give every predictor one."
                 )
         else:
-            values = np.array(costs, dtype=np.float64)
+            values = _floats("costs", costs)
             if values.shape != (self.n_predictors,):
                 raise InvalidProblemError(
                     f"costs: expected {self.n_predictors} values, one per predictor, "
@@ -200,46 +211,54 @@ class SubsetProblem:
             or max_features < 0
         ):
             raise InvalidProblemError(
-                f"max_features: must be an integer of at least 0, not {max_features!r}."
+                f"max_features: must be an integer of at least 0 or None, not {max_features!r}."
             )
         return min(int(max_features), self.n_predictors)
 
-    def _fees(
-        self, fees: Sequence[tuple[float, Sequence[Predictor]]] | None
-    ) -> tuple[Fee, ...]:
+    def _fees(self, fees: Sequence[tuple[float, Sequence[Predictor]]] | None) -> tuple[Fee, ...]:
+        if fees is None:
+            return ()
+        if not isinstance(fees, Iterable):
+            raise InvalidProblemError(
+                f"fees: expected a list of pairs (amount, members), not {fees!r}."
+            )
         parsed = []
-        for entry in fees or ():
+        for entry in fees:
             try:
                 amount, members = entry
             except (TypeError, ValueError):
                 raise InvalidProblemError(
                     f"fees: each fee is a pair (amount, members), not {entry!r}."
                 ) from None
-            indices = self._indices("fees", members)
-            if indices:
-                parsed.append(Fee(_non_negative("fees", amount), indices))
+            fee = Fee(_non_negative("fees", amount), self.support_of("fees", members))
+            if fee.members:
+                parsed.append(fee)
         return tuple(parsed)
 
-    def _check_constraints(self) -> None:
-        constraints = self.constraints
-        both = sorted(set(constraints.include) & set(constraints.exclude))
+    def _check_disjoint(self, include: tuple[int, ...], exclude: tuple[int, ...]) -> None:
+        both = set(include).intersection(exclude)
         if both:
             raise InvalidProblemError(
-                f"include and exclude: {self.name_of(both[0])} is in both; remove it from one."
+                f"include and exclude: {self.name_of(min(both))} is in both; remove it from one."
             )
-        if constraints.budget < inf and not constraints.include:
-            open_to_buy = (g for g in range(self.n_predictors) if g not in constraints.exclude)
-            if self.n_predictors and not any(
-                constraints.unit_costs[g] <= constraints.unit_budget
-                and constraints.is_affordable((g,))
-                for g in open_to_buy
-            ):
-                warnings.warn(
-                    f"budget: {constraints.budget:g} is below the price of the cheapest predictor, "
-                    "so the best model is the intercept alone.",
-                    ShortlistWarning,
-                    stacklevel=3,
-                )
+
+    def _warn_if_nothing_is_affordable(self) -> None:
+        constraints = self.constraints
+        if constraints.budget == inf or constraints.include or constraints.max_features == 0:
+            return
+        nothing_to_buy = True
+        for g in range(self.n_predictors):
+            if g not in constraints.exclude:
+                if constraints.is_affordable((g,)):
+                    return
+                nothing_to_buy = False
+        if not nothing_to_buy:
+            warnings.warn(
+                f"budget: {constraints.budget:g} is below the price of the cheapest predictor, "
+                "so the best model is the intercept alone.",
+                ShortlistWarning,
+                stacklevel=3,
+            )
 
 
 def _column_names(X: Any) -> list[str] | None:
@@ -259,6 +278,8 @@ def _column_names(X: Any) -> list[str] | None:
 def _features(X: Any) -> Float:
     if hasattr(X, "toarray"):
         X = X.toarray()
+    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
+        raise InvalidProblemError("X: contains complex numbers; pass their parts as columns.")
     try:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -268,9 +289,13 @@ def _features(X: Any) -> Float:
         ) from None
     if array.ndim != 2:
         raise InvalidProblemError(
-            f"X: expected a table with rows and columns, but got {array.ndim} dimension(s)."
+            "X: expected a table with rows and columns, but got "
+            f"{array.ndim} dimension(s); reshape it to 2."
         )
-    if not np.isfinite(array.sum()) and not np.isfinite(array).all():
+    # One sum finds any NaN or infinity; that it may also overflow only costs a second look.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum()
+    if not isfinite(total) and not np.isfinite(array).all():
         column = int(np.flatnonzero(~np.isfinite(array).all(axis=0))[0])
         raise InvalidProblemError(
             f"X: column {column} contains NaN or infinity; impute or remove those rows."
@@ -286,22 +311,33 @@ def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Float]:
         raise InvalidProblemError(
             f"y: expected {n_rows} labels, one per row of X, but got shape {labels.shape}."
         )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InvalidProblemError("y: contains NaN or infinity; remove those rows.")
+    if labels.dtype.kind in "biuf" and n_rows > 0:
+        # Two reductions instead of the sort of np.unique: this is on the path of every fit.
+        low, high = labels.min(), labels.max()
+        if not isfinite(low) or not isfinite(high):
+            raise InvalidProblemError("y: contains NaN or infinity; remove those rows.")
+        positive = labels == high
+        n_known = np.count_nonzero(positive) + np.count_nonzero(labels == low)
+        if low != high and n_known == n_rows:
+            return np.array([low, high], dtype=labels.dtype), np.where(positive, 1.0, -1.0)
     try:
         classes = np.unique(labels)
     except TypeError:
-        raise InvalidProblemError("y: labels must all be of one type; convert them.") from None
+        raise InvalidProblemError(
+            "y: labels must all be of one type and none missing; convert or remove those rows."
+        ) from None
     if len(classes) != 2:
         count = "only 1 class" if len(classes) == 1 else f"{len(classes)} classes"
-        raise InvalidProblemError(f"y: has {count}; exactly 2 classes are needed.")
+        raise InvalidProblemError(
+            f"y: has {count} but exactly 2 are needed; select or merge classes."
+        )
     return classes, np.where(labels == classes[1], 1.0, -1.0)
 
 
 def _weights(sample_weight: ArrayLike | None, signs: Float) -> Float:
     if sample_weight is None:
         return np.ones(len(signs))
-    weights = np.array(sample_weight, dtype=np.float64)
+    weights = _floats("sample_weight", sample_weight)
     if weights.shape != signs.shape:
         raise InvalidProblemError(
             f"sample_weight: expected {len(signs)} weights, one per row, "
@@ -309,9 +345,11 @@ def _weights(sample_weight: ArrayLike | None, signs: Float) -> Float:
         )
     if not weights.min(initial=0.0) >= 0 or not np.isfinite(weights.sum()):
         raise InvalidProblemError("sample_weight: weights must be finite and at least 0.")
-    if not (weights[signs > 0].sum() > 0 and weights[signs < 0].sum() > 0):
+    signed = weights * signs
+    if not (signed.max(initial=0.0) > 0 and signed.min(initial=0.0) < 0):
         raise InvalidProblemError(
-            "sample_weight: one class has no weight left; give both classes rows of weight > 0."
+            "sample_weight: the weights of one class are all zero; "
+            "give both classes rows of weight > 0."
         )
     return weights
 
@@ -324,24 +362,25 @@ def _predictors(
     """Return the predictor of each column, and the predictors' names if they have any."""
     if groups is None:
         return np.arange(n_columns), column_names
-    labels = list(groups)  # type: ignore[arg-type]
+    if not isinstance(groups, Iterable):
+        raise InvalidProblemError(
+            f"groups: expected {n_columns} labels, one per column, not {groups!r}."
+        )
+    labels: list[Any] = list(groups)
     if len(labels) != n_columns:
         raise InvalidProblemError(
             f"groups: expected {n_columns} labels, one per column, but got {len(labels)}."
         )
     if all(isinstance(label, str) for label in labels):
-        names = list(dict.fromkeys(labels))
-        position = {name: index for index, name in enumerate(names)}
-        return np.array([position[label] for label in labels], dtype=np.int64), names
-    try:
-        indices = np.array(labels)
-    except ValueError:
-        indices = np.array([], dtype=object)
-    if indices.dtype.kind not in "iu" or set(indices.tolist()) != set(range(int(indices.max()) + 1)):
+        position = {name: index for index, name in enumerate(dict.fromkeys(labels))}
+        return np.array([position[label] for label in labels], dtype=np.int64), list(position)
+    if not all(isinstance(label, int | np.integer) for label in labels) or (
+        set(labels) != set(range(max(labels) + 1))
+    ):
         raise InvalidProblemError(
             "groups: labels must be all names, or integers 0, 1, ... without a gap."
         )
-    return indices.astype(np.int64), None
+    return np.array(labels, dtype=np.int64), None
 
 
 def _positive(argument: str, value: float) -> float:
@@ -360,12 +399,22 @@ def _non_negative(argument: str, value: float) -> float:
 
 def _number(argument: str, value: float) -> float:
     try:
+        if isinstance(value, str | bool):
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise InvalidProblemError(f"{argument}: must be a number, not {value!r}.") from None
     if not isfinite(number):
         raise InvalidProblemError(f"{argument}: must be finite, not {value!r}.")
     return number
+
+
+def _floats(argument: str, values: ArrayLike) -> Float:
+    """Return a copy as float64, so that later changes of the argument change no problem."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidProblemError(f"{argument}: every value must be a number.") from None
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,0 +1,59 @@
+# Everything runs in a virtual environment of its own: only python3 (3.11 or later) and make are
+# needed. `make VENV=/some/where test` uses another one.
+
+VENV ?= .venv
+PYTHON ?= python3
+WORKERS ?= auto
+
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
+
+.PHONY: help demo test test-slow test-all lint bench clean
+
+help:
+	@echo "make demo       what a budget of 10 buys, and what the greedy rule buys instead"
+	@echo "make test       the default tests"
+	@echo "make test-slow  the slow tests only"
+	@echo "make test-all   all tests"
+	@echo "make lint       ruff and mypy"
+	@echo "make bench      the benchmarks"
+	@echo "make clean      remove the virtual environment and the caches"
+
+demo: $(VENV)/.installed
+	$(BIN)/shortlist demo
+
+test: $(VENV)/.installed-test
+	$(PYTEST)
+
+test-slow: $(VENV)/.installed-test
+	$(PYTEST) -m slow
+
+test-all: $(VENV)/.installed-test
+	$(PYTEST) -m "slow or not slow"
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# The stamps hold what is installed; pip runs again only when pyproject.toml changes.
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.installed-test $(VENV)/.installed

@@ -1,0 +1,147 @@
+"""The ways to solve a problem: one interface, one registry, and `solve`, which uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from math import inf
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..errors import InvalidProblemError
+from ..options import Options, Progress
+from ..problem import Predictor, SubsetProblem
+from ..result import Solution
+
+__all__ = ["Backend", "available_backends", "solve"]
+
+
+class Backend(Protocol):
+    """What a backend does: one class with this method, in one file, with one registry entry."""
+
+    def solve(self, problem: SubsetProblem, options: Options) -> Solution:
+        """Return the best affordable model found, and an honest lower bound and status.
+
+        The options are valid, and `options.warm_start`, if any, is affordable.
+        """
+
+
+@dataclass(frozen=True)
+class _Entry:
+    module: str
+    class_name: str
+    description: str
+
+
+# Modules are named, not imported: a backend costs nothing until it is used.
+_REGISTRY = {
+    "native": _Entry(".native", "NativeBackend", "branch and bound made for this problem"),
+    "enumeration": _Entry(
+        ".enumeration", "EnumerationBackend", "fits every selection: slow, simple, a reference"
+    ),
+}
+
+
+def available_backends() -> dict[str, str]:
+    """Return the names that `solve` accepts as `backend`, each with a one-line description.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> list(sl.available_backends())
+    ['native', 'enumeration']
+    """
+    return {name: entry.description for name, entry in _REGISTRY.items()}
+
+
+def solve(
+    problem: SubsetProblem,
+    backend: str = "native",
+    *,
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    callback: Callable[[Progress], None] | None = None,
+    warm_start: Sequence[Predictor] | None = None,
+) -> Solution:
+    """Find the affordable selection of predictors with the lowest objective, and prove it.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+    backend : str
+        Who solves it: a name that `available_backends` lists.
+    gap : float
+        The relative gap between objective and lower bound at which a model counts as optimal.
+    time_limit : float, optional
+        Seconds after which the search stops with the best model so far.
+    node_limit : int, optional
+        Number of nodes after which it stops.
+    callback : callable, optional
+        Called now and then with a `shortlist.options.Progress`.
+    warm_start : sequence of names or indices, optional
+        A selection to try first; ignored if it is not affordable.
+
+    Returns
+    -------
+    Solution
+        The best model found. Its `status` is `Status.OPTIMAL` only if its gap is proven.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, ["well", "well", "ill", "ill"], ridge=0.1, max_features=1)
+    >>> solution = sl.solve(problem)
+    >>> solution.status, solution.support, solution.gap <= 1e-6
+    (<Status.OPTIMAL: 'optimal'>, (0,), True)
+    """
+    if not isinstance(problem, SubsetProblem):
+        raise InvalidProblemError(
+            f"problem: must be a SubsetProblem made from X and y, not {type(problem).__name__}."
+        )
+    if not isinstance(backend, str) or backend not in _REGISTRY:
+        raise InvalidProblemError(
+            f"backend: there is no {backend!r}; use one of {', '.join(map(repr, _REGISTRY))}."
+        )
+    # Chained comparisons, so that NaN fails them and no conversion costs time.
+    if not (_is_number(gap) and 0 <= gap < inf):
+        raise InvalidProblemError(f"gap: must be a number of at least 0, not {gap!r}.")
+    if time_limit is not None and not (_is_number(time_limit) and time_limit >= 0):
+        raise InvalidProblemError(
+            f"time_limit: must be a number of seconds of at least 0 or None, not {time_limit!r}."
+        )
+    if node_limit is not None and not (
+        isinstance(node_limit, int | np.integer) and _is_number(node_limit) and node_limit >= 1
+    ):
+        raise InvalidProblemError(
+            f"node_limit: must be an integer of at least 1 or None, not {node_limit!r}."
+        )
+    if callback is not None and not callable(callback):
+        raise InvalidProblemError(
+            f"callback: must be a function of one argument or None, not {callback!r}."
+        )
+    support = None if warm_start is None else _affordable_support(problem, warm_start)
+    return _load(backend).solve(problem, Options(gap, time_limit, node_limit, callback, support))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _affordable_support(
+    problem: SubsetProblem, warm_start: Sequence[Predictor]
+) -> tuple[int, ...] | None:
+    support = problem.support_of("warm_start", warm_start)
+    return support if problem.constraints.is_affordable(support) else None
+
+
+@cache
+def _load(name: str) -> Backend:
+    entry = _REGISTRY[name]
+    backend: Backend = getattr(import_module(entry.module, __name__), entry.class_name)()
+    return backend

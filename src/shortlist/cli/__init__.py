@@ -1,0 +1,5 @@
+"""The command line, `shortlist`."""
+
+from .app import main
+
+__all__ = ["main"]

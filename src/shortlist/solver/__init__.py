@@ -1,0 +1,1 @@
+"""The native branch-and-bound solver."""

@@ -1,0 +1,108 @@
+"""The ridge logistic regression on a fixed support: Newton's method with Cholesky factors."""
+
+import math
+
+from numba import njit
+
+from .cholesky import factorise, substitute
+from .gram import cross_products, weigh_column
+from .layout import NULL_OBJECTIVE, OLD_INTERCEPT, linear_predictor
+from .point import column_slopes, evaluate_columns, evaluate_rows
+
+
+@njit(cache=True)
+def fit_columns(data, work, columns, n, theta0, cutoff, tolerance):
+    """Fit work.theta on columns[:n], starting from the linear predictor in work.u.
+
+    The start need not be in the span of the columns: the first step is the weighted least-squares
+    fit to it, as in iteratively reweighted least squares. Stops when the bound reaches `cutoff`
+    (the support cannot matter any more) or when the bound is within tolerance * objective of the
+    objective. Returns (intercept, objective, bound).
+    """
+    theta, u = work.theta, work.u
+    hessian, step, means = work.fit_hessian, work.fit_step, work.fit_means
+    n_positive = data.n_positive
+    objective = math.inf
+    best_bound = -math.inf
+    halvings = 0
+    inside = False
+    restarted = False
+    for iteration in range(200):
+        theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, 0.5)
+        size = 0.0
+        for i in range(n):
+            size += theta[columns[i]] * theta[columns[i]]
+        value = evaluate_columns(
+            data.X, work.q, n_positive, work.rho, data.ridge, columns, n, work.gradient
+        )
+        best_bound = max(best_bound, entropy - value)
+        if best_bound >= cutoff:
+            objective = min(objective, loss + 0.5 * data.ridge * size) if inside else objective
+            break
+        if inside:
+            new_objective = loss + 0.5 * data.ridge * size
+            if not new_objective <= objective * (1.0 + 1e-13):
+                halvings += 1
+                if halvings == 40:
+                    break
+                for i in range(n):
+                    step[i] *= 0.5
+                    theta[columns[i]] -= step[i]
+                theta0 = 0.5 * (theta0 + work.scalar[OLD_INTERCEPT])
+                linear_predictor(data.X, n_positive, theta, theta0, u)
+                continue
+            if objective == math.inf and not restarted and new_objective > 2.0 * work.scalar[NULL_OBJECTIVE]:
+                # The least-squares start is worse than no model at all: start from none.
+                restarted = True
+                inside = True
+                for i in range(n):
+                    theta[columns[i]] = 0.0
+                theta0 = 0.0
+                linear_predictor(data.X, n_positive, theta, theta0, u)
+                continue
+            halvings = 0
+            stalled = objective - new_objective <= 1e-15 * objective
+            objective = new_objective
+            if objective - best_bound <= tolerance * objective or (stalled and iteration > 8):
+                break
+        total = 0.0
+        for m in range(u.size):
+            total += work.d[m]
+        if not total > 0.0:
+            break
+        if not inside:
+            # Working response: the least-squares step goes from 0, not from theta.
+            target = work.u_old
+            shift = 0.0
+            for m in range(u.size):
+                target[m] = work.q[m] - work.d[m] * u[m]
+            for m in range(n_positive):
+                shift -= target[m]
+            for m in range(n_positive, u.size):
+                shift += target[m]
+            mismatch = shift
+            theta0 = 0.0
+            for i in range(n):
+                positive, negative = column_slopes(data.X, columns[i], target, n_positive)
+                work.gradient[columns[i]] = positive + negative
+                theta[columns[i]] = 0.0
+        for i in range(n):
+            j = columns[i]
+            mean = weigh_column(data.X, j, work.d, n_positive, work.scratch)
+            means[i] = mean / total
+            cross_products(data.X, work.scratch, columns, i + 1, hessian[i])
+            for k in range(i + 1):
+                hessian[i, k] -= mean * means[k]
+            hessian[i, i] = max(hessian[i, i], 0.0) * (1.0 + 1e-13) + data.ridge
+            step[i] = -(work.gradient[j] - mismatch * means[i] + data.ridge * theta[j])
+        if not factorise(hessian, n):
+            break
+        substitute(hessian, n, step)
+        work.scalar[OLD_INTERCEPT] = theta0
+        theta0 -= mismatch / total
+        for i in range(n):
+            theta[columns[i]] += step[i]
+            theta0 -= step[i] * means[i]
+        inside = True
+        linear_predictor(data.X, n_positive, theta, theta0, u)
+    return theta0, objective, best_bound

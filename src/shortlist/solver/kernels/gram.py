@@ -1,0 +1,78 @@
+"""The quadratic model of the loss on the working set: a weighted Gram matrix, kept across nodes.
+
+The intercept is eliminated: with curvatures d, the model's Hessian on columns i, j is
+sum d x_i x_j - (sum d s x_i)(sum d s x_j) / sum d, where s is the intercept's column. Without that,
+min-max scaled columns are all nearly parallel to the constant and coordinate descent crawls.
+
+The matrix may be stale, that is, belong to another point: the gradient is always exact, so a stale
+Hessian costs steps and never correctness.
+"""
+
+from numba import njit
+
+from .layout import GRAM_TOTAL
+from .rows import dot, total_of
+
+
+@njit(cache=True)
+def reset_gram(data, work, counts):
+    """Forget all columns and adopt the curvatures in work.d."""
+    for i in range(counts[0]):
+        work.position[work.member[i]] = -1
+    counts[0] = 0
+    work.gram_d[:] = work.d
+    work.scalar[GRAM_TOTAL] = work.d.sum()
+
+
+@njit(cache=True)
+def append_predictor(data, work, counts, g):
+    """Add the columns of predictor g to the matrix; return False when it is full."""
+    first, last = data.start[g], data.start[g + 1]
+    if counts[0] + last - first > work.gram.shape[0]:
+        return False
+    for j in range(first, last):
+        n = counts[0]
+        work.position[j] = n
+        work.member[n] = j
+        mean = weigh_column(data.X, j, work.gram_d, data.n_positive, work.scratch)
+        work.gram_mean[n] = mean / work.scalar[GRAM_TOTAL]
+        cross_products(data.X, work.scratch, work.member, n + 1, work.gram[n])
+        for i in range(n + 1):
+            work.gram[n, i] -= mean * work.gram_mean[i]
+            work.gram[i, n] = work.gram[n, i]
+        counts[0] += 1
+    return True
+
+
+@njit(cache=True)
+def weigh_column(X, j, d, n_positive, out):
+    """Fill out = d * x_j; return its inner product with the intercept's column."""
+    x = X[j]
+    for m in range(d.size):
+        out[m] = d[m] * x[m]
+    return total_of(out[n_positive:]) - total_of(out[:n_positive])
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _four_dots(t, a, b, c, d):
+    sum_a, sum_b, sum_c, sum_d = 0.0, 0.0, 0.0, 0.0
+    for m in range(t.size):
+        sum_a += t[m] * a[m]
+        sum_b += t[m] * b[m]
+        sum_c += t[m] * c[m]
+        sum_d += t[m] * d[m]
+    return sum_a, sum_b, sum_c, sum_d
+
+
+@njit(cache=True)
+def cross_products(X, weighted, columns, n, out):
+    """Fill out[i] = weighted' x_k for the first n columns k, four at a time."""
+    i = 0
+    while i + 4 <= n:
+        out[i], out[i + 1], out[i + 2], out[i + 3] = _four_dots(
+            weighted, X[columns[i]], X[columns[i + 1]], X[columns[i + 2]], X[columns[i + 3]]
+        )
+        i += 4
+    while i < n:
+        out[i] = dot(weighted, X[columns[i]])
+        i += 1

@@ -1,0 +1,249 @@
+"""The selection oracle: max sum of v over the affordable ways to complete a node.
+
+`complete(...)` returns an upper bound on max { sum z_g v_g : z in Z(node) } over the free
+predictors, and the same with each free predictor g forced in (`value_in[g]`) or forced out
+(`value_out[g]`). An upper bound is enough for validity; the top-k rule and the table are exact.
+"""
+
+import numpy as np
+from numba import njit
+
+from .layout import FREE, IN
+
+_TABLE_CELLS = 30_000
+
+
+@njit(cache=True)
+def remaining_limits(limits, status):
+    """Return (budget left, number of predictors left to buy) after what the node has bought."""
+    left = limits.budget
+    count = limits.max_features
+    for g in range(status.size):
+        if status[g] == IN:
+            left -= limits.cost[g]
+            count -= 1
+    for f in range(limits.fee.size):
+        if is_paid(limits, status, f):
+            left -= limits.fee[f]
+    return left, count
+
+
+@njit(cache=True)
+def is_paid(limits, status, f):
+    """Whether some bought predictor already pays fee f."""
+    for g in range(status.size):
+        if status[g] == IN and limits.pays[f, g]:
+            return True
+    return False
+
+
+@njit(cache=True)
+def price_now(limits, status, g):
+    """Price of predictor g at this node: its cost and the fees that are not yet paid."""
+    price = limits.cost[g]
+    for f in range(limits.fee.size):
+        if limits.pays[f, g] and not is_paid(limits, status, f):
+            price += limits.fee[f]
+    return price
+
+
+@njit(cache=True)
+def complete(limits, work, status, left, count):
+    """Fill work.value_in and work.value_out of the free predictors; return the value."""
+    value = _most_valuable(work, status, count)
+    if limits.has_budget:
+        n_free = 0
+        for g in range(status.size):
+            if status[g] == FREE:
+                n_free += 1
+        if limits.integral and n_free * (left + 1.0) <= _TABLE_CELLS:
+            value = min(value, _knapsack_table(limits, work, status, int(left)))
+        else:
+            value = min(value, _priced_knapsack(limits, work, status, left))
+    return value
+
+
+@njit(cache=True)
+def _most_valuable(work, status, count):
+    """Top-k: ignores the budget."""
+    v = work.v
+    n = 0
+    ranked = work.t_model
+    for g in range(status.size):
+        if status[g] == FREE:
+            ranked[n] = v[g]
+            n += 1
+    if n == 0:
+        return 0.0
+    values = np.sort(ranked[:n])
+    count = min(count, n)
+    total = 0.0
+    for i in range(count):
+        total += values[n - 1 - i]
+    last = values[n - count] if count > 0 else np.inf
+    following = values[n - 1 - count] if count < n else 0.0
+    for g in range(status.size):
+        if status[g] == FREE:
+            if v[g] >= last:
+                work.value_in[g] = total
+                work.value_out[g] = total - v[g] + following
+            else:
+                work.value_in[g] = total - last + v[g] if count > 0 else -np.inf
+                work.value_out[g] = total
+    return total
+
+
+@njit(cache=True)
+def _knapsack_table(limits, work, status, budget):
+    """Exact for whole-number prices. Fees: each group is entered with and without its fee.
+
+    before[i, 0 or 1, b] is the best value of the items before i at a price of at most b, with none
+    or some of the items of i's own fee group (whose fee is not yet charged); after[i] likewise
+    for the items after i.
+    """
+    n = 0
+    for g in range(status.size):
+        if status[g] == FREE:
+            n += 1
+    if n == 0:
+        return 0.0
+    items = np.empty(n, np.int64)
+    fees = np.empty(n, np.int64)
+    group = np.empty(n, np.int64)
+    n = 0
+    for g in limits.order:
+        if status[g] == FREE:
+            f = limits.charged[g]
+            unpaid = f >= 0 and not is_paid(limits, status, f)
+            items[n] = g
+            group[n] = f if unpaid else -1
+            fees[n] = int(limits.fee[f]) if unpaid else 0
+            n += 1
+    width = budget + 1
+    before = np.empty((n + 1, 2, width))
+    after = np.empty((n + 1, 2, width))
+    before[0, 0, :] = 0.0
+    before[0, 1, :] = -np.inf
+    for i in range(n):
+        _add_item(before[i], before[i + 1], int(limits.cost[items[i]]), work.v[items[i]])
+        if i + 1 == n or group[i + 1] != group[i]:
+            _charge_fee(before[i + 1], fees[i])
+    after[n, 0, :] = 0.0
+    after[n, 1, :] = -np.inf
+    for i in range(n - 1, -1, -1):
+        # after[i + 1] covers items i + 1 and later, seen from item i.
+        if i + 1 < n and group[i + 1] != group[i]:
+            _charge_fee(after[i + 1], fees[i + 1])
+        _add_item(after[i + 1], after[i], int(limits.cost[items[i]]), work.v[items[i]])
+    total = max(before[n, 0, budget], before[n, 1, budget])
+    for i in range(n):
+        g = items[i]
+        first, rest = before[i], after[i + 1]
+        best_in, best_out = -np.inf, -np.inf
+        room_in = budget - int(limits.cost[g]) - fees[i]
+        room_fee = budget - fees[i]
+        for b in range(width):
+            left0, left1 = first[0, b], first[1, b]
+            if b <= room_in:
+                c = room_in - b
+                best_in = max(best_in, max(left0, left1) + max(rest[0, c], rest[1, c]))
+            best_out = max(best_out, left0 + rest[0, budget - b])
+            if b <= room_fee:
+                c = room_fee - b
+                best_out = max(best_out, left0 + rest[1, c])
+                best_out = max(best_out, left1 + max(rest[0, c], rest[1, c]))
+        work.value_in[g] = min(work.value_in[g], best_in + work.v[g])
+        work.value_out[g] = min(work.value_out[g], best_out)
+    return total
+
+
+@njit(cache=True)
+def _add_item(old, new, price, value):
+    width = old.shape[1]
+    for b in range(width):
+        new[0, b] = old[0, b]
+        some = old[1, b]
+        if b >= price:
+            some = max(some, max(old[0, b - price], old[1, b - price]) + value)
+        new[1, b] = some
+
+
+@njit(cache=True)
+def _charge_fee(layers, fee):
+    """Close a fee group: layer 0 becomes the better of none, and some with the fee charged."""
+    width = layers.shape[1]
+    for b in range(width - 1, -1, -1):
+        if b >= fee:
+            layers[0, b] = max(layers[0, b], layers[1, b - fee])
+    layers[1, :] = -np.inf
+
+
+@njit(cache=True)
+def _priced_knapsack(limits, work, status, left):
+    """Upper bound for any real prices: the budget is priced at mu per unit, at the best mu.
+
+    The bound mu * left + sum of what each predictor or fee group is worth above its price holds
+    for every mu >= 0 and is convex in mu; its minimiser is bracketed by bisection.
+    """
+    low, high = 0.0, 0.0
+    for g in range(status.size):
+        if status[g] == FREE and limits.cost[g] + _charged_fee(limits, status, g) > 0.0:
+            high = max(high, work.v[g] / (limits.cost[g] + _charged_fee(limits, status, g)))
+    worth = np.empty(limits.fee.size)
+    for _ in range(50):
+        mu = 0.5 * (low + high)
+        if _spending(limits, work, status, mu, worth) > left:
+            low = mu
+        else:
+            high = mu
+    mu = high
+    _spending(limits, work, status, mu, worth)
+    total = mu * left
+    for f in range(limits.fee.size):
+        total += max(0.0, worth[f] - mu * limits.fee[f])
+    for g in range(status.size):
+        if status[g] == FREE and _charged_fee(limits, status, g) == 0.0:
+            total += max(0.0, work.v[g] - mu * limits.cost[g])
+    for g in range(status.size):
+        if status[g] != FREE:
+            continue
+        margin = work.v[g] - mu * limits.cost[g]
+        surplus = max(0.0, margin)
+        if _charged_fee(limits, status, g) == 0.0:
+            forced_in, forced_out = total - surplus + margin, total - surplus
+        else:
+            f = limits.charged[g]
+            fee = mu * limits.fee[f]
+            others = total - max(0.0, worth[f] - fee)
+            forced_in = others + worth[f] - surplus + margin - fee
+            forced_out = others + max(0.0, worth[f] - surplus - fee)
+        work.value_in[g] = min(work.value_in[g], forced_in)
+        work.value_out[g] = min(work.value_out[g], forced_out)
+    return total
+
+
+@njit(cache=True)
+def _charged_fee(limits, status, g):
+    f = limits.charged[g]
+    return limits.fee[f] if f >= 0 and not is_paid(limits, status, f) else 0.0
+
+
+@njit(cache=True)
+def _spending(limits, work, status, mu, worth):
+    """Price of everything worth more than its price at mu; fills the worth of each fee group."""
+    worth[:] = 0.0
+    inside = np.zeros(limits.fee.size)
+    spent = 0.0
+    for g in range(status.size):
+        if status[g] == FREE:
+            margin = work.v[g] - mu * limits.cost[g]
+            if margin > 0.0:
+                if _charged_fee(limits, status, g) > 0.0:
+                    worth[limits.charged[g]] += margin
+                    inside[limits.charged[g]] += limits.cost[g]
+                else:
+                    spent += limits.cost[g]
+    for f in range(limits.fee.size):
+        if worth[f] > mu * limits.fee[f]:
+            spent += inside[f] + limits.fee[f]
+    return spent

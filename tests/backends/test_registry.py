@@ -1,0 +1,108 @@
+"""The public names, the registry of backends, and the options of `solve`."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import shortlist as sl
+
+X = pd.DataFrame(np.random.default_rng(0).random((40, 4)), columns=["a", "b", "c", "d"])
+Y = (X["a"] - X["b"] + X["c"] ** 2 > 0.4).to_numpy()
+
+
+@pytest.fixture
+def problem():
+    return sl.SubsetProblem(X, Y, ridge=0.1, max_features=2)
+
+
+def test_every_public_name_is_there():
+    assert dir(sl) == sorted(sl.__all__)
+    for name in sl.__all__:
+        assert getattr(sl, name) is not None
+    with pytest.raises(AttributeError, match="'shortlist' has no attribute 'nonsense'"):
+        _ = sl.nonsense
+
+
+def test_import_loads_nothing_heavy():
+    heavy = ("numpy", "scipy", "sklearn", "numba", "pandas")
+    code = f"import sys, shortlist; print([name for name in {heavy} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_solving_by_enumeration_loads_neither_the_estimators_nor_the_solver():
+    code = (
+        "import sys, shortlist as sl;"
+        "sl.solve(sl.SubsetProblem([[0], [1]], [0, 1], ridge=1), 'enumeration');"
+        "print([name for name in ('sklearn', 'numba', 'shortlist.solver') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_backends_are_described():
+    backends = sl.available_backends()
+    assert {"native", "enumeration"} <= set(backends)
+    assert all(description and "\n" not in description for description in backends.values())
+
+
+@pytest.mark.parametrize("backend", ["native", "enumeration"])
+def test_every_backend_finds_the_same_model(problem, backend):
+    solution = sl.solve(problem, backend)
+    reference = sl.solve(problem, "enumeration")
+    assert solution.status is sl.Status.OPTIMAL
+    assert solution.gap <= 1e-6
+    assert solution.support == reference.support
+    assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
+
+
+BAD = {
+    "unknown backend": ({"backend": "magic"}, "backend: there is no 'magic'; use one of 'native'"),
+    "backend is a list": ({"backend": ["native"]}, "backend: there is no"),
+    "negative gap": ({"gap": -1e-3}, "gap: must be a number of at least 0, not -0.001"),
+    "NaN gap": ({"gap": float("nan")}, "gap: must be a number of at least 0, not nan"),
+    "infinite gap": ({"gap": float("inf")}, "gap: must be a number of at least 0"),
+    "gap in words": ({"gap": "small"}, "gap: must be a number of at least 0, not 'small'"),
+    "no gap": ({"gap": None}, "gap: must be a number of at least 0, not None"),
+    "bool gap": ({"gap": True}, "gap: must be a number of at least 0, not True"),
+    "negative time": ({"time_limit": -1}, "time_limit: must be a number of seconds of at least 0"),
+    "NaN time": ({"time_limit": float("nan")}, "time_limit: must be a number of seconds"),
+    "time in words": ({"time_limit": "1s"}, "time_limit: must be a number of seconds"),
+    "no nodes": ({"node_limit": 0}, "node_limit: must be an integer of at least 1 or None"),
+    "float nodes": ({"node_limit": 10.0}, "node_limit: must be an integer of at least 1"),
+    "bool nodes": ({"node_limit": True}, "node_limit: must be an integer of at least 1"),
+    "callback": ({"callback": "print"}, "callback: must be a function of one argument or None"),
+    "unknown start": ({"warm_start": ["z"]}, "warm_start: there is no predictor 'z'; use one of"),
+    "start as text": ({"warm_start": "a"}, "warm_start: expected a list of predictors"),
+    "start as number": ({"warm_start": 1}, "warm_start: expected a list of predictors"),
+}
+
+
+@pytest.mark.parametrize("options, expected", BAD.values(), ids=BAD.keys())
+def test_bad_option_gives_one_sentence_that_names_it(problem, options, expected):
+    with pytest.raises(sl.InvalidProblemError) as caught:
+        sl.solve(problem, **options)
+    assert str(caught.value).startswith(expected)
+    assert str(caught.value).endswith(".")
+
+
+def test_data_in_place_of_a_problem():
+    with pytest.raises(sl.InvalidProblemError, match="problem: must be a SubsetProblem"):
+        sl.solve(X, "enumeration")
+
+
+@pytest.mark.parametrize("backend", ["native", "enumeration"])
+@pytest.mark.parametrize("warm_start", [["a", "d"], [3, 0], [], ["a", "b", "c"], np.array([0])])
+def test_warm_start_never_changes_the_optimum(problem, backend, warm_start):
+    """Three predictors are one too many: that start is ignored."""
+    solution = sl.solve(problem, backend, warm_start=warm_start)
+    assert solution.status is sl.Status.OPTIMAL
+    assert solution.support == sl.solve(problem, "enumeration").support
+
+
+def test_numpy_numbers_are_numbers(problem):
+    options = {"gap": np.float32(1e-3), "time_limit": np.int64(100), "node_limit": np.int64(1000)}
+    assert sl.solve(problem, "enumeration", **options).status is sl.Status.OPTIMAL

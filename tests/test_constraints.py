@@ -1,0 +1,117 @@
+"""What is affordable is decided in exact arithmetic, whatever the units of the prices."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from shortlist.constraints import Constraints, Fee
+from shortlist.errors import InfeasibleError
+
+
+def build(costs, budget=inf, max_features=None, **rest):
+    limit = len(costs) if max_features is None else max_features
+    return Constraints.build(np.array(costs, dtype=float), budget, limit, **rest)
+
+
+def supports(n_predictors):
+    for size in range(n_predictors + 1):
+        yield from combinations(range(n_predictors), size)
+
+
+def test_a_tenth_and_two_tenths_are_within_three_tenths():
+    constraints = build([0.1, 0.2, 0.3], budget=0.3)
+    assert constraints.integral
+    assert constraints.is_affordable((0, 1))
+    assert constraints.is_affordable((2,))
+    assert not constraints.is_affordable((0, 2))
+    assert constraints.cost_of((0, 1)) == 0.3
+
+
+@pytest.mark.parametrize("third", [1 / 3, 0.3333333333])
+def test_three_thirds_are_within_one(third):
+    assert build([third] * 3, budget=1).is_affordable((0, 1, 2))
+
+
+def test_prices_without_a_short_form_stay_real_numbers():
+    costs = [np.pi, np.e, np.sqrt(2)]
+    constraints = build(costs, budget=sum(costs))
+    assert not constraints.integral
+    assert constraints.is_affordable((0, 1, 2))
+    assert not build(costs, budget=sum(costs) * (1 - 1e-8)).is_affordable((0, 1, 2))
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e-3, 1.0, 1e9, 1e12])
+def test_costs_and_budget_scale_together(unit):
+    """A price of 1e-12 once counted as no price at all."""
+    costs = np.array([1.0, 2.0, 3.0, 5.0])
+    constraints = build(costs * unit, budget=6 * unit)
+    reference = build(costs, budget=6)
+    for support in supports(4):
+        assert constraints.is_affordable(support) == reference.is_affordable(support)
+        assert constraints.cost_of(support) == pytest.approx(reference.cost_of(support) * unit)
+
+
+prices = st.lists(st.integers(0, 400), min_size=1, max_size=5)
+
+
+@given(prices, st.integers(0, 1000), st.sampled_from([1, 4, 10, 100, 1000]), st.data())
+def test_affordable_means_so_in_exact_arithmetic(costs, budget, denominator, data):
+    members = st.lists(st.integers(0, len(costs) - 1), min_size=1, unique=True)
+    fees = data.draw(st.lists(st.tuples(st.integers(0, 300), members), max_size=3))
+    constraints = build(
+        [cost / denominator for cost in costs],
+        budget=budget / denominator,
+        fees=tuple(Fee(amount / denominator, tuple(sorted(of))) for amount, of in fees),
+    )
+    assert constraints.integral
+    assert constraints.n_predictors == len(costs)
+    for support in supports(len(costs)):
+        total = sum(costs[g] for g in support)
+        total += sum(amount for amount, of in fees if set(of) & set(support))
+        assert constraints.is_affordable(support) == (total <= budget)
+        assert constraints.cost_of(support) == float(Fraction(total, denominator))
+
+
+def test_overlapping_fees_are_paid_once_each():
+    fees = (Fee(10.0, (0, 1)), Fee(100.0, (1, 2)))
+    constraints = build([1, 2, 3, 4], budget=105, fees=fees)
+    assert constraints.cost_of((0,)) == 11
+    assert constraints.cost_of((1,)) == 112
+    assert constraints.cost_of((0, 1, 2)) == 116
+    assert constraints.cost_of((3,)) == 4
+    assert constraints.is_affordable((2,))
+    assert not constraints.is_affordable((1,))
+
+
+def test_fees_count_without_a_budget():
+    constraints = build([1, 2], fees=(Fee(0.5, (1,)),))
+    assert constraints.cost_of((0, 1)) == 3.5
+    assert constraints.is_affordable((0, 1))
+
+
+def test_include_exclude_and_max_features():
+    constraints = build([1, 1, 1, 1], max_features=2, include=(1,), exclude=(3,))
+    affordable = {support for support in supports(4) if constraints.is_affordable(support)}
+    assert affordable == {(1,), (0, 1), (1, 2)}
+
+
+@given(prices, st.integers(0, 400))
+def test_an_include_is_infeasible_exactly_when_unaffordable(costs, budget):
+    include = tuple(range(len(costs)))
+    assume(sum(costs) != budget)
+    if sum(costs) > budget:
+        with pytest.raises(InfeasibleError, match="exceeds budget"):
+            build(costs, budget=budget, include=include)
+    else:
+        assert build(costs, budget=budget, include=include).is_affordable(include)
+
+
+def test_nothing_to_buy():
+    constraints = build([], budget=1)
+    assert constraints.is_affordable(())
+    assert constraints.cost_of(()) == 0
