@@ -88,6 +88,7 @@ class SubsetProblem:
         self.weights = _weights(sample_weight, self.signs)
         self.ridge = _positive("ridge", ridge)
         self.column_predictor, self.predictor_names = _predictors(groups, column_names, n_columns)
+        self.has_groups = groups is not None
         self.n_predictors = (
             n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
         )

@@ -6,21 +6,23 @@ from numba import njit
 
 from .cholesky import factorise, substitute
 from .gram import cross_products, weigh_column
-from .layout import NULL_OBJECTIVE, OLD_INTERCEPT, linear_predictor
+from .layout import FITS, NULL_OBJECTIVE, OLD_INTERCEPT, linear_predictor
 from .point import column_slopes, evaluate_columns, evaluate_rows
+from .rows import total_of
 
 
 @njit(cache=True)
-def fit_columns(data, work, columns, n, theta0, cutoff, tolerance):
-    """Fit work.theta on columns[:n], starting from the linear predictor in work.u.
+def fit_columns(data, work, n, theta0, cutoff, tolerance):
+    """Fit work.theta on work.columns[:n], starting from the linear predictor in work.u.
 
     The start need not be in the span of the columns: the first step is the weighted least-squares
     fit to it, as in iteratively reweighted least squares. Stops when the bound reaches `cutoff`
     (the support cannot matter any more) or when the bound is within tolerance * objective of the
     objective. Returns (intercept, objective, bound).
     """
-    theta, u = work.theta, work.u
-    hessian, step, means = work.fit_hessian, work.fit_step, work.fit_means
+    theta, u, columns = work.theta, work.u, work.columns
+    hessian, step, means = work.hessian, work.step, work.mean
+    work.counter[FITS] += 1
     n_positive = data.n_positive
     objective = math.inf
     best_bound = -math.inf
@@ -37,7 +39,7 @@ def fit_columns(data, work, columns, n, theta0, cutoff, tolerance):
         )
         best_bound = max(best_bound, entropy - value)
         if best_bound >= cutoff:
-            objective = min(objective, loss + 0.5 * data.ridge * size) if inside else objective
+            objective = loss + 0.5 * data.ridge * size if inside else math.inf
             break
         if inside:
             new_objective = loss + 0.5 * data.ridge * size
@@ -51,10 +53,10 @@ def fit_columns(data, work, columns, n, theta0, cutoff, tolerance):
                 theta0 = 0.5 * (theta0 + work.scalar[OLD_INTERCEPT])
                 linear_predictor(data.X, n_positive, theta, theta0, u)
                 continue
-            if objective == math.inf and not restarted and new_objective > 2.0 * work.scalar[NULL_OBJECTIVE]:
+            worst = 2.0 * work.scalar[NULL_OBJECTIVE]
+            if objective == math.inf and not restarted and new_objective > worst:
                 # The least-squares start is worse than no model at all: start from none.
                 restarted = True
-                inside = True
                 for i in range(n):
                     theta[columns[i]] = 0.0
                 theta0 = 0.0
@@ -65,22 +67,15 @@ def fit_columns(data, work, columns, n, theta0, cutoff, tolerance):
             objective = new_objective
             if objective - best_bound <= tolerance * objective or (stalled and iteration > 8):
                 break
-        total = 0.0
-        for m in range(u.size):
-            total += work.d[m]
+        total = total_of(work.d)
         if not total > 0.0:
             break
         if not inside:
             # Working response: the least-squares step goes from 0, not from theta.
             target = work.u_old
-            shift = 0.0
             for m in range(u.size):
                 target[m] = work.q[m] - work.d[m] * u[m]
-            for m in range(n_positive):
-                shift -= target[m]
-            for m in range(n_positive, u.size):
-                shift += target[m]
-            mismatch = shift
+            mismatch = total_of(target[n_positive:]) - total_of(target[:n_positive])
             theta0 = 0.0
             for i in range(n):
                 positive, negative = column_slopes(data.X, columns[i], target, n_positive)

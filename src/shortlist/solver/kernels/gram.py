@@ -10,38 +10,40 @@ Hessian costs steps and never correctness.
 
 from numba import njit
 
-from .layout import GRAM_TOTAL
+from .layout import GRAM_SIZE, GRAM_TOTAL
 from .rows import dot, total_of
 
 
 @njit(cache=True)
-def reset_gram(data, work, counts):
+def reset_gram(work):
     """Forget all columns and adopt the curvatures in work.d."""
-    for i in range(counts[0]):
+    for i in range(work.counter[GRAM_SIZE]):
         work.position[work.member[i]] = -1
-    counts[0] = 0
+    work.counter[GRAM_SIZE] = 0
     work.gram_d[:] = work.d
-    work.scalar[GRAM_TOTAL] = work.d.sum()
+    work.scalar[GRAM_TOTAL] = total_of(work.d)
 
 
 @njit(cache=True)
-def append_predictor(data, work, counts, g):
-    """Add the columns of predictor g to the matrix; return False when it is full."""
-    first, last = data.start[g], data.start[g + 1]
-    if counts[0] + last - first > work.gram.shape[0]:
-        return False
-    for j in range(first, last):
-        n = counts[0]
-        work.position[j] = n
-        work.member[n] = j
-        mean = weigh_column(data.X, j, work.gram_d, data.n_positive, work.scratch)
-        work.gram_mean[n] = mean / work.scalar[GRAM_TOTAL]
-        cross_products(data.X, work.scratch, work.member, n + 1, work.gram[n])
-        for i in range(n + 1):
-            work.gram[n, i] -= mean * work.gram_mean[i]
-            work.gram[i, n] = work.gram[n, i]
-        counts[0] += 1
-    return True
+def append_predictors(data, work, wanted, n_wanted):
+    """Add the columns of predictors wanted[:n_wanted] to the matrix, as long as there is room."""
+    n = work.counter[GRAM_SIZE]
+    for i in range(n_wanted):
+        first, last = data.start[wanted[i]], data.start[wanted[i] + 1]
+        if n + last - first > work.gram.shape[0]:
+            break
+        for j in range(first, last):
+            work.position[j] = n
+            work.member[n] = j
+            row = work.gram[n]
+            mean = weigh_column(data.X, j, work.gram_d, data.n_positive, work.scratch)
+            work.gram_mean[n] = mean / work.scalar[GRAM_TOTAL]
+            n += 1
+            cross_products(data.X, work.scratch, work.member, n, row)
+            for k in range(n):
+                row[k] -= mean * work.gram_mean[k]
+                work.gram[k, n - 1] = row[k]
+    work.counter[GRAM_SIZE] = n
 
 
 @njit(cache=True)

@@ -1,8 +1,9 @@
-"""The arrays that the kernels share: the data, the limits, and the scratch space of one search.
+"""The arrays that the kernels share: the data, the limits, the tree and the scratch space.
 
 Rows are ordered by class, positives first, and stored with their sign: column j holds -y_m x_mj,
-so that u = X theta + side * theta_0 is the argument of the loss log(1 + exp(u)). Columns are
-ordered by predictor: predictor g owns columns start[g] to start[g + 1].
+so that u = X theta + side * theta_0 is the argument of the loss log(1 + exp(u)), with side -1 for
+positive rows and +1 for negative ones. Columns are ordered by predictor: predictor g owns columns
+start[g] to start[g + 1].
 """
 
 import math
@@ -11,19 +12,26 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+# The state of a predictor at a node.
 FREE, IN, OUT = 0, 1, 2
 
 # Positions in Work.scalar.
-GRAM_TOTAL, OLD_INTERCEPT, FIRST_MULTIPLIER, NULL_OBJECTIVE = 0, 1, 2, 3
+GRAM_TOTAL, OLD_INTERCEPT, NULL_OBJECTIVE, UPPER, BEST_INTERCEPT, CLOSED = range(6)
+N_SCALARS = 6
+
+# Positions in Work.counter.
+GRAM_SIZE, NODES, OPEN, SERIAL, DIVE, EVALUATIONS, FITS = range(7)
+N_COUNTERS = 7
 
 
 class Data(NamedTuple):
-    """What is fitted. X has one row per column of the problem (columns are contiguous)."""
+    """What is fitted. X has one row per column of the problem, so that columns are contiguous."""
 
     X: np.ndarray  # (n_columns, n_rows)
     w: np.ndarray  # (n_rows,)
     n_positive: int
     start: np.ndarray  # (n_predictors + 1,)
+    owner: np.ndarray  # (n_columns,) the predictor of each column
     ridge: float
 
 
@@ -33,8 +41,8 @@ class Limits(NamedTuple):
     cost: np.ndarray  # (n_predictors,)
     fee: np.ndarray  # (n_fees,)
     pays: np.ndarray  # (n_fees, n_predictors) bool: buying this predictor incurs this fee
-    order: np.ndarray  # predictors sorted by the fee that the oracle charges them with
-    charged: np.ndarray  # (n_predictors,) that fee, or -1
+    charged: np.ndarray  # (n_predictors,) the one fee that the oracle charges, or -1
+    order: np.ndarray  # (n_predictors,) predictors sorted by that fee
     budget: float
     max_features: int
     integral: bool
@@ -42,47 +50,66 @@ class Limits(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch space."""
+    """Scratch space and the state of the search that outlives a call."""
 
+    scalar: np.ndarray
+    counter: np.ndarray
+    # rows
     u: np.ndarray
+    u_old: np.ndarray
     decay: np.ndarray
     scratch: np.ndarray
-    q: np.ndarray
-    rho: np.ndarray
-    d: np.ndarray
-    u_old: np.ndarray
+    q: np.ndarray  # w a
+    d: np.ndarray  # w a (1 - a)
+    rho: np.ndarray  # (2,) factors that balance the classes' dual mass
+    # columns
     theta: np.ndarray
     theta_old: np.ndarray
-    theta_best: np.ndarray
+    theta_saved: np.ndarray
+    theta_best: np.ndarray  # incumbent
     gradient: np.ndarray
+    columns: np.ndarray
+    # predictors
     v: np.ndarray
+    z: np.ndarray
     price: np.ndarray
     value_in: np.ndarray
     value_out: np.ndarray
-    z: np.ndarray
+    ranked: np.ndarray
+    zone: np.ndarray
+    status: np.ndarray
+    status_trial: np.ndarray
+    status_swap: np.ndarray
+    status_best: np.ndarray  # incumbent
+    # quadratic model on the working set
     gram: np.ndarray
     gram_d: np.ndarray
     gram_mean: np.ndarray
-    position: np.ndarray
-    member: np.ndarray
-    owner: np.ndarray
-    scalar: np.ndarray
-    norm: np.ndarray
-    q_model: np.ndarray
-    t_model: np.ndarray
-    block: np.ndarray
-    block_b: np.ndarray
-    block_x: np.ndarray
-    table: np.ndarray
-    zone: np.ndarray
-    b_model: np.ndarray
+    position: np.ndarray  # (n_columns,) place in the matrix, or -1
+    member: np.ndarray  # the column at each place
+    linear: np.ndarray
+    slope: np.ndarray
     active: np.ndarray
-    kkt: np.ndarray
-    rhs_fixed: np.ndarray
-    rhs_rise: np.ndarray
-    fit_hessian: np.ndarray
-    fit_step: np.ndarray
-    fit_means: np.ndarray
+    system: np.ndarray
+    solution: np.ndarray
+    response: np.ndarray
+    # fits on a support
+    hessian: np.ndarray
+    step: np.ndarray
+    mean: np.ndarray
+
+
+class Tree(NamedTuple):
+    """Open nodes, in slots; `heap` orders the occupied slots by bound, `vacant` lists the others."""
+
+    status: np.ndarray  # (n_slots, n_predictors)
+    theta: np.ndarray  # (n_slots, n_columns)
+    theta0: np.ndarray
+    mu: np.ndarray
+    bound: np.ndarray
+    serial: np.ndarray
+    heap: np.ndarray
+    vacant: np.ndarray
 
 
 @njit(cache=True, fastmath={"contract"})
@@ -93,8 +120,9 @@ def linear_predictor(X, n_positive, theta, theta0, u):
     for j in range(theta.size):
         t = theta[j]
         if t != 0.0:
+            x = X[j]
             for m in range(u.size):
-                u[m] += t * X[j, m]
+                u[m] += t * x[m]
 
 
 @njit(cache=True)
@@ -106,3 +134,17 @@ def norm_of(start, theta, g):
     for j in range(start[g], start[g + 1]):
         total += theta[j] * theta[j]
     return math.sqrt(total)
+
+
+@njit(cache=True)
+def columns_in(start, status, theta, columns):
+    """List the columns of the bought predictors, and set theta to 0 elsewhere; return how many."""
+    n = 0
+    for g in range(status.size):
+        for j in range(start[g], start[g + 1]):
+            if status[g] == IN:
+                columns[n] = j
+                n += 1
+            else:
+                theta[j] = 0.0
+    return n

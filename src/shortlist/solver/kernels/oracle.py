@@ -68,7 +68,7 @@ def _most_valuable(work, status, count):
     """Top-k: ignores the budget."""
     v = work.v
     n = 0
-    ranked = work.t_model
+    ranked = work.ranked
     for g in range(status.size):
         if status[g] == FREE:
             ranked[n] = v[g]

@@ -2,13 +2,14 @@
 
 import math
 
+import numpy as np
 from numba import njit
 
-from .descent import descend, multiplier_of
-from .gram import append_predictor, reset_gram
+from .gram import append_predictors, reset_gram
 from .layout import (
-    FIRST_MULTIPLIER,
+    EVALUATIONS,
     FREE,
+    GRAM_SIZE,
     GRAM_TOTAL,
     IN,
     OLD_INTERCEPT,
@@ -16,56 +17,66 @@ from .layout import (
     linear_predictor,
     norm_of,
 )
+from .model import minimise_model, multiplier_of
 from .oracle import complete
 from .point import evaluate_predictors, evaluate_rows
 
+_MAX_STEPS = 8
+_MAX_HALVINGS = 5
+# How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
+_BALANCE = 1e-4
+# The model's curvature is renewed when it is off by this share of its total.
+_STALE = 0.3
+# A predictor enters the working set when it is worth this share of its price.
+_WORTH = 0.5
+
 
 @njit(cache=True)
-def relax(data, limits, work, counts, status, left, count, theta0, mu, cutoff, max_steps, min_steps, tight, stale_limit):
+def relax(data, limits, work, status, left, count, theta0, mu, cutoff):
     """Improve work.theta for this node until its bound decides, or cannot decide, the node.
 
-    Returns (base, value, theta0, mu, primal): the bound of the last point is base - value, and
-    work.value_in / value_out belong to that point.
+    `left` and `count` are the budget and the number of predictors left to buy. theta may hold
+    predictors that are out at this node (it comes from the parent, where they were not): it then
+    serves as expansion point of the first model only.
+
+    Returns (base, value, theta0, mu). The bound of the last point is base - value; with a free
+    predictor g forced in or out it is base - work.value_in[g] or base - work.value_out[g].
     """
     budget = left if limits.has_budget else float(count)
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    primal = math.inf
-    halvings = 0
-    refresh = False
-    base, value = -math.inf, 0.0
-    step = 0
-    inside = True  # no forbidden predictor in theta
+    inside = True
     for g in range(status.size):
         if status[g] == OUT and norm_of(data.start, work.theta, g) > 0.0:
             inside = False
+    primal = math.inf
+    halvings = 0
+    step = 0
     while True:
-        counts[1] += 1
-        theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, 1e-4)
-        base = entropy
+        # 1. Bound and primal value of the current point.
+        work.counter[EVALUATIONS] += 1
+        theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, _BALANCE)
         evaluate_predictors(
             data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, status,
             work.gradient, work.v,
         )  # fmt: skip
+        base = entropy
         for g in range(status.size):
             if status[g] == IN:
                 base -= work.v[g]
         value = complete(limits, work, status, left, count)
         bound = base - value
-        if mu <= 0.0:
-            mu = _initial_multiplier(work, status, budget)
-            work.scalar[FIRST_MULTIPLIER] = mu
         multiplier_of(data.start, data.ridge, status, work.price, work.theta, budget, work.z)
+        if bound >= cutoff or step == _MAX_STEPS:
+            break
         new_primal = math.inf
         if inside:
             new_primal = loss
             for g in range(status.size):
-                if status[g] != OUT:
+                if work.z[g] > 0.0:
                     t = norm_of(data.start, work.theta, g)
-                    if t > 0.0:
-                        new_primal += 0.5 * data.ridge * t * t / work.z[g]
-        if bound >= cutoff or step >= max_steps:
-            break
-        if new_primal > primal * (1.0 + 1e-9) and halvings < 5:
+                    new_primal += 0.5 * data.ridge * t * t / work.z[g]
+        # 2. Go half-way back if the last step overshot.
+        if not new_primal <= primal * (1.0 + 1e-9) and halvings < _MAX_HALVINGS:
             halvings += 1
             for m in range(work.u.size):
                 work.u[m] = 0.5 * (work.u[m] + work.u_old[m])
@@ -73,64 +84,72 @@ def relax(data, limits, work, counts, status, left, count, theta0, mu, cutoff, m
                 work.theta[j] = 0.5 * (work.theta[j] + work.theta_old[j])
             theta0 = 0.5 * (theta0 + work.scalar[OLD_INTERCEPT])
             continue
-        refresh = halvings > 1
-        halvings = 0
         primal = new_primal
+        # 3. Stop when the relaxation is solved, or when it is known not to reach the cutoff: its
+        #    optimum lies below the primal value, and the bound is most of the way there.
         if inside and primal - bound <= 1e-9 * primal:
             break
-        if inside and step >= min_steps:
-            if cutoff == math.inf:
-                if primal - bound <= 0.01 * primal:
-                    break
-            elif primal < cutoff and primal - bound <= tight * (cutoff - bound):
-                break
-        # Quadratic model on the working set.
-        change, total = 0.0, 0.0
-        for m in range(work.d.size):
-            change += abs(work.d[m] - work.gram_d[m])
-            total += work.d[m]
-        if change > stale_limit * total or refresh:
-            reset_gram(data, work, counts)
-            counts[2] += 1
-        for g in range(status.size):
-            if work.position[data.start[g]] < 0:
-                if norm_of(data.start, work.theta, g) > 0.0 or (
-                    status[g] != OUT and (status[g] == IN or work.v[g] > 0.5 * mu * work.price[g])
-                ):
-                    append_predictor(data, work, counts, g)
+        if inside and step > 0 and primal < cutoff and bound > 2.0 * primal - cutoff:
+            break
+        # 4. Renew the model and step to its minimiser.
+        _update_gram(data, work, status, mu, halvings > 1)
+        halvings = 0
         work.theta_old[:] = work.theta
         work.u_old[:] = work.u
         work.scalar[OLD_INTERCEPT] = theta0
-        mu = descend(data, work, counts, status, budget, mu, mismatch)
-        inside = True
+        if mu <= 0.0:
+            mu = _first_multiplier(work, status, budget)
+        mu = minimise_model(data, work, status, budget, mu, mismatch)
         theta0 -= mismatch / work.scalar[GRAM_TOTAL]
-        # Move the intercept with the columns, as the eliminated row of the model says.
-        for i in range(counts[0]):
+        for i in range(work.counter[GRAM_SIZE]):
             j = work.member[i]
             theta0 -= work.gram_mean[i] * (work.theta[j] - work.theta_old[j])
         linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+        inside = True
         step += 1
-    return base, value, theta0, mu, min(primal, new_primal)
+    return base, value, theta0, mu
 
 
 @njit(cache=True)
-def _initial_multiplier(work, status, budget):
+def _update_gram(data, work, status, mu, force):
+    """Renew the curvatures if they are stale, and add what the working set lacks."""
+    change, total = _distance(work.d, work.gram_d)
+    if force or not change <= _STALE * total:
+        reset_gram(work)
+    wanted = np.empty(status.size, np.int64)
+    n = 0
+    for g in range(status.size):
+        if work.position[data.start[g]] < 0 and (
+            norm_of(data.start, work.theta, g) > 0.0
+            or status[g] == IN
+            or (status[g] == FREE and work.v[g] > _WORTH * mu * work.price[g])
+        ):
+            wanted[n] = g
+            n += 1
+    append_predictors(data, work, wanted, n)
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _distance(x, y):
+    """Return sum |x - y| and sum x."""
+    change, total = 0.0, 0.0
+    for m in range(x.size):
+        change += abs(x[m] - y[m])
+        total += x[m]
+    return change, total
+
+
+@njit(cache=True)
+def _first_multiplier(work, status, budget):
     """A first price per unit of budget: that of the last predictor which the budget buys."""
+    ratio = np.empty(status.size)
+    for g in range(status.size):
+        affordable = status[g] == FREE and work.price[g] > 0.0
+        ratio[g] = -work.v[g] / work.price[g] if affordable else 0.0
     mu = 0.0
     spent = 0.0
-    last = math.inf
-    while spent < budget:
-        best = -1
-        ratio = 0.0
-        for g in range(status.size):
-            if status[g] == FREE and work.price[g] > 0.0:
-                r = work.v[g] / work.price[g]
-                if r < last and r > ratio:
-                    ratio = r
-                    best = g
-        if best < 0:
-            break
-        last = ratio
-        mu = ratio
-        spent += work.price[best]
+    for g in np.argsort(ratio, kind="mergesort"):
+        if ratio[g] < 0.0 and spent < budget:
+            mu = -ratio[g]
+            spent += work.price[g]
     return max(mu, 1e-12)

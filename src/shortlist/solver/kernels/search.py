@@ -1,19 +1,118 @@
-"""Branch and bound."""
+"""Best-bound branch and bound with dives."""
 
 import math
 
-import numpy as np
 from numba import njit
 
 from .fit import fit_columns
-from .layout import FREE, IN, OUT, linear_predictor
+from .heuristic import buy_greedily, fit_status, round_relaxation, swap
+from .layout import (
+    CLOSED,
+    DIVE,
+    FREE,
+    IN,
+    NODES,
+    NULL_OBJECTIVE,
+    OPEN,
+    OUT,
+    UPPER,
+    linear_predictor,
+)
 from .oracle import price_now, remaining_limits
 from .relaxation import relax
+from .tree import DIVE_SLOT, fill, pop, push
+
+# How often the relaxation is rounded: always at first, then now and then.
+_EAGER_NODES, _ROUND_EVERY = 8, 16
+# The search looks for swaps once it has proven to be more than trivial.
+_SWAP_NODE = 6
+
+
+@njit(cache=True)
+def start_search(data, limits, work, tree, root, warm):
+    """Put the root on the tree and find a first incumbent: the support `warm`, or a greedy one."""
+    work.theta[:] = 0.0
+    work.u[:] = 0.0
+    theta0, objective, bound = fit_columns(data, work, 0, 0.0, math.inf, 1e-9)
+    work.scalar[NULL_OBJECTIVE] = objective
+    settle(limits, work, root)
+    push(tree, work.counter, root, work.theta, theta0, 0.0, -math.inf)
+    work.status_swap[:] = root
+    has_warm = False
+    for g in range(root.size):
+        if warm[g]:
+            has_warm = True
+            work.status_swap[g] = IN
+    theta0, objective, bound = fit_status(data, work, work.status_swap, theta0, math.inf)
+    if not has_warm:
+        buy_greedily(data, limits, work, work.status_swap, theta0)
+
+
+@njit(cache=True)
+def run_search(data, limits, work, tree, root, gap, max_nodes):
+    """Process up to max_nodes nodes; return whether the tree is exhausted.
+
+    Returns early, with False, when the tree is full.
+    """
+    counter, scalar, status = work.counter, work.scalar, work.status
+    stop = counter[NODES] + max_nodes
+    while counter[OPEN] + counter[DIVE] > 0:
+        if counter[NODES] >= stop or counter[OPEN] == tree.heap.size:
+            return False
+        # 1. Take the child of the last node (a dive), or the node of lowest bound.
+        slot = DIVE_SLOT if counter[DIVE] == 1 else pop(tree, counter)
+        counter[DIVE] = 0
+        node_bound = tree.bound[slot]
+        cutoff = scalar[UPPER] * (1.0 - gap)
+        if node_bound >= cutoff:
+            _close(scalar, node_bound)
+            continue
+        status[:] = tree.status[slot]
+        work.theta[:] = tree.theta[slot]
+        theta0, mu = tree.theta0[slot], tree.mu[slot]
+        counter[NODES] += 1
+        # 2. Relax, unless nothing is left to decide.
+        left, count, n_free = settle(limits, work, status)
+        if n_free > 0:
+            base, value, theta0, mu = relax(
+                data, limits, work, status, left, count, theta0, mu, cutoff
+            )
+            node_bound = max(node_bound, base - value)
+            if node_bound < cutoff:
+                # 3. Look for better incumbents.
+                nodes = counter[NODES]
+                if nodes <= _EAGER_NODES or nodes % _ROUND_EVERY == 0:
+                    round_relaxation(data, limits, work, status, theta0)
+                if nodes == _SWAP_NODE:
+                    work.theta_old[:] = work.theta
+                    swap(data, limits, work, root)
+                    work.theta[:] = work.theta_old
+                cutoff = scalar[UPPER] * (1.0 - gap)
+            if node_bound >= cutoff:
+                _close(scalar, node_bound)
+                continue
+            # 4. Fix what the bound decides.
+            n_fixed = _fix(work, status, base, cutoff)
+            if n_fixed > 0:
+                left, count, n_free = settle(limits, work, status)
+        # 5. Close the node if at most one purchase is left, else branch.
+        if n_free == 0:
+            linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+            theta0, objective, bound = fit_status(data, work, status, theta0, cutoff)
+            _close(scalar, bound)
+        elif _only_one_more(limits, work, status, left, count):
+            _buy_each(data, work, status, theta0, gap)
+        else:
+            _branch(data, work, tree, status, theta0, mu, node_bound, base)
+    return True
 
 
 @njit(cache=True)
 def settle(limits, work, status):
-    """Forbid what is not affordable; buy all that is left if all of it is. Return what remains."""
+    """Forbid what is not affordable; buy all that is left if all of it is.
+
+    Returns the budget left, the number of predictors left to buy and the number still free.
+    """
     left, count = remaining_limits(limits, status)
     total = 0.0
     n_free = 0
@@ -26,7 +125,7 @@ def settle(limits, work, status):
                 n_free += 1
                 total += price
                 work.price[g] = price if limits.has_budget else 1.0
-    if n_free > 0 and n_free <= count and total <= left:
+    if 0 < n_free <= count and total <= left:
         for g in range(status.size):
             if status[g] == FREE:
                 status[g] = IN
@@ -35,196 +134,73 @@ def settle(limits, work, status):
 
 
 @njit(cache=True)
-def fit_status(data, work, status, theta0, cutoff, columns):
-    n = 0
+def _close(scalar, bound):
+    """A leaf: its bound counts for the global lower bound for ever."""
+    scalar[CLOSED] = min(scalar[CLOSED], bound)
+
+
+@njit(cache=True)
+def _fix(work, status, base, cutoff):
+    """Decide the predictors whose other value cannot beat the incumbent; return how many."""
+    n_fixed = 0
     for g in range(status.size):
-        for j in range(data.start[g], data.start[g + 1]):
-            if status[g] == IN:
-                columns[n] = j
-                n += 1
-            else:
-                work.theta[j] = 0.0
-    return fit_columns(data, work, columns, n, theta0, cutoff, 1e-10)
+        if status[g] == FREE:
+            if base - work.value_in[g] >= cutoff:
+                _close(work.scalar, base - work.value_in[g])
+                status[g] = OUT
+                n_fixed += 1
+            elif base - work.value_out[g] >= cutoff:
+                _close(work.scalar, base - work.value_out[g])
+                status[g] = IN
+                n_fixed += 1
+    return n_fixed
 
 
 @njit(cache=True)
-def null_objective(data, work):
-    positive = 0.0
-    total = 0.0
-    for m in range(data.w.size):
-        total += data.w[m]
-        if m < data.n_positive:
-            positive += data.w[m]
-    return total * math.log(total) - positive * math.log(positive) - (total - positive) * math.log(total - positive)
+def _only_one_more(limits, work, status, left, count):
+    """Whether no two of the free predictors are affordable together."""
+    if count == 1:
+        return True
+    if not limits.has_budget:
+        return False
+    least, second = math.inf, math.inf
+    for g in range(status.size):
+        if status[g] == FREE:
+            # Without the fee: a fee may be paid by the other one.
+            price = limits.cost[g]
+            if price < least:
+                least, second = price, least
+            elif price < second:
+                second = price
+    return least + second > left
 
 
 @njit(cache=True)
-def search(data, limits, work, counts, root_status, gap, node_limit, best_theta, best_status, tune):
-    G = root_status.size
-    N = data.X.shape[0]
-    cap = 64
-    pool_status = np.empty((cap, G), np.int8)
-    pool_theta = np.empty((cap, N))
-    pool_theta0 = np.empty(cap)
-    pool_mu = np.empty(cap)
-    pool_bound = np.empty(cap)
-    stack = np.empty(cap, np.int64)
-    n_open = 0
-    status = root_status.copy()
-    columns = np.empty(N, np.int64)
-    trial = np.empty(G, np.int8)
-    saved_theta = np.empty(N)
-    upper = math.inf
-    best_theta0 = 0.0
-    closed = math.inf
-    nodes = 0
-    leaves = 0
-    tried = np.zeros(G, np.int8)
-    work.scalar[3] = null_objective(data, work)
-    # root
-    work.theta[:] = 0.0
-    theta0 = 0.0
-    mu = 0.0
-    node_bound = -math.inf
-    has = True
-    while True:
-        if not has:
-            if n_open == 0:
-                break
-            # best bound
-            b = 0
-            for i in range(n_open):
-                if pool_bound[i] < pool_bound[b]:
-                    b = i
-            status[:] = pool_status[b]
-            work.theta[:] = pool_theta[b]
-            theta0 = pool_theta0[b]
-            mu = pool_mu[b]
-            node_bound = pool_bound[b]
-            n_open -= 1
-            pool_status[b] = pool_status[n_open]
-            pool_theta[b] = pool_theta[n_open]
-            pool_theta0[b] = pool_theta0[n_open]
-            pool_mu[b] = pool_mu[n_open]
-            pool_bound[b] = pool_bound[n_open]
-        has = False
-        cutoff = upper * (1.0 - gap)
-        if node_bound >= cutoff:
-            closed = min(closed, node_bound)
-            continue
-        nodes += 1
-        if nodes >= node_limit:
-            closed = min(closed, node_bound)
-            break
-        left, count, n_free = settle(limits, work, status)
-        if n_free == 0:
+def _buy_each(data, work, status, theta0, gap):
+    """Close a node at which one more predictor can be bought: one fit for each of them."""
+    work.theta_old[:] = work.theta
+    for g in range(status.size):
+        if status[g] == FREE:
+            work.status_trial[:] = status
+            work.status_trial[g] = IN
+            work.theta[:] = work.theta_old
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-        else:
-            root = nodes == 1
-            base, value, theta0, mu, primal = relax(data, limits, work, counts, status, left, count, theta0, mu, cutoff,
-                40 if root else int(tune[0]), int(tune[1]), 0.001 if root else tune[2], tune[3])
-            node_bound = max(node_bound, base - value)
-            if node_bound >= cutoff:
-                closed = min(closed, node_bound)
-                continue
-            # rounding
-            trial[:] = status
-            while True:
-                l2, c2 = remaining_limits(limits, trial)
-                best = -1
-                for g in range(G):
-                    if trial[g] == FREE:
-                        if c2 <= 0 or price_now(limits, trial, g) > l2:
-                            trial[g] = OUT
-                        elif best < 0 or work.z[g] > work.z[best] or (work.z[g] == work.z[best] and work.v[g] > work.v[best]):
-                            best = g
-                if best < 0:
-                    break
-                trial[best] = IN
-            same = True
-            for g in range(G):
-                if (trial[g] == IN) != (tried[g] == IN):
-                    same = False
-            if not same:
-                tried[:] = trial
-                saved_theta[:] = work.theta
-                t0, objective, bound = fit_status(data, work, trial, theta0, cutoff, columns)
-                counts[3] += 1
-                if objective < upper:
-                    upper = objective
-                    best_theta[:] = work.theta
-                    best_theta0 = t0
-                    best_status[:] = trial
-                    cutoff = upper * (1.0 - gap)
-                work.theta[:] = saved_theta
-            # fixing
-            if base - value >= cutoff:
-                closed = min(closed, base - value)
-                continue
-            fixed = 0
-            for g in range(G):
-                if status[g] == FREE:
-                    if base - work.value_in[g] >= cutoff:
-                        closed = min(closed, base - work.value_in[g])
-                        status[g] = OUT
-                        fixed += 1
-                    elif base - work.value_out[g] >= cutoff:
-                        closed = min(closed, base - work.value_out[g])
-                        status[g] = IN
-                        fixed += 1
-            if fixed:
-                left, count, n_free = settle(limits, work, status)
-                if n_free == 0:
-                    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-        if n_free == 0:
-            leaves += 1
-            t0, objective, bound = fit_status(data, work, status, theta0, cutoff, columns)
-            counts[3] += 1
-            if objective < upper:
-                upper = objective
-                best_theta[:] = work.theta
-                best_theta0 = t0
-                best_status[:] = status
-            closed = min(closed, bound)
-            continue
-        # branch
-        pick = -1
-        score = -1.0
-        for g in range(G):
-            if status[g] == FREE:
-                s = work.z[g]
-                if tune[4] == 1.0:
-                    s = min(work.z[g], 1 - work.z[g]) + 1e-3 * work.z[g]
-                elif tune[4] == 2.0:
-                    s = work.v[g] / work.price[g] * 1e-9 + work.z[g]
-                elif tune[4] == 3.0:
-                    s = work.v[g] * work.z[g]
-                if s > score:
-                    score = s
-                    pick = g
-        bound_in = max(node_bound, base - work.value_in[pick])
-        bound_out = max(node_bound, base - work.value_out[pick])
-        if n_open + 1 > cap:
-            cap2 = cap * 2
-            a = np.empty((cap2, G), np.int8); a[:cap] = pool_status; pool_status = a
-            b2 = np.empty((cap2, N)); b2[:cap] = pool_theta; pool_theta = b2
-            c = np.empty(cap2); c[:cap] = pool_theta0; pool_theta0 = c
-            c = np.empty(cap2); c[:cap] = pool_mu; pool_mu = c
-            c = np.empty(cap2); c[:cap] = pool_bound; pool_bound = c
-            cap = cap2
-        i = n_open
-        n_open += 1
-        pool_status[i] = status
-        pool_status[i, pick] = OUT
-        pool_theta[i] = work.theta
-        pool_theta0[i] = theta0
-        pool_mu[i] = mu
-        pool_bound[i] = bound_out
-        status[pick] = IN
-        node_bound = bound_in
-        has = True
-    lower = closed
-    for i in range(n_open):
-        lower = min(lower, pool_bound[i])
-    counts[4] = leaves
-    return upper, lower, best_theta0, nodes
+            cutoff = work.scalar[UPPER] * (1.0 - gap)
+            t0, objective, bound = fit_status(data, work, work.status_trial, theta0, cutoff)
+            _close(work.scalar, bound)
+
+
+@njit(cache=True)
+def _branch(data, work, tree, status, theta0, mu, node_bound, base):
+    """Split on the predictor of largest z v: the most that the relaxation gains from one."""
+    pick, score = -1, -1.0
+    for g in range(status.size):
+        if status[g] == FREE and work.z[g] * work.v[g] > score:
+            pick, score = g, work.z[g] * work.v[g]
+    status[pick] = OUT
+    bound = max(node_bound, base - work.value_out[pick])
+    push(tree, work.counter, status, work.theta, theta0, mu, bound)
+    status[pick] = IN
+    bound = max(node_bound, base - work.value_in[pick])
+    fill(tree, DIVE_SLOT, status, work.theta, theta0, mu, bound)
+    work.counter[DIVE] = 1

@@ -10,7 +10,11 @@ import math
 from numba import njit
 
 from .cholesky import factorise, substitute
-from .layout import FREE, IN, OUT, norm_of
+from .layout import FREE, GRAM_SIZE, IN, OUT, norm_of
+
+
+ZERO, LINEAR, QUADRATIC = 0, 1, 2
+_MAX_CORRECTIONS = 40
 
 
 @njit(cache=True)
@@ -57,11 +61,10 @@ def multiplier_of(start, ridge, status, price, theta, budget, z):
     return 1.0 / (s * s)
 
 
-ZERO, LINEAR, QUADRATIC = 0, 1, 2
 
 
 @njit(cache=True)
-def descend(data, work, counts, status, budget, mu, mismatch):
+def minimise_model(data, work, status, budget, mu, mismatch):
     """Minimise the quadratic model around work.theta over the working set; return mu.
 
     On entry work.theta is the expansion point, whose gradient is in work.gradient; columns of
@@ -72,9 +75,9 @@ def descend(data, work, counts, status, budget, mu, mismatch):
     in sqrt(mu), and so the mu that spends the budget has a closed form: one factorisation gives
     both. The zones are corrected until they are consistent.
     """
-    n = counts[0]
+    n = work.counter[GRAM_SIZE]
     ridge = data.ridge
-    gram, b, slope = work.gram, work.b_model, work.q_model
+    gram, b, slope = work.gram, work.linear, work.slope
     theta = work.theta
     for i in range(n):
         total = mismatch * work.gram_mean[i] - work.gradient[work.member[i]]
@@ -87,7 +90,7 @@ def descend(data, work, counts, status, budget, mu, mismatch):
     i = 0
     while i < n:
         j = work.member[i]
-        g = work.owner[j]
+        g = data.owner[j]
         first, last = data.start[g], data.start[g + 1]
         i += last - first
         if status[g] == OUT:
@@ -103,17 +106,15 @@ def descend(data, work, counts, status, budget, mu, mismatch):
                 work.zone[g] = QUADRATIC
             else:
                 work.zone[g] = LINEAR
-    active, a, fixed, rise = work.active, work.kkt, work.rhs_fixed, work.rhs_rise
-    changed = True
-    for trial in range(40):
-        counts[6] += 1
+    active, a, fixed, rise = work.active, work.system, work.solution, work.response
+    for trial in range(_MAX_CORRECTIONS):
         # 1. Gather the active columns and factorise.
         n_active = 0
         i = 0
         left = budget
         any_linear = False
         while i < n:
-            g = work.owner[work.member[i]]
+            g = data.owner[work.member[i]]
             first, last = data.start[g], data.start[g + 1]
             if work.zone[g] != ZERO:
                 if status[g] == FREE and work.zone[g] == QUADRATIC:
@@ -126,11 +127,10 @@ def descend(data, work, counts, status, budget, mu, mismatch):
             i += last - first
         if n_active > a.shape[0]:
             break
-        counts[5] += n_active
         for r in range(n_active):
             i = active[r]
             j = work.member[i]
-            g = work.owner[j]
+            g = data.owner[j]
             for c in range(r + 1):
                 a[r, c] = gram[i, active[c]]
             fixed[r] = b[i]
@@ -160,7 +160,7 @@ def descend(data, work, counts, status, budget, mu, mismatch):
             rate_fixed, rate_rise = 0.0, 0.0
             for r in range(n_active):
                 j = work.member[active[r]]
-                g = work.owner[j]
+                g = data.owner[j]
                 if work.zone[g] == LINEAR:
                     w = math.sqrt(0.5 * ridge * work.price[g]) * theta[j] / norm_of(data.start, theta, g)
                     rate_fixed += w * fixed[r]
@@ -180,7 +180,7 @@ def descend(data, work, counts, status, budget, mu, mismatch):
             share = 1.0
             r = 0
             while r < n_active:
-                g = work.owner[work.member[active[r]]]
+                g = data.owner[work.member[active[r]]]
                 first, last = data.start[g], data.start[g + 1]
                 if work.zone[g] == LINEAR:
                     along, size = 0.0, 0.0
@@ -201,7 +201,7 @@ def descend(data, work, counts, status, budget, mu, mismatch):
         weakest, weakest_root = -1, math.inf
         r = 0
         while r < n_active:
-            g = work.owner[work.member[active[r]]]
+            g = data.owner[work.member[active[r]]]
             first, last = data.start[g], data.start[g + 1]
             along, size = 0.0, 0.0
             for k in range(last - first):
@@ -237,7 +237,7 @@ def descend(data, work, counts, status, budget, mu, mismatch):
         strongest, strongest_root = -1, 0.0
         i = 0
         while i < n:
-            g = work.owner[work.member[i]]
+            g = data.owner[work.member[i]]
             first, last = data.start[g], data.start[g + 1]
             if work.zone[g] == ZERO and status[g] == FREE:
                 size = 0.0
@@ -270,8 +270,6 @@ def descend(data, work, counts, status, budget, mu, mismatch):
                 changed = True
         if not changed:
             break
-    if changed:
-        counts[7] += 1
     return root * root
 
 
@@ -286,4 +284,4 @@ def _enter(data, work, g, i, size, root):
     gain = size - root * math.sqrt(2.0 * data.ridge * work.price[g])
     step = max(gain, 1e-9 * size) / (curvature + data.ridge)
     for k in range(last - first):
-        work.theta[first + k] = step * work.q_model[i + k] / size
+        work.theta[first + k] = step * work.slope[i + k] / size

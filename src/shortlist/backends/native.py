@@ -1,0 +1,16 @@
+"""The branch and bound of this package: exact, certified, needs no other solver."""
+
+from __future__ import annotations
+
+from ..options import Options
+from ..problem import SubsetProblem
+from ..result import Solution
+from ..solver.branch_and_bound import branch_and_bound
+
+
+class NativeBackend:
+    """Branch and bound on safe dual bounds; see `docs/method.md`."""
+
+    def solve(self, problem: SubsetProblem, options: Options) -> Solution:
+        """Return the best model found, with an honest status and lower bound."""
+        return branch_and_bound(problem, options)

@@ -1,0 +1,115 @@
+"""The search as seen from Python: slices of compiled work between checks of the limits."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from ..options import Options, Progress
+from ..problem import SubsetProblem
+from ..result import Solution, Status
+from .compilation import ready_kernels
+from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, UPPER
+from .kernels.search import run_search, start_search
+from .kernels.tree import DIVE_SLOT
+from .kernels.layout import Tree
+from .prepare import Prepared, enlarge, plant, prepare
+
+_FIRST_SLOTS = 64
+_FIRST_SLICE = 256  # nodes
+_SLICE_SECONDS = 0.05
+_SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
+
+
+def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
+    """Solve a problem; see `shortlist.solve`."""
+    started = perf_counter()
+    ready_kernels()
+    prepared = prepare(problem)
+    work = prepared.work
+    gap = max(options.gap, _SMALLEST_GAP)
+    warm = np.zeros(problem.n_predictors, dtype=np.bool_)
+    if options.warm_start is not None:
+        warm[list(options.warm_start)] = True
+    tree = plant(prepared, _FIRST_SLOTS)
+    status = Status.OPTIMAL
+    n_slice = _FIRST_SLICE
+    try:
+        start_search(prepared.data, prepared.limits, work, tree, prepared.root, warm)
+        while True:
+            if options.node_limit is not None:
+                n_slice = min(n_slice, options.node_limit - int(work.counter[NODES]))
+            slice_started = perf_counter()
+            done = run_search(prepared.data, prepared.limits, work, tree, prepared.root, gap, n_slice)
+            if done:
+                break
+            now = perf_counter()
+            if options.callback is not None:
+                options.callback(_progress(prepared, tree, now - started))
+            if options.node_limit is not None and work.counter[NODES] >= options.node_limit:
+                status = Status.NODE_LIMIT
+                break
+            if options.time_limit is not None and now - started >= options.time_limit:
+                status = Status.TIME_LIMIT
+                break
+            if work.counter[OPEN] == len(tree.heap):
+                tree = enlarge(tree)
+            # Aim at slices of equal time, so that limits and Ctrl-C are noticed soon.
+            ratio = _SLICE_SECONDS / max(now - slice_started, 1e-6)
+            n_slice = max(1, int(n_slice * min(max(ratio, 0.25), 4.0)))
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return _solution(problem, prepared, tree, status, options.gap, started)
+
+
+def _lower_bound(prepared: Prepared, tree: Tree) -> float:
+    """The minimum over closed leaves and open nodes; a loss is never below 0."""
+    counter = prepared.work.counter
+    bound = float(prepared.work.scalar[CLOSED])
+    if counter[OPEN] > 0:
+        bound = min(bound, float(tree.bound[tree.heap[0]]))
+    if counter[DIVE] > 0:
+        bound = min(bound, float(tree.bound[DIVE_SLOT]))
+    return max(bound, 0.0)
+
+
+def _progress(prepared: Prepared, tree: Tree, seconds: float) -> Progress:
+    counter = prepared.work.counter
+    return Progress(
+        nodes=int(counter[NODES]),
+        open_nodes=int(counter[OPEN] + counter[DIVE]),
+        objective=float(prepared.work.scalar[UPPER]),
+        lower_bound=_lower_bound(prepared, tree),
+        seconds=seconds,
+    )
+
+
+def _solution(
+    problem: SubsetProblem,
+    prepared: Prepared,
+    tree: Tree,
+    status: Status,
+    gap: float,
+    started: float,
+) -> Solution:
+    work = prepared.work
+    coef = prepared.coefficients(work.theta_best)
+    intercept = float(work.scalar[BEST_INTERCEPT])
+    support = tuple(np.flatnonzero(work.status_best == IN).tolist())
+    objective = problem.objective(coef, intercept)
+    # The bound and the objective are rounded separately; a bound above the objective is rounding.
+    lower_bound = min(_lower_bound(prepared, tree), objective)
+    if status is Status.OPTIMAL and objective - lower_bound > max(gap, _SMALLEST_GAP) * objective:
+        status = Status.STALLED
+    return Solution(
+        status=status,
+        support=support,
+        cost=problem.constraints.cost_of(support),
+        coef=coef,
+        intercept=intercept,
+        objective=objective,
+        lower_bound=lower_bound,
+        nodes=int(work.counter[NODES]),
+        seconds=perf_counter() - started,
+    )
