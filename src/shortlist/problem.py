@@ -123,8 +123,9 @@ class SubsetProblem:
 
     def decision_function(self, coef: Float, intercept: float) -> Float:
         """Return x_m' theta + theta_0 for every row."""
-        used = np.flatnonzero(coef)
-        margin: Float = self.X[:, used] @ coef[used] + intercept
+        margin = np.full(self.n_rows, intercept)
+        for column in np.flatnonzero(coef):
+            margin += coef[column] * self.X[:, column]
         return margin
 
     def objective(self, coef: Float, intercept: float) -> float:

@@ -11,7 +11,7 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
 from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, UPPER
-from .kernels.search import run_search, start_search
+from .kernels.search import run_search
 from .kernels.tree import DIVE_SLOT
 from .kernels.layout import Tree
 from .prepare import Prepared, enlarge, plant, prepare
@@ -36,12 +36,13 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     status = Status.OPTIMAL
     n_slice = _FIRST_SLICE
     try:
-        start_search(prepared.data, prepared.limits, work, tree, prepared.root, warm)
         while True:
             if options.node_limit is not None:
                 n_slice = min(n_slice, options.node_limit - int(work.counter[NODES]))
             slice_started = perf_counter()
-            done = run_search(prepared.data, prepared.limits, work, tree, prepared.root, gap, n_slice)
+            done = run_search(
+                prepared.data, prepared.limits, work, tree, prepared.root, warm, gap, n_slice
+            )
             if done:
                 break
             now = perf_counter()

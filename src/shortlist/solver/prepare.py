@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..constraints import Constraints
 from ..problem import SubsetProblem
+from .kernels.endgame import LARGEST_BATCH
 from .kernels.layout import FREE, IN, N_COUNTERS, N_SCALARS, OUT, UPPER, CLOSED, Data, Limits, Tree, Work
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
 
@@ -49,9 +50,9 @@ def prepare(problem: SubsetProblem) -> Prepared:
     data = Data(X, w, n_positive, start, owner, problem.ridge)
     root = _root_status(constraints, data)
     sizes = np.diff(start)
-    n_fit = n_columns if constraints.max_features >= len(sizes) else int(
-        np.sort(sizes)[len(sizes) - constraints.max_features :].sum()
-    )
+    # The largest support, and a batch of the endgame on top of it.
+    n_largest = min(constraints.max_features + LARGEST_BATCH, len(sizes))
+    n_fit = int(np.sort(sizes)[len(sizes) - n_largest :].sum())
     return Prepared(data, _limits(constraints), _allocate(data, n_fit), root, columns)
 
 
@@ -115,7 +116,7 @@ def _allocate(data: Data, n_fit: int) -> Work:
     n_columns, n_rows = data.X.shape
     n_predictors = len(data.start) - 1
     n_model = min(n_columns, _LARGEST_MODEL)
-    rows, cols, groups = (np.empty((k, n)) for k, n in ((7, n_rows), (6, n_columns), (6, n_predictors)))
+    rows, cols, groups = (np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (7, n_predictors)))
     status = np.zeros((5, n_predictors), dtype=np.int8)
     model = np.empty((6, n_model))
     fit = np.empty((2, n_fit))
@@ -125,11 +126,11 @@ def _allocate(data: Data, n_fit: int) -> Work:
     return Work(
         scalar=scalar, counter=np.zeros(N_COUNTERS, dtype=np.int64),
         u=rows[0], u_old=rows[1], decay=rows[2], scratch=rows[3], q=rows[4], d=rows[5],
-        rho=np.ones(2),
+        u_saved=rows[7], d_saved=rows[8], rho=np.ones(2), point=np.zeros(3),
         theta=cols[0], theta_old=cols[1], theta_saved=cols[2], theta_best=cols[3],
-        gradient=cols[4], columns=np.empty(n_columns, dtype=np.int64),
+        gradient=cols[4], slope_saved=cols[5], columns=np.empty(n_columns, dtype=np.int64),
         v=groups[0], z=groups[1], price=groups[2], value_in=groups[3], value_out=groups[4],
-        ranked=groups[5], zone=np.zeros(n_predictors, dtype=np.int8),
+        ranked=groups[5], gain=groups[6], zone=np.zeros(n_predictors, dtype=np.int8),
         status=status[0], status_trial=status[1], status_swap=status[2], status_best=status[3],
         gram=np.empty((n_model, n_model)), gram_d=rows[6], gram_mean=model[0],
         position=np.full(n_columns, -1), member=np.empty(n_model, dtype=np.int64),

@@ -4,37 +4,73 @@ import math
 
 from numba import njit
 
+# A pivot that lost this many digits means that a column depends on earlier ones.
+_SMALLEST_PIVOT = 1e-14
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
-def factorise(a, n):
-    """Replace the lower triangle of a[:n, :n] by its Cholesky factor; return whether it exists."""
+
+@njit(cache=True, fastmath={"contract"})
+def factorise(a, first, n):
+    """Replace rows first to n of the lower triangle of a by those of its Cholesky factor.
+
+    Rows before `first` hold the factor already. Returns whether the factor exists. Four rows are
+    handled together: the matrices are too small for longer vectors to pay.
+    """
     for j in range(n):
-        pivot = a[j, j]
-        for k in range(j):
-            pivot -= a[j, k] * a[j, k]
-        # A pivot lost to rounding means that the column depends on earlier ones to all digits.
-        if not pivot > 1e-14 * a[j, j]:
-            return False
-        pivot = math.sqrt(pivot)
-        a[j, j] = pivot
-        for i in range(j + 1, n):
-            total = a[i, j]
+        row = a[j]
+        if j >= first:
+            pivot = row[j]
             for k in range(j):
-                total -= a[i, k] * a[j, k]
-            a[i, j] = total / pivot
+                pivot -= row[k] * row[k]
+            if not pivot > _SMALLEST_PIVOT * row[j]:
+                return False
+            row[j] = math.sqrt(pivot)
+        scale = 1.0 / row[j]
+        i = max(first, j + 1)
+        while i + 4 <= n:
+            r0, r1, r2, r3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+            t0, t1, t2, t3 = r0[j], r1[j], r2[j], r3[j]
+            for k in range(j):
+                t = row[k]
+                t0 -= r0[k] * t
+                t1 -= r1[k] * t
+                t2 -= r2[k] * t
+                t3 -= r3[k] * t
+            r0[j], r1[j], r2[j], r3[j] = t0 * scale, t1 * scale, t2 * scale, t3 * scale
+            i += 4
+        while i < n:
+            r0 = a[i]
+            t0 = r0[j]
+            for k in range(j):
+                t0 -= r0[k] * row[k]
+            r0[j] = t0 * scale
+            i += 1
     return True
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"})
+def forward(a, first, n, b):
+    """Solve L y = b for the factor L in a; entries first to n of b become those of y."""
+    for i in range(first, n):
+        total = b[i]
+        row = a[i]
+        for k in range(i):
+            total -= row[k] * b[k]
+        b[i] = total / row[i]
+
+
+@njit(cache=True, fastmath={"contract"})
+def backward(a, n, b):
+    """Solve L' x = b for the factor L in a; b becomes x."""
+    for i in range(n - 1, -1, -1):
+        row = a[i]
+        t = b[i] / row[i]
+        b[i] = t
+        for k in range(i):
+            b[k] -= row[k] * t
+
+
+@njit(cache=True)
 def substitute(a, n, b):
     """Solve L L' x = b for the factor L in a; b becomes x."""
-    for i in range(n):
-        total = b[i]
-        for k in range(i):
-            total -= a[i, k] * b[k]
-        b[i] = total / a[i, i]
-    for i in range(n - 1, -1, -1):
-        total = b[i]
-        for k in range(i + 1, n):
-            total -= a[k, i] * b[k]
-        b[i] = total / a[i, i]
+    forward(a, 0, n, b)
+    backward(a, n, b)

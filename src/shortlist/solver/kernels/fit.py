@@ -12,6 +12,21 @@ from .rows import total_of
 
 
 @njit(cache=True)
+def hessian_rows(data, work, first, n, total):
+    """Fill rows first to n of the Hessian on work.columns, intercept eliminated, ridge included."""
+    hessian, means = work.hessian, work.mean
+    for i in range(first, n):
+        mean = weigh_column(data.X, work.columns[i], work.d, data.n_positive, work.scratch)
+        means[i] = mean / total
+        row = hessian[i]
+        cross_products(data.X, work.scratch, work.columns, i + 1, row)
+        for k in range(i + 1):
+            row[k] -= mean * means[k]
+        # The slack keeps rounding from making the matrix indefinite.
+        row[i] = max(row[i], 0.0) * (1.0 + 1e-13) + data.ridge
+
+
+@njit(cache=True)
 def fit_columns(data, work, n, theta0, cutoff, tolerance):
     """Fit work.theta on work.columns[:n], starting from the linear predictor in work.u.
 
@@ -81,16 +96,11 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance):
                 positive, negative = column_slopes(data.X, columns[i], target, n_positive)
                 work.gradient[columns[i]] = positive + negative
                 theta[columns[i]] = 0.0
+        hessian_rows(data, work, 0, n, total)
         for i in range(n):
             j = columns[i]
-            mean = weigh_column(data.X, j, work.d, n_positive, work.scratch)
-            means[i] = mean / total
-            cross_products(data.X, work.scratch, columns, i + 1, hessian[i])
-            for k in range(i + 1):
-                hessian[i, k] -= mean * means[k]
-            hessian[i, i] = max(hessian[i, i], 0.0) * (1.0 + 1e-13) + data.ridge
             step[i] = -(work.gradient[j] - mismatch * means[i] + data.ridge * theta[j])
-        if not factorise(hessian, n):
+        if not factorise(hessian, 0, n):
             break
         substitute(hessian, n, step)
         work.scalar[OLD_INTERCEPT] = theta0

@@ -8,14 +8,51 @@ The matrix may be stale, that is, belong to another point: the gradient is alway
 Hessian costs steps and never correctness.
 """
 
+import numpy as np
 from numba import njit
 
-from .layout import GRAM_SIZE, GRAM_TOTAL
+from .layout import FREE, GRAM_SIZE, GRAM_TOTAL, IN, norm_of
 from .rows import dot, total_of
 
 
+# The curvatures are renewed when they are off by this share of their total.
+_STALE = 0.3
+
+
 @njit(cache=True)
-def reset_gram(work):
+def update_gram(data, work, status, worth, force):
+    """Renew the curvatures if they are stale, and add what the working set lacks.
+
+    It needs what is nonzero, what is bought, and what is worth more than `worth` per price.
+    """
+    change, total = _distance(work.d, work.gram_d)
+    if force or not change <= _STALE * total:
+        _reset(work)
+    wanted = np.empty(status.size, np.int64)
+    n = 0
+    for g in range(status.size):
+        if work.position[data.start[g]] < 0 and (
+            norm_of(data.start, work.theta, g) > 0.0
+            or status[g] == IN
+            or (status[g] == FREE and work.v[g] >= worth * work.price[g])
+        ):
+            wanted[n] = g
+            n += 1
+    _append(data, work, wanted, n)
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _distance(x, y):
+    """Return sum |x - y| and sum x."""
+    change, total = 0.0, 0.0
+    for m in range(x.size):
+        change += abs(x[m] - y[m])
+        total += x[m]
+    return change, total
+
+
+@njit(cache=True)
+def _reset(work):
     """Forget all columns and adopt the curvatures in work.d."""
     for i in range(work.counter[GRAM_SIZE]):
         work.position[work.member[i]] = -1
@@ -25,7 +62,7 @@ def reset_gram(work):
 
 
 @njit(cache=True)
-def append_predictors(data, work, wanted, n_wanted):
+def _append(data, work, wanted, n_wanted):
     """Add the columns of predictors wanted[:n_wanted] to the matrix, as long as there is room."""
     n = work.counter[GRAM_SIZE]
     for i in range(n_wanted):
@@ -53,6 +90,26 @@ def weigh_column(X, j, d, n_positive, out):
     for m in range(d.size):
         out[m] = d[m] * x[m]
     return total_of(out[n_positive:]) - total_of(out[:n_positive])
+
+
+@njit(cache=True)
+def curvature_of(X, j, d, n_positive, total):
+    """The loss's second derivative in column j, intercept eliminated."""
+    x = X[j]
+    square, positive = _moments(x[:n_positive], d[:n_positive])
+    more, negative = _moments(x[n_positive:], d[n_positive:])
+    return max(square + more - (negative - positive) ** 2 / total, 0.0)
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _moments(x, d):
+    """Return sum d x^2 and sum d x."""
+    square, mean = 0.0, 0.0
+    for m in range(x.size):
+        t = d[m] * x[m]
+        mean += t
+        square += t * x[m]
+    return square, mean
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"})

@@ -4,25 +4,27 @@ import math
 
 from numba import njit
 
-from .cholesky import factorise, substitute
-from .fit import fit_columns
-from .gram import cross_products, weigh_column
+from .cholesky import factorise, forward
+from .fit import fit_columns, hessian_rows
+from .gram import cross_products, curvature_of, weigh_column
 from .layout import BEST_INTERCEPT, FREE, IN, OUT, UPPER, columns_in, linear_predictor
 from .oracle import price_now, remaining_limits
 from .point import column_slopes
-from .rows import total_of
+from .rows import dot, total_of
 
-_FIT_TOLERANCE = 1e-10
+# Relative accuracy of fits that may be the answer, and of those on the way to one.
+FINE, COARSE = 1e-10, 1e-3
+_CLOSE_LOOKS = 8
 
 
 @njit(cache=True)
-def fit_status(data, work, status, theta0, cutoff):
+def fit_status(data, work, status, theta0, cutoff, tolerance):
     """Fit the bought predictors from the linear predictor in work.u; keep the model if it is best.
 
     Returns (intercept, objective, bound).
     """
     n = columns_in(data.start, status, work.theta, work.columns)
-    theta0, objective, bound = fit_columns(data, work, n, theta0, cutoff, _FIT_TOLERANCE)
+    theta0, objective, bound = fit_columns(data, work, n, theta0, cutoff, tolerance)
     if objective < work.scalar[UPPER]:
         work.scalar[UPPER] = objective
         work.scalar[BEST_INTERCEPT] = theta0
@@ -54,9 +56,7 @@ def round_relaxation(data, limits, work, status, theta0):
             break
         trial[best] = IN
     if not _is_best(trial, work.status_best):
-        work.theta_saved[:] = work.theta
-        fit_status(data, work, trial, theta0, math.inf)
-        work.theta[:] = work.theta_saved
+        fit_status(data, work, trial, theta0, math.inf, FINE)
 
 
 @njit(cache=True)
@@ -75,63 +75,69 @@ def buy_greedily(data, limits, work, status, theta0):
     """
     while True:
         left, count = remaining_limits(limits, status)
-        any_free = False
+        n_free = 0
         for g in range(status.size):
             if status[g] == FREE:
                 if count <= 0 or price_now(limits, status, g) > left:
                     status[g] = OUT
                 else:
-                    any_free = True
-        if not any_free:
+                    n_free += 1
+        if n_free == 0:
+            fit_status(data, work, status, theta0, math.inf, FINE)
             return
-        best = _most_promising(data, limits, work, status)
-        status[best] = IN
-        theta0, objective, bound = fit_status(data, work, status, theta0, math.inf)
+        status[_most_promising(data, limits, work, status)] = IN
+        theta0, objective, bound = fit_status(data, work, status, theta0, math.inf, COARSE)
 
 
 @njit(cache=True)
 def _most_promising(data, limits, work, status):
     """The free predictor whose Newton decrement, given the bought ones, is largest per price.
 
-    Expects work.q, work.d of the fitted model.
+    Expects work.q and work.d of the fitted model.
     """
     n = columns_in(data.start, status, work.theta, work.columns)
     total = total_of(work.d)
-    hessian, mean = work.hessian, work.mean
-    for i in range(n):
-        shift = weigh_column(data.X, work.columns[i], work.d, data.n_positive, work.scratch)
-        mean[i] = shift / total
-        cross_products(data.X, work.scratch, work.columns, i + 1, hessian[i])
-        for k in range(i + 1):
-            hessian[i, k] -= shift * mean[k]
-        hessian[i, i] += data.ridge
-    conditional = n > 0 and factorise(hessian, n)
-    best, best_score = -1, -1.0
+    hessian_rows(data, work, 0, n, total)
+    conditional = factorise(work.hessian, 0, n)
+    # A first score ignores what the bought columns explain; only the best are looked at closely.
     for g in range(status.size):
-        if status[g] != FREE:
-            continue
-        gain = 0.0
-        for j in range(data.start[g], data.start[g + 1]):
-            positive, negative = column_slopes(data.X, j, work.q, data.n_positive)
-            slope = positive + negative
-            shift = weigh_column(data.X, j, work.d, data.n_positive, work.scratch)
-            x = data.X[j]
-            curvature = -shift * shift / total
-            for m in range(x.size):
-                curvature += work.scratch[m] * x[m]
-            if conditional:
+        work.gain[g] = 0.0
+        if status[g] == FREE:
+            gain = 0.0
+            for j in range(data.start[g], data.start[g + 1]):
+                positive, negative = column_slopes(data.X, j, work.q, data.n_positive)
+                curvature = curvature_of(data.X, j, work.d, data.n_positive, total)
+                gain += (positive + negative) ** 2 / (curvature + data.ridge)
+            price = price_now(limits, status, g) if limits.has_budget else 1.0
+            work.gain[g] = gain / price if price > 0.0 else math.inf
+    best, best_score = -1, -1.0
+    for _ in range(_CLOSE_LOOKS):
+        pick = -1
+        for g in range(status.size):
+            if status[g] == FREE and work.gain[g] >= 0.0:
+                if pick < 0 or work.gain[g] > work.gain[pick]:
+                    pick = g
+        if pick < 0:
+            break
+        score = work.gain[pick]
+        if conditional and n > 0:
+            plain, refined = 0.0, 0.0
+            for j in range(data.start[pick], data.start[pick + 1]):
+                positive, negative = column_slopes(data.X, j, work.q, data.n_positive)
+                shift = weigh_column(data.X, j, work.d, data.n_positive, work.scratch)
+                curvature = dot(work.scratch, data.X[j]) - shift * shift / total
+                plain += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
                 cross_products(data.X, work.scratch, work.columns, n, work.step)
                 for i in range(n):
-                    work.step[i] -= shift * mean[i]
-                    work.solution[i] = work.step[i]
-                substitute(hessian, n, work.solution)
+                    work.step[i] -= shift * work.mean[i]
+                forward(work.hessian, 0, n, work.step)
                 for i in range(n):
-                    curvature -= work.step[i] * work.solution[i]
-            gain += slope * slope / (max(curvature, 0.0) + data.ridge)
-        price = price_now(limits, status, g) if limits.has_budget else 1.0
-        score = gain / price if price > 0.0 else math.inf
+                    curvature -= work.step[i] * work.step[i]
+                refined += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+            score *= refined / plain if plain > 0.0 else 1.0
         if score > best_score:
-            best, best_score = g, score
+            best, best_score = pick, score
+        work.gain[pick] = -1.0
     return best
 
 
@@ -154,7 +160,7 @@ def swap(data, limits, work, root):
             work.theta[:] = work.theta_best
             theta0 = work.scalar[BEST_INTERCEPT]
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, objective, bound = fit_status(data, work, trial, theta0, math.inf)
+            theta0, objective, bound = fit_status(data, work, trial, theta0, math.inf, COARSE)
             buy_greedily(data, limits, work, trial, theta0)
             if work.scalar[UPPER] < upper * (1.0 - 1e-12):
                 improved = True

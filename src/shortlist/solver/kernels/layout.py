@@ -61,13 +61,17 @@ class Work(NamedTuple):
     scratch: np.ndarray
     q: np.ndarray  # w a
     d: np.ndarray  # w a (1 - a)
+    u_saved: np.ndarray
+    d_saved: np.ndarray
     rho: np.ndarray  # (2,) factors that balance the classes' dual mass
+    point: np.ndarray  # (3,) loss, entropy and intercept's slope of the last relaxation
     # columns
     theta: np.ndarray
     theta_old: np.ndarray
     theta_saved: np.ndarray
     theta_best: np.ndarray  # incumbent
     gradient: np.ndarray
+    slope_saved: np.ndarray
     columns: np.ndarray
     # predictors
     v: np.ndarray
@@ -76,6 +80,7 @@ class Work(NamedTuple):
     value_in: np.ndarray
     value_out: np.ndarray
     ranked: np.ndarray
+    gain: np.ndarray
     zone: np.ndarray
     status: np.ndarray
     status_trial: np.ndarray

@@ -80,12 +80,13 @@ def minimise_model(data, work, status, budget, mu, mismatch):
     gram, b, slope = work.gram, work.linear, work.slope
     theta = work.theta
     for i in range(n):
-        total = mismatch * work.gram_mean[i] - work.gradient[work.member[i]]
-        for k in range(n):
-            t = theta[work.member[k]]
-            if t != 0.0:
-                total += gram[i, k] * t
-        b[i] = total
+        b[i] = mismatch * work.gram_mean[i] - work.gradient[work.member[i]]
+    for k in range(n):
+        t = theta[work.member[k]]
+        if t != 0.0:
+            row = gram[k]
+            for i in range(n):
+                b[i] += t * row[i]
     root = math.sqrt(mu)
     i = 0
     while i < n:
@@ -95,7 +96,8 @@ def minimise_model(data, work, status, budget, mu, mismatch):
         i += last - first
         if status[g] == OUT:
             work.zone[g] = ZERO
-            theta[first:last] = 0.0
+            for k in range(first, last):
+                theta[k] = 0.0
         elif status[g] == IN:
             work.zone[g] = QUADRATIC
         else:
@@ -149,7 +151,7 @@ def minimise_model(data, work, status, budget, mu, mismatch):
                         k = work.member[active[c]]
                         if first <= k < last:
                             a[r, c] -= weight * theta[j] / size * theta[k] / size
-        if not factorise(a, n_active):
+        if not factorise(a, 0, n_active):
             break
         substitute(a, n_active, fixed)
         substitute(a, n_active, rise)
@@ -234,6 +236,14 @@ def minimise_model(data, work, status, budget, mu, mismatch):
                     theta[first + k] = fixed[r + k]
             r += last - first
         # 4. Activate what is worth more than its price.
+        for i in range(n):
+            slope[i] = b[i]
+        for r in range(n_active):
+            t = theta[work.member[active[r]]]
+            if t != 0.0:
+                row = gram[active[r]]
+                for i in range(n):
+                    slope[i] -= t * row[i]
         strongest, strongest_root = -1, 0.0
         i = 0
         while i < n:
@@ -242,12 +252,7 @@ def minimise_model(data, work, status, budget, mu, mismatch):
             if work.zone[g] == ZERO and status[g] == FREE:
                 size = 0.0
                 for k in range(last - first):
-                    total = b[i + k]
-                    row = gram[i + k]
-                    for r in range(n_active):
-                        total -= row[active[r]] * theta[work.member[active[r]]]
-                    slope[i + k] = total
-                    size += total * total
+                    size += slope[i + k] * slope[i + k]
                 size = math.sqrt(size)
                 entry = size / math.sqrt(2.0 * ridge * work.price[g])
                 if entry > strongest_root:

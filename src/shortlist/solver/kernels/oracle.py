@@ -1,7 +1,7 @@
 """The selection oracle: max sum of v over the affordable ways to complete a node.
 
-`complete(...)` returns an upper bound on max { sum z_g v_g : z in Z(node) } over the free
-predictors, and the same with each free predictor g forced in (`value_in[g]`) or forced out
+`complete` returns an upper bound on max { sum z_g v_g : z in Z(node) } over the free
+predictors, and on demand the same with each free predictor g forced in (`value_in[g]`) or forced out
 (`value_out[g]`). An upper bound is enough for validity; the top-k rule and the table are exact.
 """
 
@@ -48,53 +48,60 @@ def price_now(limits, status, g):
 
 
 @njit(cache=True)
-def complete(limits, work, status, left, count):
-    """Fill work.value_in and work.value_out of the free predictors; return the value."""
-    value = _most_valuable(work, status, count)
+def complete(limits, work, status, left, count, forced):
+    """Return the value; if `forced`, fill work.value_in and value_out of the free predictors."""
+    value = _most_valuable(work.v, work.ranked, status, count)
+    if forced:
+        _force_most_valuable(work, status, count, value)
     if limits.has_budget:
         n_free = 0
         for g in range(status.size):
             if status[g] == FREE:
                 n_free += 1
         if limits.integral and n_free * (left + 1.0) <= _TABLE_CELLS:
-            value = min(value, _knapsack_table(limits, work, status, int(left)))
+            value = min(value, _knapsack_table(limits, work, status, int(left), forced))
         else:
             value = min(value, _priced_knapsack(limits, work, status, left))
     return value
 
 
 @njit(cache=True)
-def _most_valuable(work, status, count):
-    """Top-k: ignores the budget."""
-    v = work.v
+def _most_valuable(v, ranked, status, count):
+    """Top-k: ignores the budget. Leaves the count + 1 largest v in ranked, largest first."""
     n = 0
-    ranked = work.ranked
     for g in range(status.size):
-        if status[g] == FREE:
-            ranked[n] = v[g]
-            n += 1
-    if n == 0:
-        return 0.0
-    values = np.sort(ranked[:n])
-    count = min(count, n)
+        if status[g] == FREE and (n <= count or v[g] > ranked[count]):
+            i = n if n <= count else count
+            while i > 0 and ranked[i - 1] < v[g]:
+                ranked[i] = ranked[i - 1]
+                i -= 1
+            ranked[i] = v[g]
+            n = min(n + 1, count + 1)
+    for i in range(n, min(count + 1, ranked.size)):
+        ranked[i] = 0.0
     total = 0.0
-    for i in range(count):
-        total += values[n - 1 - i]
-    last = values[n - count] if count > 0 else np.inf
-    following = values[n - 1 - count] if count < n else 0.0
-    for g in range(status.size):
-        if status[g] == FREE:
-            if v[g] >= last:
-                work.value_in[g] = total
-                work.value_out[g] = total - v[g] + following
-            else:
-                work.value_in[g] = total - last + v[g] if count > 0 else -np.inf
-                work.value_out[g] = total
+    for i in range(min(n, count)):
+        total += ranked[i]
     return total
 
 
 @njit(cache=True)
-def _knapsack_table(limits, work, status, budget):
+def _force_most_valuable(work, status, count, total):
+    """The same with each free predictor forced; uses what _most_valuable left in work.ranked."""
+    last = work.ranked[count - 1]
+    following = work.ranked[count] if count < status.size else 0.0
+    for g in range(status.size):
+        if status[g] == FREE:
+            if work.v[g] >= last:
+                work.value_in[g] = total
+                work.value_out[g] = total - work.v[g] + following
+            else:
+                work.value_in[g] = total - last + work.v[g]
+                work.value_out[g] = total
+
+
+@njit(cache=True)
+def _knapsack_table(limits, work, status, budget, forced):
     """Exact for whole-number prices. Fees: each group is entered with and without its fee.
 
     before[i, 0 or 1, b] is the best value of the items before i at a price of at most b, with none
@@ -121,13 +128,16 @@ def _knapsack_table(limits, work, status, budget):
             n += 1
     width = budget + 1
     before = np.empty((n + 1, 2, width))
-    after = np.empty((n + 1, 2, width))
     before[0, 0, :] = 0.0
     before[0, 1, :] = -np.inf
     for i in range(n):
         _add_item(before[i], before[i + 1], int(limits.cost[items[i]]), work.v[items[i]])
         if i + 1 == n or group[i + 1] != group[i]:
             _charge_fee(before[i + 1], fees[i])
+    total = max(before[n, 0, budget], before[n, 1, budget])
+    if not forced:
+        return total
+    after = np.empty((n + 1, 2, width))
     after[n, 0, :] = 0.0
     after[n, 1, :] = -np.inf
     for i in range(n - 1, -1, -1):
@@ -135,7 +145,6 @@ def _knapsack_table(limits, work, status, budget):
         if i + 1 < n and group[i + 1] != group[i]:
             _charge_fee(after[i + 1], fees[i + 1])
         _add_item(after[i + 1], after[i], int(limits.cost[items[i]]), work.v[items[i]])
-    total = max(before[n, 0, budget], before[n, 1, budget])
     for i in range(n):
         g = items[i]
         first, rest = before[i], after[i + 1]

@@ -3,17 +3,14 @@
 import numpy as np
 from numba import njit
 
-_TILE = 32  # rows or columns handled together, so that a transposition stays in the cache
-
 
 @njit(cache=True)
 def pack_rows(table, rows, columns, sign, out):
     """Fill out[j, m] = sign[m] * table[rows[m], columns[j]] from a row-major table."""
-    for first in range(0, rows.size, _TILE):
-        last = min(first + _TILE, rows.size)
+    for m in range(rows.size):
+        row = table[rows[m]]
         for j in range(columns.size):
-            for m in range(first, last):
-                out[j, m] = sign[m] * table[rows[m], columns[j]]
+            out[j, m] = sign[m] * row[columns[j]]
 
 
 @njit(cache=True)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .gram import append_predictors, reset_gram
+from .gram import update_gram
 from .layout import (
     EVALUATIONS,
     FREE,
@@ -25,25 +25,26 @@ _MAX_STEPS = 8
 _MAX_HALVINGS = 5
 # How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
 _BALANCE = 1e-4
-# The model's curvature is renewed when it is off by this share of its total.
-_STALE = 0.3
 # A predictor enters the working set when it is worth this share of its price.
 _WORTH = 0.5
 
 
 @njit(cache=True)
-def relax(data, limits, work, status, left, count, theta0, mu, cutoff):
+def relax(data, limits, work, status, left, count, theta0, mu, cutoff, evaluated):
     """Improve work.theta for this node until its bound decides, or cannot decide, the node.
 
     `left` and `count` are the budget and the number of predictors left to buy. theta may hold
     predictors that are out at this node (it comes from the parent, where they were not): it then
-    serves as expansion point of the first model only.
+    serves as expansion point of the first model only. If that point is `evaluated`, work holds its
+    rows and slopes already.
 
-    Returns (base, value, theta0, mu). The bound of the last point is base - value; with a free
-    predictor g forced in or out it is base - work.value_in[g] or base - work.value_out[g].
+    Returns (base, value, theta0, mu). The bound of the last point is base - value. If that is
+    below the cutoff, the bounds with a free predictor g forced in or out are
+    base - work.value_in[g] and base - work.value_out[g].
     """
     budget = left if limits.has_budget else float(count)
-    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+    if not evaluated:
+        linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
     inside = True
     for g in range(status.size):
         if status[g] == OUT and norm_of(data.start, work.theta, g) > 0.0:
@@ -53,17 +54,22 @@ def relax(data, limits, work, status, left, count, theta0, mu, cutoff):
     step = 0
     while True:
         # 1. Bound and primal value of the current point.
-        work.counter[EVALUATIONS] += 1
-        theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, _BALANCE)
-        evaluate_predictors(
-            data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, status,
-            work.gradient, work.v,
-        )  # fmt: skip
+        if evaluated:
+            loss, entropy, mismatch = work.point[0], work.point[1], work.point[2]
+            evaluated = False
+        else:
+            work.counter[EVALUATIONS] += 1
+            theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, _BALANCE)
+            evaluate_predictors(
+                data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, status,
+                work.gradient, work.v,
+            )  # fmt: skip
+            work.point[0], work.point[1], work.point[2] = loss, entropy, mismatch
         base = entropy
         for g in range(status.size):
             if status[g] == IN:
                 base -= work.v[g]
-        value = complete(limits, work, status, left, count)
+        value = complete(limits, work, status, left, count, False)
         bound = base - value
         multiplier_of(data.start, data.ridge, status, work.price, work.theta, budget, work.z)
         if bound >= cutoff or step == _MAX_STEPS:
@@ -92,13 +98,13 @@ def relax(data, limits, work, status, left, count, theta0, mu, cutoff):
         if inside and step > 0 and primal < cutoff and bound > 2.0 * primal - cutoff:
             break
         # 4. Renew the model and step to its minimiser.
-        _update_gram(data, work, status, mu, halvings > 1)
+        if mu <= 0.0:
+            mu = _first_multiplier(work, status, budget)
+        update_gram(data, work, status, _WORTH * mu, halvings > 1)
         halvings = 0
         work.theta_old[:] = work.theta
         work.u_old[:] = work.u
         work.scalar[OLD_INTERCEPT] = theta0
-        if mu <= 0.0:
-            mu = _first_multiplier(work, status, budget)
         mu = minimise_model(data, work, status, budget, mu, mismatch)
         theta0 -= mismatch / work.scalar[GRAM_TOTAL]
         for i in range(work.counter[GRAM_SIZE]):
@@ -107,36 +113,9 @@ def relax(data, limits, work, status, left, count, theta0, mu, cutoff):
         linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
         inside = True
         step += 1
+    if bound < cutoff:
+        complete(limits, work, status, left, count, True)
     return base, value, theta0, mu
-
-
-@njit(cache=True)
-def _update_gram(data, work, status, mu, force):
-    """Renew the curvatures if they are stale, and add what the working set lacks."""
-    change, total = _distance(work.d, work.gram_d)
-    if force or not change <= _STALE * total:
-        reset_gram(work)
-    wanted = np.empty(status.size, np.int64)
-    n = 0
-    for g in range(status.size):
-        if work.position[data.start[g]] < 0 and (
-            norm_of(data.start, work.theta, g) > 0.0
-            or status[g] == IN
-            or (status[g] == FREE and work.v[g] > _WORTH * mu * work.price[g])
-        ):
-            wanted[n] = g
-            n += 1
-    append_predictors(data, work, wanted, n)
-
-
-@njit(cache=True, fastmath={"contract", "reassoc"})
-def _distance(x, y):
-    """Return sum |x - y| and sum x."""
-    change, total = 0.0, 0.0
-    for m in range(x.size):
-        change += abs(x[m] - y[m])
-        total += x[m]
-    return change, total
 
 
 @njit(cache=True)

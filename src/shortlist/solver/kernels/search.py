@@ -4,10 +4,10 @@ import math
 
 from numba import njit
 
-from .fit import fit_columns
-from .heuristic import buy_greedily, fit_status, round_relaxation, swap
+from .endgame import buy_one
+from .heuristic import COARSE, FINE, buy_greedily, fit_status, round_relaxation, swap
 from .layout import (
-    CLOSED,
+    BEST_INTERCEPT,
     DIVE,
     FREE,
     IN,
@@ -15,57 +15,71 @@ from .layout import (
     NULL_OBJECTIVE,
     OPEN,
     OUT,
+    SERIAL,
     UPPER,
     linear_predictor,
 )
 from .oracle import price_now, remaining_limits
+from .point import evaluate_rows
 from .relaxation import relax
-from .tree import DIVE_SLOT, fill, pop, push
+from .rows import total_of
+from .tree import DIVE_SLOT, close_leaf, fill, pop, push
 
 # How often the relaxation is rounded: always at first, then now and then.
 _EAGER_NODES, _ROUND_EVERY = 8, 16
 # The search looks for swaps once it has proven to be more than trivial.
-_SWAP_NODE = 6
+_SWAP_NODE = 16
 
 
 @njit(cache=True)
-def start_search(data, limits, work, tree, root, warm):
+def _start(data, limits, work, tree, root, warm):
     """Put the root on the tree and find a first incumbent: the support `warm`, or a greedy one."""
+    positive = total_of(data.w[: data.n_positive])
+    negative = total_of(data.w[data.n_positive :])
+    theta0 = math.log(positive / negative)
     work.theta[:] = 0.0
-    work.u[:] = 0.0
-    theta0, objective, bound = fit_columns(data, work, 0, 0.0, math.inf, 1e-9)
-    work.scalar[NULL_OBJECTIVE] = objective
+    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+    theta0, work.scalar[NULL_OBJECTIVE], entropy, mismatch = evaluate_rows(data, work, theta0, 1.0)
     settle(limits, work, root)
-    push(tree, work.counter, root, work.theta, theta0, 0.0, -math.inf)
-    work.status_swap[:] = root
-    has_warm = False
+    first = work.status_swap
+    first[:] = root
+    has_warm, has_bought = False, False
     for g in range(root.size):
         if warm[g]:
             has_warm = True
-            work.status_swap[g] = IN
-    theta0, objective, bound = fit_status(data, work, work.status_swap, theta0, math.inf)
+            first[g] = IN
+        has_bought = has_bought or first[g] == IN
+    if has_warm or has_bought:
+        theta0, objective, bound = fit_status(data, work, first, theta0, math.inf, COARSE)
     if not has_warm:
-        buy_greedily(data, limits, work, work.status_swap, theta0)
+        buy_greedily(data, limits, work, first, theta0)
+    else:
+        fit_status(data, work, first, theta0, math.inf, FINE)
+    theta0 = work.scalar[BEST_INTERCEPT]
+    push(tree, work.counter, root, work.theta_best, theta0, 0.0, -math.inf)
 
 
 @njit(cache=True)
-def run_search(data, limits, work, tree, root, gap, max_nodes):
+def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
     Returns early, with False, when the tree is full.
     """
     counter, scalar, status = work.counter, work.scalar, work.status
+    if counter[SERIAL] == 0:
+        _start(data, limits, work, tree, root, warm)
     stop = counter[NODES] + max_nodes
     while counter[OPEN] + counter[DIVE] > 0:
         if counter[NODES] >= stop or counter[OPEN] == tree.heap.size:
             return False
         # 1. Take the child of the last node (a dive), or the node of lowest bound.
-        slot = DIVE_SLOT if counter[DIVE] == 1 else pop(tree, counter)
+        is_dive = counter[DIVE] == 1
+        slot = DIVE_SLOT if is_dive else pop(tree, counter)
         counter[DIVE] = 0
         node_bound = tree.bound[slot]
         cutoff = scalar[UPPER] * (1.0 - gap)
         if node_bound >= cutoff:
-            _close(scalar, node_bound)
+            close_leaf(scalar, node_bound)
             continue
         status[:] = tree.status[slot]
         work.theta[:] = tree.theta[slot]
@@ -75,36 +89,51 @@ def run_search(data, limits, work, tree, root, gap, max_nodes):
         left, count, n_free = settle(limits, work, status)
         if n_free > 0:
             base, value, theta0, mu = relax(
-                data, limits, work, status, left, count, theta0, mu, cutoff
+                data, limits, work, status, left, count, theta0, mu, cutoff, is_dive
             )
             node_bound = max(node_bound, base - value)
             if node_bound < cutoff:
                 # 3. Look for better incumbents.
-                nodes = counter[NODES]
-                if nodes <= _EAGER_NODES or nodes % _ROUND_EVERY == 0:
-                    round_relaxation(data, limits, work, status, theta0)
-                if nodes == _SWAP_NODE:
-                    work.theta_old[:] = work.theta
-                    swap(data, limits, work, root)
-                    work.theta[:] = work.theta_old
+                if _is_heuristic_turn(counter[NODES]):
+                    _look_for_incumbents(data, limits, work, status, root, theta0)
                 cutoff = scalar[UPPER] * (1.0 - gap)
             if node_bound >= cutoff:
-                _close(scalar, node_bound)
+                close_leaf(scalar, node_bound)
                 continue
             # 4. Fix what the bound decides.
-            n_fixed = _fix(work, status, base, cutoff)
-            if n_fixed > 0:
+            if _fix(work, status, base, cutoff) > 0:
                 left, count, n_free = settle(limits, work, status)
         # 5. Close the node if at most one purchase is left, else branch.
         if n_free == 0:
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, objective, bound = fit_status(data, work, status, theta0, cutoff)
-            _close(scalar, bound)
+            theta0, objective, bound = fit_status(data, work, status, theta0, cutoff, FINE)
+            close_leaf(scalar, bound)
         elif _only_one_more(limits, work, status, left, count):
-            _buy_each(data, work, status, theta0, gap)
+            buy_one(data, work, status, theta0, gap)
         else:
             _branch(data, work, tree, status, theta0, mu, node_bound, base)
     return True
+
+
+@njit(cache=True)
+def _is_heuristic_turn(node):
+    return node <= _EAGER_NODES or node % _ROUND_EVERY == 0
+
+
+@njit(cache=True)
+def _look_for_incumbents(data, limits, work, status, root, theta0):
+    """Round the relaxation, once try swaps, and leave the node's point as it was."""
+    work.theta_saved[:] = work.theta
+    work.slope_saved[:] = work.gradient
+    work.u_saved[:] = work.u
+    work.d_saved[:] = work.d
+    round_relaxation(data, limits, work, status, theta0)
+    if work.counter[NODES] == _SWAP_NODE:
+        swap(data, limits, work, root)
+    work.theta[:] = work.theta_saved
+    work.gradient[:] = work.slope_saved
+    work.u[:] = work.u_saved
+    work.d[:] = work.d_saved
 
 
 @njit(cache=True)
@@ -134,23 +163,17 @@ def settle(limits, work, status):
 
 
 @njit(cache=True)
-def _close(scalar, bound):
-    """A leaf: its bound counts for the global lower bound for ever."""
-    scalar[CLOSED] = min(scalar[CLOSED], bound)
-
-
-@njit(cache=True)
 def _fix(work, status, base, cutoff):
     """Decide the predictors whose other value cannot beat the incumbent; return how many."""
     n_fixed = 0
     for g in range(status.size):
         if status[g] == FREE:
             if base - work.value_in[g] >= cutoff:
-                _close(work.scalar, base - work.value_in[g])
+                close_leaf(work.scalar, base - work.value_in[g])
                 status[g] = OUT
                 n_fixed += 1
             elif base - work.value_out[g] >= cutoff:
-                _close(work.scalar, base - work.value_out[g])
+                close_leaf(work.scalar, base - work.value_out[g])
                 status[g] = IN
                 n_fixed += 1
     return n_fixed
@@ -173,21 +196,6 @@ def _only_one_more(limits, work, status, left, count):
             elif price < second:
                 second = price
     return least + second > left
-
-
-@njit(cache=True)
-def _buy_each(data, work, status, theta0, gap):
-    """Close a node at which one more predictor can be bought: one fit for each of them."""
-    work.theta_old[:] = work.theta
-    for g in range(status.size):
-        if status[g] == FREE:
-            work.status_trial[:] = status
-            work.status_trial[g] = IN
-            work.theta[:] = work.theta_old
-            linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            cutoff = work.scalar[UPPER] * (1.0 - gap)
-            t0, objective, bound = fit_status(data, work, work.status_trial, theta0, cutoff)
-            _close(work.scalar, bound)
 
 
 @njit(cache=True)

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from .layout import OPEN, SERIAL
+from .layout import CLOSED, OPEN, SERIAL
 
 # The child that is processed next lives here, outside the heap.
 DIVE_SLOT = 0
@@ -64,3 +64,9 @@ def pop(tree, counter):
         tree.heap[i], tree.heap[child] = tree.heap[child], tree.heap[i]
         i = child
     return slot
+
+
+@njit(cache=True)
+def close_leaf(scalar, bound):
+    """The bound of a leaf counts for the global lower bound for ever."""
+    scalar[CLOSED] = min(scalar[CLOSED], bound)
