@@ -17,7 +17,7 @@ from .kernels.layout import Tree
 from .prepare import Prepared, enlarge, plant, prepare
 
 _FIRST_SLOTS = 64
-_FIRST_SLICE = 256  # nodes
+_FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
 
@@ -34,7 +34,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
         warm[list(options.warm_start)] = True
     tree = plant(prepared, _FIRST_SLOTS)
     status = Status.OPTIMAL
-    n_slice = _FIRST_SLICE
+    n_slice = max(1, int(_FIRST_SLICE / (1 + prepared.data.X.size)))
     try:
         while True:
             if options.node_limit is not None:

@@ -49,10 +49,9 @@ def prepare(problem: SubsetProblem) -> Prepared:
     X, w, n_positive = _pack(problem, columns)
     data = Data(X, w, n_positive, start, owner, problem.ridge)
     root = _root_status(constraints, data)
-    sizes = np.diff(start)
     # The largest support, and a batch of the endgame on top of it.
-    n_largest = min(constraints.max_features + LARGEST_BATCH, len(sizes))
-    n_fit = int(np.sort(sizes)[len(sizes) - n_largest :].sum())
+    largest = int(np.diff(start).max(initial=1)) if problem.has_groups else 1
+    n_fit = min(n_columns, largest * (constraints.max_features + LARGEST_BATCH))
     return Prepared(data, _limits(constraints), _allocate(data, n_fit), root, columns)
 
 
@@ -116,7 +115,7 @@ def _allocate(data: Data, n_fit: int) -> Work:
     n_columns, n_rows = data.X.shape
     n_predictors = len(data.start) - 1
     n_model = min(n_columns, _LARGEST_MODEL)
-    rows, cols, groups = (np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (7, n_predictors)))
+    rows, cols, groups = (np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (9, n_predictors)))
     status = np.zeros((5, n_predictors), dtype=np.int8)
     model = np.empty((6, n_model))
     fit = np.empty((2, n_fit))
@@ -130,7 +129,8 @@ def _allocate(data: Data, n_fit: int) -> Work:
         theta=cols[0], theta_old=cols[1], theta_saved=cols[2], theta_best=cols[3],
         gradient=cols[4], slope_saved=cols[5], columns=np.empty(n_columns, dtype=np.int64),
         v=groups[0], z=groups[1], price=groups[2], value_in=groups[3], value_out=groups[4],
-        ranked=groups[5], gain=groups[6], zone=np.zeros(n_predictors, dtype=np.int8),
+        ranked=groups[5], gain=groups[6], root_price=groups[7], entry=groups[8],
+        chain=np.empty(n_predictors, dtype=np.int64), zone=np.zeros(n_predictors, dtype=np.int8),
         status=status[0], status_trial=status[1], status_swap=status[2], status_best=status[3],
         gram=np.empty((n_model, n_model)), gram_d=rows[6], gram_mean=model[0],
         position=np.full(n_columns, -1), member=np.empty(n_model, dtype=np.int64),

@@ -81,6 +81,9 @@ class Work(NamedTuple):
     value_out: np.ndarray
     ranked: np.ndarray
     gain: np.ndarray
+    root_price: np.ndarray  # sqrt(2 ridge price)
+    entry: np.ndarray
+    chain: np.ndarray  # active predictors of the model, steadiest first
     zone: np.ndarray
     status: np.ndarray
     status_trial: np.ndarray

@@ -7,14 +7,17 @@ ridge/2 t^2. mu is moved to where the budget is just spent.
 
 import math
 
+import numpy as np
 from numba import njit
 
 from .cholesky import factorise, substitute
 from .layout import FREE, GRAM_SIZE, IN, OUT, norm_of
 
-
 ZERO, LINEAR, QUADRATIC = 0, 1, 2
-_MAX_CORRECTIONS = 40
+_MAX_CORRECTIONS = 60
+# After this many corrections of the zones a step stops at the first coefficient that reaches zero:
+# dependent columns would send several far beyond it.
+_FREE_CORRECTIONS = 4
 
 
 @njit(cache=True)
@@ -61,8 +64,6 @@ def multiplier_of(start, ridge, status, price, theta, budget, z):
     return 1.0 / (s * s)
 
 
-
-
 @njit(cache=True)
 def minimise_model(data, work, status, budget, mu, mismatch):
     """Minimise the quadratic model around work.theta over the working set; return mu.
@@ -73,220 +74,293 @@ def minimise_model(data, work, status, budget, mu, mismatch):
     Each predictor is in a zone of its penalty: zero, linear or quadratic. For given zones and
     directions u_g of the linear ones, theta = K^-1 b - sqrt(mu) K^-1 (sqrt(2 ridge c) u) is linear
     in sqrt(mu), and so the mu that spends the budget has a closed form: one factorisation gives
-    both. The zones are corrected until they are consistent.
+    both. The zones are corrected until they are consistent. Predictors that are likely to change
+    zone stand last, so that most of the factor can be kept.
     """
     n = work.counter[GRAM_SIZE]
-    ridge = data.ridge
-    gram, b, slope = work.gram, work.linear, work.slope
     theta = work.theta
-    for i in range(n):
-        b[i] = mismatch * work.gram_mean[i] - work.gradient[work.member[i]]
-    for k in range(n):
-        t = theta[work.member[k]]
-        if t != 0.0:
-            row = gram[k]
-            for i in range(n):
-                b[i] += t * row[i]
+    _linear_term(work, n, mismatch)
     root = math.sqrt(mu)
-    i = 0
-    while i < n:
-        j = work.member[i]
-        g = data.owner[j]
-        first, last = data.start[g], data.start[g + 1]
-        i += last - first
-        if status[g] == OUT:
-            work.zone[g] = ZERO
-            for k in range(first, last):
-                theta[k] = 0.0
-        elif status[g] == IN:
-            work.zone[g] = QUADRATIC
-        else:
-            size = norm_of(data.start, theta, g)
-            if size == 0.0:
-                work.zone[g] = ZERO
-            elif size >= root * math.sqrt(2.0 * work.price[g] / ridge):
-                work.zone[g] = QUADRATIC
-            else:
-                work.zone[g] = LINEAR
-    active, a, fixed, rise = work.active, work.system, work.solution, work.response
+    n_chain = _first_zones(data, work, status, n, root)
+    n_kept = 0  # rows of the factor that are still right
     for trial in range(_MAX_CORRECTIONS):
-        # 1. Gather the active columns and factorise.
-        n_active = 0
-        i = 0
-        left = budget
-        any_linear = False
-        while i < n:
-            g = data.owner[work.member[i]]
-            first, last = data.start[g], data.start[g + 1]
-            if work.zone[g] != ZERO:
-                if status[g] == FREE and work.zone[g] == QUADRATIC:
-                    left -= work.price[g]
-                if work.zone[g] == LINEAR:
-                    any_linear = True
-                for r in range(last - first):
-                    active[n_active] = i + r
-                    n_active += 1
-            i += last - first
-        if n_active > a.shape[0]:
+        # 1. Factorise, and solve for the fixed part and the part that grows with sqrt(mu).
+        n_active = _fill_system(data, work, n_chain, n_kept, root)
+        if n_active > work.system.shape[0] or not factorise(work.system, n_kept, n_active):
             break
-        for r in range(n_active):
-            i = active[r]
-            j = work.member[i]
-            g = data.owner[j]
-            for c in range(r + 1):
-                a[r, c] = gram[i, active[c]]
-            fixed[r] = b[i]
-            rise[r] = 0.0
-            a[r, r] += 1e-11 * gram[i, i]
-            if work.zone[g] == QUADRATIC:
-                a[r, r] += ridge
-            else:
-                first, last = data.start[g], data.start[g + 1]
-                size = norm_of(data.start, theta, g)
-                rise[r] = math.sqrt(2.0 * ridge * work.price[g]) * theta[j] / size
-                if last - first > 1:
-                    weight = root * math.sqrt(2.0 * ridge * work.price[g]) / size
-                    a[r, r] += weight
-                    for c in range(r + 1):
-                        k = work.member[active[c]]
-                        if first <= k < last:
-                            a[r, c] -= weight * theta[j] / size * theta[k] / size
-        if not factorise(a, 0, n_active):
-            break
-        substitute(a, n_active, fixed)
-        substitute(a, n_active, rise)
+        substitute(work.system, n_active, work.solution)
+        substitute(work.system, n_active, work.response)
         # 2. The multiplier that spends the budget.
-        moved = False
         old_root = root
-        if any_linear:
-            rate_fixed, rate_rise = 0.0, 0.0
-            for r in range(n_active):
-                j = work.member[active[r]]
-                g = data.owner[j]
-                if work.zone[g] == LINEAR:
-                    w = math.sqrt(0.5 * ridge * work.price[g]) * theta[j] / norm_of(data.start, theta, g)
-                    rate_fixed += w * fixed[r]
-                    rate_rise += w * rise[r]
-            if left + rate_rise > 0.0 and rate_fixed > 0.0:
-                root = rate_fixed / (left + rate_rise)
-            elif left + rate_rise <= 0.0:
-                root *= 1.5
-                moved = True
-            else:
-                root *= 0.7
-                moved = True
+        root, left, settled = _spend(data, work, status, n_chain, budget, root)
         for r in range(n_active):
-            fixed[r] -= root * rise[r]
-        if trial >= 4:
-            # Dependent columns send several coefficients far beyond zero: stop at the first.
-            share = 1.0
-            r = 0
-            while r < n_active:
-                g = data.owner[work.member[active[r]]]
-                first, last = data.start[g], data.start[g + 1]
-                if work.zone[g] == LINEAR:
-                    along, size = 0.0, 0.0
-                    for k in range(last - first):
-                        along += fixed[r + k] * theta[first + k]
-                        size += theta[first + k] * theta[first + k]
-                    if along < 0.0:
-                        share = min(share, size / (size - along) * (1.0 + 1e-9))
-                r += last - first
+            work.solution[r] -= root * work.response[r]
+        if trial >= _FREE_CORRECTIONS:
+            share = _first_zero(data, work, n_chain)
             if share < 1.0:
-                moved = True
+                settled = False
                 root = old_root + share * (root - old_root)
                 for r in range(n_active):
-                    t = theta[work.member[active[r]]]
-                    fixed[r] = t + share * (fixed[r] - t)
+                    t = theta[work.member[work.active[r]]]
+                    work.solution[r] = t + share * (work.solution[r] - t)
         # 3. Correct the zones of the active predictors.
-        changed = False
-        weakest, weakest_root = -1, math.inf
-        r = 0
-        while r < n_active:
-            g = data.owner[work.member[active[r]]]
-            first, last = data.start[g], data.start[g + 1]
-            along, size = 0.0, 0.0
-            for k in range(last - first):
-                along += fixed[r + k] * theta[first + k]
-                size += fixed[r + k] * fixed[r + k]
-            size = math.sqrt(size)
-            limit = root * math.sqrt(2.0 * work.price[g] / ridge)
-            if status[g] == FREE and work.zone[g] == LINEAR and not along > 0.0:
-                work.zone[g] = ZERO
-                changed = True
-                for k in range(last - first):
-                    theta[first + k] = 0.0
-            else:
-                if status[g] == FREE:
-                    if work.zone[g] == LINEAR:
-                        if size > limit:
-                            work.zone[g] = QUADRATIC
-                            changed = True
-                        elif last - first > 1:
-                            old = norm_of(data.start, theta, g)
-                            if along < (1.0 - 1e-7) * size * old:
-                                changed = True
-                    else:
-                        if size < limit:
-                            work.zone[g] = LINEAR
-                            changed = True
-                        elif size / limit * root < weakest_root and limit > 0.0:
-                            weakest, weakest_root = g, size / limit * root
-                for k in range(last - first):
-                    theta[first + k] = fixed[r + k]
-            r += last - first
+        n_chain, n_kept, corrected = _correct_zones(data, work, status, n_chain, root)
         # 4. Activate what is worth more than its price.
-        for i in range(n):
-            slope[i] = b[i]
-        for r in range(n_active):
-            t = theta[work.member[active[r]]]
-            if t != 0.0:
-                row = gram[active[r]]
-                for i in range(n):
-                    slope[i] -= t * row[i]
-        strongest, strongest_root = -1, 0.0
-        i = 0
-        while i < n:
-            g = data.owner[work.member[i]]
-            first, last = data.start[g], data.start[g + 1]
-            if work.zone[g] == ZERO and status[g] == FREE:
-                size = 0.0
-                for k in range(last - first):
-                    size += slope[i + k] * slope[i + k]
-                size = math.sqrt(size)
-                entry = size / math.sqrt(2.0 * ridge * work.price[g])
-                if entry > strongest_root:
-                    strongest, strongest_root = g, entry
-                if entry > root * (1.0 + 1e-9) and not changed:
-                    _enter(data, work, g, i, size, root)
-                    moved = True
-            i += last - first
-        changed = changed or moved
-        if not any_linear and not changed:
-            if left > 1e-9 * budget and strongest >= 0 and strongest_root > 0.0:
+        strongest, strongest_root = _slopes(data, work, status, n, n_chain)
+        if not corrected:
+            if strongest_root > root * (1.0 + 1e-9):
+                n_chain = _activate(data, work, status, n_chain, root)
+                corrected = True
+            elif settled and left > 1e-9 * budget and strongest_root > 0.0:
+                # Nothing is in the linear zone and money is left: mu falls to the next entry.
                 root = strongest_root * (1.0 - 1e-6)
-                i = work.position[data.start[strongest]]
-                size = strongest_root * math.sqrt(2.0 * ridge * work.price[strongest])
-                _enter(data, work, strongest, i, size, root)
-                changed = True
-            elif left < -1e-9 * budget and weakest >= 0:
-                root = weakest_root * (1.0 + 1e-6)
-                work.zone[weakest] = LINEAR
-                changed = True
-        if not changed:
+                n_chain = _activate(data, work, status, n_chain, root)
+                corrected = True
+        if settled and not corrected:
             break
     return root * root
 
 
+# The steps of the loop above, inlined: passing the scratch space costs more than most of them.
+
+
+@njit(cache=True, inline="always")
+def _linear_term(work, n, mismatch):
+    """Fill work.linear with b = H theta - gradient, the linear term of the model."""
+    b = work.linear
+    for i in range(n):
+        b[i] = mismatch * work.gram_mean[i] - work.gradient[work.member[i]]
+    for k in range(n):
+        t = work.theta[work.member[k]]
+        if t != 0.0:
+            row = work.gram[k]
+            for i in range(n):
+                b[i] += t * row[i]
+
+
 @njit(cache=True)
-def _enter(data, work, g, i, size, root):
-    """Move a zero predictor into the linear zone, a first small step along its slope."""
-    first, last = data.start[g], data.start[g + 1]
-    work.zone[g] = LINEAR
-    curvature = 0.0
-    for k in range(last - first):
-        curvature += work.gram[i + k, i + k]
-    gain = size - root * math.sqrt(2.0 * data.ridge * work.price[g])
-    step = max(gain, 1e-9 * size) / (curvature + data.ridge)
-    for k in range(last - first):
-        work.theta[first + k] = step * work.slope[i + k] / size
+def _first_zones(data, work, status, n, root):
+    """Zones of the expansion point; list the active predictors, steadiest first."""
+    ridge = data.ridge
+    n_chain = 0
+    steadiness = np.empty(n)
+    members = np.empty(n, np.int64)
+    i = 0
+    while i < n:
+        g = data.owner[work.member[i]]
+        first, last = data.start[g], data.start[g + 1]
+        i += last - first
+        work.root_price[g] = math.sqrt(2.0 * ridge * work.price[g])
+        size = norm_of(data.start, work.theta, g)
+        work.zone[g] = ZERO
+        if status[g] == OUT:
+            for k in range(first, last):
+                work.theta[k] = 0.0
+        elif status[g] == IN:
+            work.zone[g] = QUADRATIC
+            size = math.inf
+        elif size > 0.0:
+            work.zone[g] = QUADRATIC if ridge * size >= root * work.root_price[g] else LINEAR
+        if work.zone[g] != ZERO:
+            members[n_chain] = g
+            steadiness[n_chain] = -size / (1e-300 + work.root_price[g])
+            n_chain += 1
+    order = np.argsort(steadiness[:n_chain], kind="mergesort")
+    for c in range(n_chain):
+        work.chain[c] = members[order[c]]
+    return n_chain
+
+
+@njit(cache=True, inline="always")
+def _fill_system(data, work, n_chain, n_kept, root):
+    """Write rows n_kept and later of K, and both right-hand sides; return the number of rows."""
+    a, active = work.system, work.active
+    n_active = 0
+    for c in range(n_chain):
+        g = work.chain[c]
+        first, last = data.start[g], data.start[g + 1]
+        if n_active + last - first > a.shape[0]:
+            return a.shape[0] + 1
+        linear = work.zone[g] == LINEAR
+        size = norm_of(data.start, work.theta, g)
+        for j in range(first, last):
+            r = n_active
+            n_active += 1
+            active[r] = work.position[j]
+            work.solution[r] = work.linear[active[r]]
+            work.response[r] = work.root_price[g] * work.theta[j] / size if linear else 0.0
+            if r >= n_kept:
+                source, row = work.gram[active[r]], a[r]
+                for k in range(r + 1):
+                    row[k] = source[active[k]]
+                row[r] += 1e-11 * row[r]
+                if not linear:
+                    row[r] += data.ridge
+                elif last - first > 1:
+                    # Curvature of the norm: only across its direction.
+                    weight = root * work.root_price[g] / size
+                    row[r] += weight
+                    for k in range(first, j + 1):
+                        row[r - (j - k)] -= weight * work.theta[j] / size * work.theta[k] / size
+    return n_active
+
+
+@njit(cache=True, inline="always")
+def _spend(data, work, status, n_chain, budget, root):
+    """Return sqrt(mu) for the current zones, what the quadratic zone leaves of the budget, and
+    whether the former spends it."""
+    left = budget
+    fixed, grows = 0.0, 0.0
+    any_linear = False
+    weakest, weakest_root = -1, math.inf
+    r = 0
+    for c in range(n_chain):
+        g = work.chain[c]
+        first, last = data.start[g], data.start[g + 1]
+        if work.zone[g] == LINEAR:
+            any_linear = True
+            scale = 0.5 * work.root_price[g] / norm_of(data.start, work.theta, g)
+            for j in range(first, last):
+                fixed += scale * work.theta[j] * work.solution[r + j - first]
+                grows += scale * work.theta[j] * work.response[r + j - first]
+        elif status[g] == FREE:
+            left -= work.price[g]
+            size = 0.0
+            for j in range(first, last):
+                size += work.solution[r + j - first] ** 2
+            if work.root_price[g] > 0.0:
+                entry = data.ridge * math.sqrt(size) / work.root_price[g]
+                if entry < weakest_root:
+                    weakest, weakest_root = g, entry
+        r += last - first
+    settled = True
+    if any_linear:
+        if left + grows > 0.0 and fixed > 0.0:
+            root = fixed / (left + grows)
+        else:
+            root *= 1.5 if fixed > 0.0 else 0.7
+            settled = False
+    elif left < -1e-9 * budget and weakest >= 0:
+        # Too much is in the quadratic zone: mu rises until the weakest leaves it.
+        root = weakest_root * (1.0 + 1e-6)
+        settled = False
+    if any_linear:
+        left = 0.0
+    return root, left, settled
+
+
+@njit(cache=True, inline="always")
+def _first_zero(data, work, n_chain):
+    """The share of the step at which the first linear predictor reaches zero, at most 1."""
+    share = 1.0
+    r = 0
+    for c in range(n_chain):
+        g = work.chain[c]
+        first, last = data.start[g], data.start[g + 1]
+        if work.zone[g] == LINEAR:
+            along, size = 0.0, 0.0
+            for j in range(first, last):
+                along += work.solution[r + j - first] * work.theta[j]
+                size += work.theta[j] * work.theta[j]
+            if along < 0.0:
+                share = min(share, size / (size - along) * (1.0 + 1e-9))
+        r += last - first
+    return share
+
+
+@njit(cache=True, inline="always")
+def _correct_zones(data, work, status, n_chain, root):
+    """Adopt the solution and move predictors to the zones it is in.
+
+    Returns the length of the list, the number of rows of the factor that stay right, and whether
+    any zone changed.
+    """
+    corrected = False
+    n_left = 0
+    r = 0
+    n_kept = -1
+    for c in range(n_chain):
+        g = work.chain[c]
+        first, last = data.start[g], data.start[g + 1]
+        along, size = 0.0, 0.0
+        for j in range(first, last):
+            t = work.solution[r + j - first]
+            along += t * work.theta[j]
+            size += t * t
+        size = math.sqrt(size)
+        changed = False
+        if status[g] == FREE:
+            beyond = data.ridge * size >= root * work.root_price[g]
+            if work.zone[g] == LINEAR:
+                if not along > 0.0:
+                    work.zone[g] = ZERO
+                    changed = True
+                elif beyond:
+                    work.zone[g] = QUADRATIC
+                    changed = True
+                elif last - first > 1:
+                    changed = along < (1.0 - 1e-7) * size * norm_of(data.start, work.theta, g)
+                    if n_kept < 0:
+                        n_kept = r
+            elif not beyond:
+                work.zone[g] = LINEAR
+                changed = True
+        if changed:
+            corrected = True
+            if n_kept < 0:
+                n_kept = r
+        for j in range(first, last):
+            work.theta[j] = 0.0 if work.zone[g] == ZERO else work.solution[r + j - first]
+        if work.zone[g] != ZERO:
+            work.chain[n_left] = g
+            n_left += 1
+        r += last - first
+    return n_left, r if n_kept < 0 else n_kept, corrected
+
+
+@njit(cache=True, inline="always")
+def _slopes(data, work, status, n, n_chain):
+    """Fill the model's downhill slopes; return the zero predictor that enters first, and where."""
+    slope = work.slope
+    for i in range(n):
+        slope[i] = work.linear[i]
+    for c in range(n_chain):
+        for j in range(data.start[work.chain[c]], data.start[work.chain[c] + 1]):
+            t = work.theta[j]
+            row = work.gram[work.position[j]]
+            for i in range(n):
+                slope[i] -= t * row[i]
+    strongest, strongest_root = -1, 0.0
+    i = 0
+    while i < n:
+        g = data.owner[work.member[i]]
+        size = 0.0
+        for j in range(data.start[g], data.start[g + 1]):
+            size += slope[i] * slope[i]
+            i += 1
+        if work.zone[g] == ZERO and status[g] == FREE:
+            work.entry[g] = math.sqrt(size) / (1e-300 + work.root_price[g])
+            if work.entry[g] > strongest_root:
+                strongest, strongest_root = g, work.entry[g]
+    return strongest, strongest_root
+
+
+@njit(cache=True)
+def _activate(data, work, status, n_chain, root):
+    """Move every zero predictor that enters above root into the linear zone, a little way along."""
+    i = 0
+    while i < work.counter[GRAM_SIZE]:
+        g = data.owner[work.member[i]]
+        first, last = data.start[g], data.start[g + 1]
+        if work.zone[g] == ZERO and status[g] == FREE and work.entry[g] > root:
+            work.zone[g] = LINEAR
+            work.chain[n_chain] = g
+            n_chain += 1
+            curvature = data.ridge
+            for k in range(last - first):
+                curvature += work.gram[i + k, i + k]
+            gain = max(1.0 - root / work.entry[g], 1e-9)
+            for k in range(last - first):
+                work.theta[first + k] = gain * work.slope[i + k] / curvature
+        i += last - first
+    return n_chain

@@ -26,7 +26,7 @@ _MAX_HALVINGS = 5
 # How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
 _BALANCE = 1e-4
 # A predictor enters the working set when it is worth this share of its price.
-_WORTH = 0.5
+_WORTH = 0.9
 
 
 @njit(cache=True)
