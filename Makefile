@@ -16,7 +16,7 @@ help:
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
 	@echo "make lint       ruff and mypy"
-	@echo "make bench      the benchmarks"
+	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make clean      remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed
@@ -37,7 +37,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

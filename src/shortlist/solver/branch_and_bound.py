@@ -10,10 +10,9 @@ from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
-from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, UPPER
+from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, UPPER, Tree
 from .kernels.search import run_search
 from .kernels.tree import DIVE_SLOT
-from .kernels.layout import Tree
 from .prepare import Prepared, enlarge, plant, prepare
 
 _FIRST_SLOTS = 64

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 from . import kernels
 from .kernels.search import run_search
@@ -20,7 +21,7 @@ def ready_kernels() -> None:
     numba renews a cached function when its own file changes, but not when a function that it calls
     does. The stamp covers all kernel files.
     """
-    folder = Path(run_search._cache.cache_path)
+    folder = Path(cast(Any, run_search)._cache.cache_path)
     sources = sorted(Path(kernels.__path__[0]).glob("*.py"))
     stamp = "\n".join(f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in sources)
     try:

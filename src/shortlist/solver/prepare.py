@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from ..constraints import Constraints
 from ..problem import SubsetProblem
 from .kernels.endgame import LARGEST_BATCH
-from .kernels.layout import FREE, IN, N_COUNTERS, N_SCALARS, OUT, UPPER, CLOSED, Data, Limits, Tree, Work
+from .kernels.layout import (
+    CLOSED,
+    FREE,
+    IN,
+    N_COUNTERS,
+    N_SCALARS,
+    OUT,
+    UPPER,
+    Data,
+    Limits,
+    Tree,
+    Work,
+)
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
@@ -96,7 +108,9 @@ def _limits(constraints: Constraints) -> Limits:
         pays[f, members] = True
         # A predictor in several groups is charged the largest fee: dropping the others from the
         # oracle leaves it an upper bound.
-        dearer = [g for g in members if charged[g] < 0 or constraints.fees[charged[g]].amount < fee.amount]
+        dearer = [
+            g for g in members if charged[g] < 0 or constraints.fees[charged[g]].amount < fee.amount
+        ]
         charged[dearer] = f
     return Limits(
         cost=constraints.unit_costs,
@@ -115,7 +129,9 @@ def _allocate(data: Data, n_fit: int) -> Work:
     n_columns, n_rows = data.X.shape
     n_predictors = len(data.start) - 1
     n_model = min(n_columns, _LARGEST_MODEL)
-    rows, cols, groups = (np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (9, n_predictors)))
+    rows, cols, groups = (
+        np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (9, n_predictors))
+    )
     status = np.zeros((5, n_predictors), dtype=np.int8)
     model = np.empty((6, n_model))
     fit = np.empty((2, n_fit))

@@ -33,7 +33,7 @@ def buy_one(data, work, status, theta0, gap):
     for g in range(status.size):
         trial[g] = IN if status[g] == IN else OUT
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, objective, bound = fit_status(data, work, trial, theta0, math.inf, COARSE)
+    theta0, objective, _ = fit_status(data, work, trial, theta0, math.inf, COARSE)
     work.theta_saved[:] = work.theta
     work.d_saved[:] = work.d
     mismatch = total_of(work.q[data.n_positive :]) - total_of(work.q[: data.n_positive])
@@ -64,7 +64,7 @@ def buy_one(data, work, status, theta0, gap):
                 continue
             g = candidates[first]
             trial[g] = IN
-            t0, fitted, bound = fit_status(data, work, trial, t0, cutoff, FINE)
+            _, _, bound = fit_status(data, work, trial, t0, cutoff, FINE)
             trial[g] = OUT
             work.d[:] = work.d_saved
             n = _bought_rows(data, work, trial, mismatch)
@@ -147,7 +147,7 @@ def _step_bound(data, work, n, batch, theta0, mismatch):
         work.theta[work.columns[i]] += work.solution[i]
         theta0 -= work.solution[i] * work.mean[i]
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, _BALANCE)
+    theta0, _, entropy, _ = evaluate_rows(data, work, theta0, _BALANCE)
     bound = entropy
     for i in range(n):
         bound -= _value(data, work, work.columns[i])

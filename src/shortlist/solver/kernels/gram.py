@@ -14,7 +14,6 @@ from numba import njit
 from .layout import FREE, GRAM_SIZE, GRAM_TOTAL, IN, norm_of
 from .rows import dot, total_of
 
-
 # The curvatures are renewed when they are off by this share of their total.
 _STALE = 0.3
 

@@ -86,7 +86,7 @@ def buy_greedily(data, limits, work, status, theta0):
             fit_status(data, work, status, theta0, math.inf, FINE)
             return
         status[_most_promising(data, limits, work, status)] = IN
-        theta0, objective, bound = fit_status(data, work, status, theta0, math.inf, COARSE)
+        theta0, _, _ = fit_status(data, work, status, theta0, math.inf, COARSE)
 
 
 @njit(cache=True)
@@ -143,7 +143,7 @@ def _most_promising(data, limits, work, status):
 
 @njit(cache=True)
 def swap(data, limits, work, root):
-    """Drop each predictor of the incumbent in turn and buy greedily without it, while that helps."""
+    """Drop each predictor of the incumbent in turn and buy greedily instead, while that helps."""
     improved = True
     while improved:
         improved = False
@@ -160,7 +160,7 @@ def swap(data, limits, work, root):
             work.theta[:] = work.theta_best
             theta0 = work.scalar[BEST_INTERCEPT]
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, objective, bound = fit_status(data, work, trial, theta0, math.inf, COARSE)
+            theta0, _, _ = fit_status(data, work, trial, theta0, math.inf, COARSE)
             buy_greedily(data, limits, work, trial, theta0)
             if work.scalar[UPPER] < upper * (1.0 - 1e-12):
                 improved = True

@@ -108,7 +108,7 @@ class Work(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Open nodes, in slots; `heap` orders the occupied slots by bound, `vacant` lists the others."""
+    """Open nodes, in slots: `heap` orders those in use by bound, `vacant` lists the others."""
 
     status: np.ndarray  # (n_slots, n_predictors)
     theta: np.ndarray  # (n_slots, n_columns)

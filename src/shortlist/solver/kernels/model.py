@@ -106,7 +106,7 @@ def minimise_model(data, work, status, budget, mu, mismatch):
         # 3. Correct the zones of the active predictors.
         n_chain, n_kept, corrected = _correct_zones(data, work, status, n_chain, root)
         # 4. Activate what is worth more than its price.
-        strongest, strongest_root = _slopes(data, work, status, n, n_chain)
+        strongest_root = _slopes(data, work, status, n, n_chain)
         if not corrected:
             if strongest_root > root * (1.0 + 1e-9):
                 n_chain = _activate(data, work, status, n_chain, root)
@@ -207,8 +207,10 @@ def _fill_system(data, work, n_chain, n_kept, root):
 
 @njit(cache=True, inline="always")
 def _spend(data, work, status, n_chain, budget, root):
-    """Return sqrt(mu) for the current zones, what the quadratic zone leaves of the budget, and
-    whether the former spends it."""
+    """Return the sqrt(mu) that spends the budget, what is left of it, and whether it could be met.
+
+    Something is left only if no predictor is in the linear zone.
+    """
     left = budget
     fixed, grows = 0.0, 0.0
     any_linear = False
@@ -320,7 +322,7 @@ def _correct_zones(data, work, status, n_chain, root):
 
 @njit(cache=True, inline="always")
 def _slopes(data, work, status, n, n_chain):
-    """Fill the model's downhill slopes; return the zero predictor that enters first, and where."""
+    """Fill the model's downhill slopes and where each zero predictor enters; return the first."""
     slope = work.slope
     for i in range(n):
         slope[i] = work.linear[i]
@@ -330,19 +332,18 @@ def _slopes(data, work, status, n, n_chain):
             row = work.gram[work.position[j]]
             for i in range(n):
                 slope[i] -= t * row[i]
-    strongest, strongest_root = -1, 0.0
+    strongest_root = 0.0
     i = 0
     while i < n:
         g = data.owner[work.member[i]]
         size = 0.0
-        for j in range(data.start[g], data.start[g + 1]):
+        for _ in range(data.start[g], data.start[g + 1]):
             size += slope[i] * slope[i]
             i += 1
         if work.zone[g] == ZERO and status[g] == FREE:
             work.entry[g] = math.sqrt(size) / (1e-300 + work.root_price[g])
-            if work.entry[g] > strongest_root:
-                strongest, strongest_root = g, work.entry[g]
-    return strongest, strongest_root
+            strongest_root = max(strongest_root, work.entry[g])
+    return strongest_root
 
 
 @njit(cache=True)

@@ -1,7 +1,7 @@
 """The selection oracle: max sum of v over the affordable ways to complete a node.
 
 `complete` returns an upper bound on max { sum z_g v_g : z in Z(node) } over the free
-predictors, and on demand the same with each free predictor g forced in (`value_in[g]`) or forced out
+predictors, and on demand the same with each free predictor g forced in (`value_in[g]`) or out
 (`value_out[g]`). An upper bound is enough for validity; the top-k rule and the table are exact.
 """
 

@@ -30,10 +30,11 @@ _WORTH = 0.9
 
 
 @njit(cache=True)
-def relax(data, limits, work, status, left, count, theta0, mu, cutoff, evaluated):
+def relax(data, limits, work, status, left, count, budget, theta0, mu, cutoff, evaluated):
     """Improve work.theta for this node until its bound decides, or cannot decide, the node.
 
-    `left` and `count` are the budget and the number of predictors left to buy. theta may hold
+    `left`, `count` and `budget` are what `settle` returned; the relaxation spends `budget`. theta may
+    hold
     predictors that are out at this node (it comes from the parent, where they were not): it then
     serves as expansion point of the first model only. If that point is `evaluated`, work holds its
     rows and slopes already.
@@ -42,7 +43,6 @@ def relax(data, limits, work, status, left, count, theta0, mu, cutoff, evaluated
     below the cutoff, the bounds with a free predictor g forced in or out are
     base - work.value_in[g] and base - work.value_out[g].
     """
-    budget = left if limits.has_budget else float(count)
     if not evaluated:
         linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
     inside = True

@@ -39,7 +39,7 @@ def _start(data, limits, work, tree, root, warm):
     theta0 = math.log(positive / negative)
     work.theta[:] = 0.0
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, work.scalar[NULL_OBJECTIVE], entropy, mismatch = evaluate_rows(data, work, theta0, 1.0)
+    theta0, work.scalar[NULL_OBJECTIVE], _, _ = evaluate_rows(data, work, theta0, 1.0)
     settle(limits, work, root)
     first = work.status_swap
     first[:] = root
@@ -50,7 +50,7 @@ def _start(data, limits, work, tree, root, warm):
             first[g] = IN
         has_bought = has_bought or first[g] == IN
     if has_warm or has_bought:
-        theta0, objective, bound = fit_status(data, work, first, theta0, math.inf, COARSE)
+        theta0, _, _ = fit_status(data, work, first, theta0, math.inf, COARSE)
     if not has_warm:
         buy_greedily(data, limits, work, first, theta0)
     else:
@@ -86,10 +86,10 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
         theta0, mu = tree.theta0[slot], tree.mu[slot]
         counter[NODES] += 1
         # 2. Relax, unless nothing is left to decide.
-        left, count, n_free = settle(limits, work, status)
+        left, count, capacity, n_free = settle(limits, work, status)
         if n_free > 0:
             base, value, theta0, mu = relax(
-                data, limits, work, status, left, count, theta0, mu, cutoff, is_dive
+                data, limits, work, status, left, count, capacity, theta0, mu, cutoff, is_dive
             )
             node_bound = max(node_bound, base - value)
             if node_bound < cutoff:
@@ -102,11 +102,11 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
                 continue
             # 4. Fix what the bound decides.
             if _fix(work, status, base, cutoff) > 0:
-                left, count, n_free = settle(limits, work, status)
+                left, count, capacity, n_free = settle(limits, work, status)
         # 5. Close the node if at most one purchase is left, else branch.
         if n_free == 0:
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, objective, bound = fit_status(data, work, status, theta0, cutoff, FINE)
+            _, _, bound = fit_status(data, work, status, theta0, cutoff, FINE)
             close_leaf(scalar, bound)
         elif _only_one_more(limits, work, status, left, count):
             buy_one(data, work, status, theta0, gap)
@@ -140,7 +140,9 @@ def _look_for_incumbents(data, limits, work, status, root, theta0):
 def settle(limits, work, status):
     """Forbid what is not affordable; buy all that is left if all of it is.
 
-    Returns the budget left, the number of predictors left to buy and the number still free.
+    Returns the budget left, the number of predictors left to buy, the one of these two that the
+    relaxation uses, because it is tighter on average, and the number of free predictors. Fills
+    work.price to match: the price, or 1.
     """
     left, count = remaining_limits(limits, status)
     total = 0.0
@@ -153,13 +155,17 @@ def settle(limits, work, status):
             else:
                 n_free += 1
                 total += price
-                work.price[g] = price if limits.has_budget else 1.0
+                work.price[g] = price
     if 0 < n_free <= count and total <= left:
         for g in range(status.size):
             if status[g] == FREE:
                 status[g] = IN
         n_free = 0
-    return left, count, n_free
+    capacity = left
+    if not limits.has_budget or count * total < left * n_free:
+        capacity = float(count)
+        work.price[:] = 1.0
+    return left, count, capacity, n_free
 
 
 @njit(cache=True)

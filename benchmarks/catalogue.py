@@ -1,0 +1,34 @@
+"""The experiments, in the order in which they run and are shown."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pandas as pd
+
+from . import gaussian, grid, parkinson, startup, tall
+from .measure import Row
+from .settings import Settings
+from .table import Summary
+
+
+class Experiment(Protocol):
+    """What a file of an experiment has: two texts and two functions."""
+
+    TITLE: str
+    ABOUT: str
+
+    def run(self, settings: Settings) -> list[Row]:
+        """Measure."""
+
+    def summarise(self, frame: pd.DataFrame) -> Summary:
+        """Say what is shown of the measurements."""
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "grid": grid,
+    "parkinson": parkinson,
+    "gaussian": gaussian,
+    "tall": tall,
+    "startup": startup,
+}

@@ -1,0 +1,50 @@
+"""Correlated Gaussian features and labels of a logistic model whose predictors are known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+CORRELATION = 0.5
+
+
+def true_predictors(n_columns: int, n_true: int) -> NDArray[np.int64]:
+    """Return the columns that the labels depend on: equally spaced, away from both ends."""
+    return ((np.arange(n_true) + 0.5) * n_columns / n_true).astype(np.int64)
+
+
+def draw(
+    n_rows: int, n_columns: int, n_true: int, random_state: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw features with correlation `CORRELATION ** |i - j|` between columns i and j, and labels.
+
+    Every true predictor has coefficient 1 and the intercept is 0; a label is 1 with the probability
+    that the logistic model gives. Features have mean 0 and variance 1. Nothing of the size of the
+    features is allocated besides them, so that memory can be measured around this.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Shape of the features.
+    n_true : int
+        Number of true predictors.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, n_columns)
+        Features.
+    y : ndarray of shape (n_rows,)
+        Labels, 0 or 1.
+    """
+    rng = np.random.default_rng(random_state)
+    X = rng.standard_normal((n_rows, n_columns))
+    for j in range(1, n_columns):
+        X[:, j] *= np.sqrt(1 - CORRELATION**2)
+        X[:, j] += CORRELATION * X[:, j - 1]
+    margin = np.zeros(n_rows)
+    for j in true_predictors(n_columns, n_true):
+        margin += X[:, j]
+    y = (rng.random(n_rows) < 1 / (1 + np.exp(-margin))).astype(np.int64)
+    return X, y

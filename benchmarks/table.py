@@ -1,0 +1,90 @@
+"""Rows to CSV files and back, and what is shown of them on the screen and in the docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from .measure import Row, system
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure and the limit that it should keep."""
+
+    name: str
+    value: float
+    limit: float
+
+    def __str__(self) -> str:
+        verdict = "met" if self.value <= self.limit else "missed"
+        return f"{self.name}: {self.value:.3g}, goal at most {self.limit:g}: {verdict}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is shown of an experiment.
+
+    Attributes
+    ----------
+    header : list of str
+        Names of the columns.
+    lines : list of list of str
+        The table, as text.
+    notes : list of str
+        Sentences below the table.
+    goals : list of Goal
+        Shown on the screen only.
+    """
+
+    header: list[str]
+    lines: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
+
+
+def write_csv(rows: list[Row], path: Path) -> None:
+    """Write rows, each with the machine and the versions, whole or not at all."""
+    replace(path, pd.DataFrame([row | system() for row in rows]).to_csv(index=False))
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """Read what `write_csv` wrote."""
+    return pd.read_csv(path, dtype={"support": str, "shortlist_sources": str})
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file beside `path` and rename it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+def show(console: Console, title: str, summary: Summary) -> None:
+    """Print a summary and its goals."""
+    table = Table(title=title, title_justify="left")
+    for i, name in enumerate(summary.header):
+        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=i == 0)
+    for line in summary.lines:
+        table.add_row(*line)
+    console.print(table)
+    for text in [*summary.notes, *map(str, summary.goals)]:
+        console.print(text, highlight=False)
+    console.print()
+
+
+def to_markdown(summary: Summary) -> str:
+    """Return the table of a summary in Markdown."""
+    rule = [":--", *["--:"] * (len(summary.header) - 1)]
+    lines = ["| " + " | ".join(line) + " |" for line in [summary.header, rule, *summary.lines]]
+    return "\n".join([*lines, ""])
+
+
+def format_seconds(seconds: float) -> str:
+    """Return `4.1 ms` or `12.3 s`."""
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -1,0 +1,233 @@
+"""The selection oracle against all completions of a node, listed one by one."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+import shortlist as sl
+from shortlist.solver.kernels.layout import FREE, IN, OUT
+from shortlist.solver.kernels.oracle import complete, price_now, remaining_limits
+from shortlist.solver.prepare import prepare
+
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
+MANY = settings(max_examples=300, deadline=None)
+VALUES = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 3.0]), st.floats(0, 10, width=32))
+WHOLE = st.integers(0, 6).map(float)
+DECIMAL = st.integers(0, 60).map(lambda n: n / 20)
+IRRATIONAL = st.floats(0.01, 6).map(lambda x: x * math.pi)
+
+
+class Node:
+    """A node of a problem with these limits: what the oracle says, and what is true."""
+
+    def __init__(self, v, status, **limits):
+        n = len(v)
+        X = np.random.default_rng(0).random((6, n))
+        problem = sl.SubsetProblem(X, [0, 1] * 3, ridge=1.0, **limits)
+        self.constraints = problem.constraints
+        self.v = np.array(v)
+        self.bought = tuple(g for g in range(n) if status[g] == IN)
+        if not self.constraints.is_affordable(self.bought):
+            reject()
+        # The search forbids what is not affordable before it asks the oracle.
+        self.free = [
+            g for g in range(n)
+            if status[g] == FREE and self.constraints.is_affordable((*self.bought, g))
+        ]  # fmt: skip
+        self.prepared = prepare(problem)
+        self.status = np.full(n, OUT, dtype=np.int8)
+        self.status[list(self.bought)] = IN
+        self.status[self.free] = FREE
+        self._ask()
+        self._list()
+
+    def _ask(self):
+        limits, work = self.prepared.limits, self.prepared.work
+        work.v[:] = self.v
+        left, count = remaining_limits(limits, self.status)
+        self.value = complete(limits, work, self.status, left, count)
+        self.value_in = {g: work.value_in[g] for g in self.free}
+        self.value_out = {g: work.value_out[g] for g in self.free}
+
+    def _list(self):
+        self.best = 0.0
+        self.best_in = dict.fromkeys(self.free, -math.inf)
+        self.best_out = dict.fromkeys(self.free, 0.0)
+        for size in range(1, len(self.free) + 1):
+            for added in combinations(self.free, size):
+                if self.constraints.is_affordable((*self.bought, *added)):
+                    value = math.fsum(self.v[list(added)])
+                    self.best = max(self.best, value)
+                    for g in self.free:
+                        best = self.best_in if g in added else self.best_out
+                        best[g] = max(best[g], value)
+
+    def check_upper_bounds(self):
+        slack = 1e-12 * (1 + self.v.sum())
+        assert self.value >= self.best - slack
+        for g in self.free:
+            assert self.value_in[g] >= self.best_in[g] - slack
+            assert self.value_out[g] >= self.best_out[g] - slack
+            # Deciding a predictor only takes choices away.
+            assert self.value_in[g] <= self.value + slack
+            assert self.value_out[g] <= self.value + slack
+
+    def check_exact(self):
+        assert self.value == pytest.approx(self.best, rel=1e-12, abs=1e-12)
+        assert self.value_in == pytest.approx(self.best_in, rel=1e-12, abs=1e-12)
+        assert self.value_out == pytest.approx(self.best_out, rel=1e-12, abs=1e-12)
+
+
+@st.composite
+def values_and_status(draw):
+    n = draw(st.integers(1, 8))
+    state = st.sampled_from([FREE, FREE, FREE, IN, OUT])
+    return (
+        draw(st.lists(VALUES, min_size=n, max_size=n)),
+        draw(st.lists(state, min_size=n, max_size=n)),
+    )
+
+
+def draw_costs(data, n, price):
+    return data.draw(st.lists(price, min_size=n, max_size=n), label="costs")
+
+
+def draw_disjoint_fees(data, n, price):
+    """Every predictor belongs to one of three fees or to none."""
+    home = data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n), label="fee of each")
+    amounts = data.draw(st.lists(price, min_size=3, max_size=3), label="amounts")
+    return [(amounts[f], [g for g in range(n) if home[g] == f]) for f in range(3)]
+
+
+def draw_overlapping_fees(data, n, price):
+    members = st.lists(st.integers(0, n - 1), min_size=1, unique=True)
+    return data.draw(st.lists(st.tuples(price, members), max_size=3), label="fees")
+
+
+def draw_budget(data, costs, fees=()):
+    most = sum(costs) + sum(amount for amount, _ in fees)
+    return data.draw(st.floats(0, 1), label="share of the price of everything") * most
+
+
+@MANY
+@given(values_and_status(), st.integers(0, 8))
+def test_number_of_predictors(node, max_features):
+    node = Node(*node, max_features=max_features)
+    node.check_upper_bounds()
+    node.check_exact()
+
+
+@MANY
+@given(values_and_status(), st.data())
+@pytest.mark.parametrize("price", [WHOLE, DECIMAL], ids=["whole", "decimal"])
+def test_budget(price, node, data):
+    costs = draw_costs(data, len(node[0]), price)
+    node = Node(*node, costs=costs, budget=draw_budget(data, costs))
+    node.check_upper_bounds()
+    node.check_exact()
+
+
+@MANY
+@given(values_and_status(), st.data())
+@pytest.mark.parametrize("price", [WHOLE, DECIMAL], ids=["whole", "decimal"])
+def test_budget_with_disjoint_fees(price, node, data):
+    costs = draw_costs(data, len(node[0]), price)
+    fees = draw_disjoint_fees(data, len(node[0]), price)
+    node = Node(*node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees))
+    node.check_upper_bounds()
+    node.check_exact()
+
+
+@MANY
+@given(values_and_status(), st.data())
+def test_budget_with_overlapping_fees(node, data):
+    costs = draw_costs(data, len(node[0]), WHOLE)
+    fees = draw_overlapping_fees(data, len(node[0]), WHOLE)
+    Node(
+        *node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)
+    ).check_upper_bounds()
+
+
+@MANY
+@given(values_and_status(), st.data())
+@pytest.mark.parametrize("draw_fees", [draw_disjoint_fees, draw_overlapping_fees])
+def test_real_prices(draw_fees, node, data):
+    costs = draw_costs(data, len(node[0]), IRRATIONAL)
+    fees = draw_fees(data, len(node[0]), IRRATIONAL)
+    Node(
+        *node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)
+    ).check_upper_bounds()
+
+
+@MANY
+@given(values_and_status(), st.data())
+def test_prices_too_large_for_a_table(node, data):
+    """Whole numbers, but a table of a million cells per predictor would cost more than it saves."""
+    costs = draw_costs(data, len(node[0]), st.integers(100_000, 900_000).map(float))
+    fees = draw_disjoint_fees(data, len(node[0]), st.integers(0, 900_000).map(float))
+    Node(
+        *node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)
+    ).check_upper_bounds()
+
+
+@MANY
+@given(values_and_status(), st.integers(0, 8), st.data())
+@pytest.mark.parametrize("price", [WHOLE, DECIMAL, IRRATIONAL], ids=["whole", "decimal", "real"])
+def test_both_limits(price, node, max_features, data):
+    costs = draw_costs(data, len(node[0]), price)
+    fees = draw_overlapping_fees(data, len(node[0]), price)
+    Node(
+        *node,
+        max_features=max_features,
+        costs=costs,
+        fees=fees,
+        budget=draw_budget(data, costs, fees),
+    ).check_upper_bounds()
+
+
+@MANY
+@given(values_and_status(), st.data())
+def test_real_prices_give_the_fractional_knapsack(node, data):
+    """Without fees the bound is that of buying by value per price, the last one in part."""
+    costs = draw_costs(data, len(node[0]), IRRATIONAL)
+    node = Node(*node, costs=costs, budget=draw_budget(data, costs))
+    left = node.constraints.unit_budget - node.constraints.unit_cost_of(node.bought)
+    total = 0.0
+    for g in sorted(node.free, key=lambda g: node.v[g] / costs[g], reverse=True):
+        share = min(1.0, left / costs[g])
+        total += share * node.v[g]
+        left -= share * costs[g]
+    assert node.value == pytest.approx(total, rel=1e-9, abs=1e-12)
+
+
+@MANY
+@given(values_and_status(), st.data())
+def test_what_is_left_and_what_a_predictor_costs_now(node, data):
+    costs = draw_costs(data, len(node[0]), DECIMAL)
+    fees = draw_overlapping_fees(data, len(node[0]), DECIMAL)
+    node = Node(
+        *node, costs=costs, fees=fees, max_features=6, budget=draw_budget(data, costs, fees)
+    )
+    limits, constraints = node.prepared.limits, node.constraints
+    left, count = remaining_limits(limits, node.status)
+    spent = constraints.unit_cost_of(node.bought)
+    assert left == constraints.unit_budget - spent
+    assert count == constraints.max_features - len(node.bought)
+    for g in node.free:
+        price = constraints.unit_cost_of((*node.bought, g)) - spent
+        assert price_now(limits, node.status, g) == price
+
+
+def test_a_fee_paid_by_a_bought_predictor_is_not_charged_again():
+    v, fees = [0.0, 5.0, 4.0, 1.0], [(3.0, [0, 1]), (3.0, [2])]
+    unpaid = Node(v, [OUT, FREE, FREE, FREE], costs=[1.0] * 4, fees=fees, budget=5)
+    paid = Node(v, [IN, FREE, FREE, FREE], costs=[1.0] * 4, fees=fees, budget=9)
+    assert unpaid.value == 6.0  # predictors 1 and 3 for 5
+    assert unpaid.value_out[1] == 5.0  # predictors 2 and 3 for 5
+    assert paid.value == 9.0  # predictors 1 and 2 for 1 + 4, after 1 + 3
+    assert paid.value_in[3] == 6.0
