@@ -8,7 +8,7 @@ from numba import njit
 _SMALLEST_PIVOT = 1e-14
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def factorise(a, first, n):
     """Replace rows first to n of the lower triangle of a by those of its Cholesky factor.
 
@@ -47,7 +47,7 @@ def factorise(a, first, n):
     return True
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def forward(a, first, n, b):
     """Solve L y = b for the factor L in a; entries first to n of b become those of y."""
     for i in range(first, n):
@@ -58,7 +58,7 @@ def forward(a, first, n, b):
         b[i] = total / row[i]
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def backward(a, n, b):
     """Solve L' x = b for the factor L in a; b becomes x."""
     for i in range(n - 1, -1, -1):
@@ -69,7 +69,7 @@ def backward(a, n, b):
             b[k] -= row[k] * t
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def substitute(a, n, b):
     """Solve L L' x = b for the factor L in a; b becomes x."""
     forward(a, 0, n, b)

@@ -26,7 +26,7 @@ _HOPE = 0.7
 _BALANCE = 1e-3
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def buy_one(data, work, status, theta0, gap):
     """Close the node: bound or fit, for each free predictor, what is bought plus that one."""
     trial = work.status_trial
@@ -72,7 +72,7 @@ def buy_one(data, work, status, theta0, gap):
         first = last
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _append(data, work, g, n):
     for j in range(data.start[g], data.start[g + 1]):
         work.columns[n] = j
@@ -80,7 +80,7 @@ def _append(data, work, g, n):
     return n
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _factorise_from(data, work, first, n, mismatch):
     """Factorise rows first to n of the Hessian on work.columns, and substitute forward.
 
@@ -95,7 +95,7 @@ def _factorise_from(data, work, first, n, mismatch):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _bought_rows(data, work, trial, mismatch):
     """Factorise what is bought; return its number of columns, or -1 if they are dependent."""
     n = 0
@@ -105,7 +105,7 @@ def _bought_rows(data, work, trial, mismatch):
     return n if _factorise_from(data, work, 0, n, mismatch) else -1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _by_gain(data, work, status, n, mismatch):
     """The free predictors by predicted gain, smallest first; unknown gains are infinite."""
     candidates = np.empty(status.size, np.int64)
@@ -125,7 +125,7 @@ def _by_gain(data, work, status, n, mismatch):
     return candidates[np.argsort(work.gain[candidates], kind="mergesort")]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _step_bound(data, work, n, batch, theta0, mismatch):
     """Bound on what is bought plus any one of the batch, after one Newton step in all of it.
 
@@ -160,7 +160,7 @@ def _step_bound(data, work, n, batch, theta0, mismatch):
     return bound - largest, theta0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _value(data, work, j):
     """The share of column j in v."""
     positive, negative = column_slopes(data.X, j, work.q, data.n_positive)

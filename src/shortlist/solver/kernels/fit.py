@@ -11,7 +11,7 @@ from .point import column_slopes, evaluate_columns, evaluate_rows
 from .rows import total_of
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def hessian_rows(data, work, first, n, total):
     """Fill rows first to n of the Hessian on work.columns, intercept eliminated, ridge included."""
     hessian, means = work.hessian, work.mean
@@ -26,7 +26,7 @@ def hessian_rows(data, work, first, n, total):
         row[i] = max(row[i], 0.0) * (1.0 + 1e-13) + data.ridge
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def fit_columns(data, work, n, theta0, cutoff, tolerance):
     """Fit work.theta on work.columns[:n], starting from the linear predictor in work.u.
 

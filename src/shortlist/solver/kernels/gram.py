@@ -18,7 +18,7 @@ from .rows import dot, total_of
 _STALE = 0.3
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def update_gram(data, work, status, worth, force):
     """Renew the curvatures if they are stale, and add what the working set lacks.
 
@@ -40,7 +40,7 @@ def update_gram(data, work, status, worth, force):
     _append(data, work, wanted, n)
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _distance(x, y):
     """Return sum |x - y| and sum x."""
     change, total = 0.0, 0.0
@@ -50,7 +50,7 @@ def _distance(x, y):
     return change, total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _reset(work):
     """Forget all columns and adopt the curvatures in work.d."""
     for i in range(work.counter[GRAM_SIZE]):
@@ -60,7 +60,7 @@ def _reset(work):
     work.scalar[GRAM_TOTAL] = total_of(work.d)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _append(data, work, wanted, n_wanted):
     """Add the columns of predictors wanted[:n_wanted] to the matrix, as long as there is room."""
     n = work.counter[GRAM_SIZE]
@@ -82,7 +82,7 @@ def _append(data, work, wanted, n_wanted):
     work.counter[GRAM_SIZE] = n
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def weigh_column(X, j, d, n_positive, out):
     """Fill out = d * x_j; return its inner product with the intercept's column."""
     x = X[j]
@@ -91,7 +91,7 @@ def weigh_column(X, j, d, n_positive, out):
     return total_of(out[n_positive:]) - total_of(out[:n_positive])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def curvature_of(X, j, d, n_positive, total):
     """The loss's second derivative in column j, intercept eliminated."""
     x = X[j]
@@ -100,7 +100,7 @@ def curvature_of(X, j, d, n_positive, total):
     return max(square + more - (negative - positive) ** 2 / total, 0.0)
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _moments(x, d):
     """Return sum d x^2 and sum d x."""
     square, mean = 0.0, 0.0
@@ -111,7 +111,7 @@ def _moments(x, d):
     return square, mean
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _four_dots(t, a, b, c, d):
     sum_a, sum_b, sum_c, sum_d = 0.0, 0.0, 0.0, 0.0
     for m in range(t.size):
@@ -122,7 +122,7 @@ def _four_dots(t, a, b, c, d):
     return sum_a, sum_b, sum_c, sum_d
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def cross_products(X, weighted, columns, n, out):
     """Fill out[i] = weighted' x_k for the first n columns k, four at a time."""
     i = 0

@@ -17,7 +17,7 @@ FINE, COARSE = 1e-10, 1e-3
 _CLOSE_LOOKS = 8
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def fit_status(data, work, status, theta0, cutoff, tolerance):
     """Fit the bought predictors from the linear predictor in work.u; keep the model if it is best.
 
@@ -34,7 +34,7 @@ def fit_status(data, work, status, theta0, cutoff, tolerance):
     return theta0, objective, bound
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def round_relaxation(data, limits, work, status, theta0):
     """Buy by descending z, ties by v, what is affordable, and fit it."""
     trial = work.status_trial
@@ -59,7 +59,7 @@ def round_relaxation(data, limits, work, status, theta0):
         fit_status(data, work, trial, theta0, math.inf, FINE)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _is_best(status, best):
     for g in range(status.size):
         if (status[g] == IN) != (best[g] == IN):
@@ -67,7 +67,7 @@ def _is_best(status, best):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def buy_greedily(data, limits, work, status, theta0):
     """Extend the bought predictors one by one, each time by the largest gain per price, and fit.
 
@@ -89,7 +89,7 @@ def buy_greedily(data, limits, work, status, theta0):
         theta0, _, _ = fit_status(data, work, status, theta0, math.inf, COARSE)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _most_promising(data, limits, work, status):
     """The free predictor whose Newton decrement, given the bought ones, is largest per price.
 
@@ -141,7 +141,7 @@ def _most_promising(data, limits, work, status):
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def swap(data, limits, work, root):
     """Drop each predictor of the incumbent in turn and buy greedily instead, while that helps."""
     improved = True

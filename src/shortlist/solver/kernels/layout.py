@@ -120,7 +120,7 @@ class Tree(NamedTuple):
     vacant: np.ndarray
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def linear_predictor(X, n_positive, theta, theta0, u):
     """Fill u = X theta + side * theta_0."""
     u[:n_positive] = -theta0
@@ -133,7 +133,7 @@ def linear_predictor(X, n_positive, theta, theta0, u):
                 u[m] += t * x[m]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def norm_of(start, theta, g):
     """Return ||theta_g||."""
     if start[g + 1] - start[g] == 1:
@@ -144,7 +144,7 @@ def norm_of(start, theta, g):
     return math.sqrt(total)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def columns_in(start, status, theta, columns):
     """List the columns of the bought predictors, and set theta to 0 elsewhere; return how many."""
     n = 0

@@ -15,12 +15,13 @@ from .layout import FREE, GRAM_SIZE, IN, OUT, norm_of
 
 ZERO, LINEAR, QUADRATIC = 0, 1, 2
 _MAX_CORRECTIONS = 60
-# After this many corrections of the zones a step stops at the first coefficient that reaches zero:
-# dependent columns would send several far beyond it.
+# After this many corrections of the zones they change one by one, and a step stops at the first
+# coefficient that reaches zero: dependent columns would send several far beyond it.
 _FREE_CORRECTIONS = 4
+_FEWEST_ACTIVATED = 4
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def multiplier_of(start, ridge, status, price, theta, budget, z):
     """Return the mu at which theta spends the budget, 0 if it cannot; fills z.
 
@@ -64,7 +65,7 @@ def multiplier_of(start, ridge, status, price, theta, budget, z):
     return 1.0 / (s * s)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def minimise_model(data, work, status, budget, mu, mismatch):
     """Minimise the quadratic model around work.theta over the working set; return mu.
 
@@ -107,14 +108,16 @@ def minimise_model(data, work, status, budget, mu, mismatch):
         n_chain, n_kept, corrected = _correct_zones(data, work, status, n_chain, root)
         # 4. Activate what is worth more than its price.
         strongest_root = _slopes(data, work, status, n, n_chain)
+        # Many at a time at first; then one by one, as more columns than rows would be dependent.
+        room = max(n_chain, _FEWEST_ACTIVATED) if trial < _FREE_CORRECTIONS else 1
         if not corrected:
             if strongest_root > root * (1.0 + 1e-9):
-                n_chain = _activate(data, work, status, n_chain, root)
+                n_chain = _activate(data, work, status, n_chain, root, room)
                 corrected = True
             elif settled and left > 1e-9 * budget and strongest_root > 0.0:
                 # Nothing is in the linear zone and money is left: mu falls to the next entry.
                 root = strongest_root * (1.0 - 1e-6)
-                n_chain = _activate(data, work, status, n_chain, root)
+                n_chain = _activate(data, work, status, n_chain, root, room)
                 corrected = True
         if settled and not corrected:
             break
@@ -124,7 +127,7 @@ def minimise_model(data, work, status, budget, mu, mismatch):
 # The steps of the loop above, inlined: passing the scratch space costs more than most of them.
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _linear_term(work, n, mismatch):
     """Fill work.linear with b = H theta - gradient, the linear term of the model."""
     b = work.linear
@@ -138,7 +141,7 @@ def _linear_term(work, n, mismatch):
                 b[i] += t * row[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _first_zones(data, work, status, n, root):
     """Zones of the expansion point; list the active predictors, steadiest first."""
     ridge = data.ridge
@@ -171,7 +174,7 @@ def _first_zones(data, work, status, n, root):
     return n_chain
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _fill_system(data, work, n_chain, n_kept, root):
     """Write rows n_kept and later of K, and both right-hand sides; return the number of rows."""
     a, active = work.system, work.active
@@ -205,7 +208,7 @@ def _fill_system(data, work, n_chain, n_kept, root):
     return n_active
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _spend(data, work, status, n_chain, budget, root):
     """Return the sqrt(mu) that spends the budget, what is left of it, and whether it could be met.
 
@@ -251,7 +254,7 @@ def _spend(data, work, status, n_chain, budget, root):
     return root, left, settled
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _first_zero(data, work, n_chain):
     """The share of the step at which the first linear predictor reaches zero, at most 1."""
     share = 1.0
@@ -270,7 +273,7 @@ def _first_zero(data, work, n_chain):
     return share
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _correct_zones(data, work, status, n_chain, root):
     """Adopt the solution and move predictors to the zones it is in.
 
@@ -320,7 +323,7 @@ def _correct_zones(data, work, status, n_chain, root):
     return n_left, r if n_kept < 0 else n_kept, corrected
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def _slopes(data, work, status, n, n_chain):
     """Fill the model's downhill slopes and where each zero predictor enters; return the first."""
     slope = work.slope
@@ -346,14 +349,28 @@ def _slopes(data, work, status, n, n_chain):
     return strongest_root
 
 
-@njit(cache=True)
-def _activate(data, work, status, n_chain, root):
-    """Move every zero predictor that enters above root into the linear zone, a little way along."""
+@njit(cache=True, error_model="numpy")
+def _activate(data, work, status, n_chain, root, room):
+    """Move zero predictors that enter above root into the linear zone, a little way along.
+
+    At most `room` of them, strongest first.
+    """
+    threshold = root
+    above = np.empty(status.size)
+    n_above = 0
+    for i in range(work.counter[GRAM_SIZE]):
+        g = data.owner[work.member[i]]
+        if work.member[i] == data.start[g] and work.zone[g] == ZERO and status[g] == FREE:
+            if work.entry[g] > root:
+                above[n_above] = work.entry[g]
+                n_above += 1
+    if n_above > room:
+        threshold = np.sort(above[:n_above])[n_above - room - 1]
     i = 0
     while i < work.counter[GRAM_SIZE]:
         g = data.owner[work.member[i]]
         first, last = data.start[g], data.start[g + 1]
-        if work.zone[g] == ZERO and status[g] == FREE and work.entry[g] > root:
+        if work.zone[g] == ZERO and status[g] == FREE and work.entry[g] > threshold:
             work.zone[g] = LINEAR
             work.chain[n_chain] = g
             n_chain += 1

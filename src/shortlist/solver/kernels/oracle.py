@@ -13,7 +13,7 @@ from .layout import FREE, IN
 _TABLE_CELLS = 30_000
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def remaining_limits(limits, status):
     """Return (budget left, number of predictors left to buy) after what the node has bought."""
     left = limits.budget
@@ -28,7 +28,7 @@ def remaining_limits(limits, status):
     return left, count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def is_paid(limits, status, f):
     """Whether some bought predictor already pays fee f."""
     for g in range(status.size):
@@ -37,7 +37,7 @@ def is_paid(limits, status, f):
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def price_now(limits, status, g):
     """Price of predictor g at this node: its cost and the fees that are not yet paid."""
     price = limits.cost[g]
@@ -47,7 +47,7 @@ def price_now(limits, status, g):
     return price
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def complete(limits, work, status, left, count, forced):
     """Return the value; if `forced`, fill work.value_in and value_out of the free predictors."""
     value = _most_valuable(work.v, work.ranked, status, count)
@@ -65,7 +65,7 @@ def complete(limits, work, status, left, count, forced):
     return value
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _most_valuable(v, ranked, status, count):
     """Top-k: ignores the budget. Leaves the count + 1 largest v in ranked, largest first."""
     n = 0
@@ -85,7 +85,7 @@ def _most_valuable(v, ranked, status, count):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _force_most_valuable(work, status, count, total):
     """The same with each free predictor forced; uses what _most_valuable left in work.ranked."""
     last = work.ranked[count - 1]
@@ -100,7 +100,7 @@ def _force_most_valuable(work, status, count, total):
                 work.value_out[g] = total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _knapsack_table(limits, work, status, budget, forced):
     """Exact for whole-number prices. Fees: each group is entered with and without its fee.
 
@@ -166,7 +166,7 @@ def _knapsack_table(limits, work, status, budget, forced):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _add_item(old, new, price, value):
     width = old.shape[1]
     for b in range(width):
@@ -177,7 +177,7 @@ def _add_item(old, new, price, value):
         new[1, b] = some
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _charge_fee(layers, fee):
     """Close a fee group: layer 0 becomes the better of none, and some with the fee charged."""
     width = layers.shape[1]
@@ -187,7 +187,7 @@ def _charge_fee(layers, fee):
     layers[1, :] = -np.inf
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _priced_knapsack(limits, work, status, left):
     """Upper bound for any real prices: the budget is priced at mu per unit, at the best mu.
 
@@ -231,13 +231,13 @@ def _priced_knapsack(limits, work, status, left):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _charged_fee(limits, status, g):
     f = limits.charged[g]
     return limits.fee[f] if f >= 0 and not is_paid(limits, status, f) else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _spending(limits, work, status, mu, worth):
     """Price of everything worth more than its price at mu; fills the worth of each fee group."""
     worth[:] = 0.0

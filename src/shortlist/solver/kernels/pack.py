@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def pack_rows(table, rows, columns, sign, out):
     """Fill out[j, m] = sign[m] * table[rows[m], columns[j]] from a row-major table."""
     for m in range(rows.size):
@@ -13,7 +13,7 @@ def pack_rows(table, rows, columns, sign, out):
             out[j, m] = sign[m] * row[columns[j]]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def pack_columns(table, rows, columns, sign, out):
     """Fill out[j, m] = sign[m] * table[columns[j], rows[m]] from a column-major table."""
     for j in range(columns.size):
@@ -21,7 +21,7 @@ def pack_columns(table, rows, columns, sign, out):
             out[j, m] = sign[m] * table[columns[j], rows[m]]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def constant_columns(X, n_positive, constant):
     """Mark the columns whose value is the same in all rows (their sign differs by class)."""
     for j in range(X.shape[0]):
@@ -34,7 +34,7 @@ def constant_columns(X, n_positive, constant):
         constant[j] = same
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def merge_rows(X, w, n_positive):
     """Merge identical rows of the same class in place, adding their weights.
 
@@ -81,7 +81,7 @@ def merge_rows(X, w, n_positive):
     return n_left, positive_left
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _equal(X, m, other):
     for j in range(X.shape[0]):
         if X[j, m] != X[j, other]:

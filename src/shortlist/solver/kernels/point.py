@@ -8,7 +8,7 @@ from .rows import dot, exp_minus_abs, logistic_rows
 _MAX_STEP = 4.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def evaluate_rows(data, work, theta0, tolerance):
     """Evaluate the rows at the linear predictor in work.u, and make a dual point of them.
 
@@ -52,14 +52,14 @@ def evaluate_rows(data, work, theta0, tolerance):
 
 
 # The hot loops take plain arrays: passing the whole scratch space costs more than a short column.
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def column_slopes(X, j, q, n_positive):
     """Inner products of column j with q over the positive and over the negative rows."""
     x = X[j]
     return dot(x[:n_positive], q[:n_positive]), dot(x[n_positive:], q[n_positive:])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def evaluate_predictors(X, q, n_positive, rho, ridge, start, status, gradient, v):
     """Fill gradient and v_g = ||X_g' (w a y)||^2 / (2 ridge) of all predictors that are not out."""
     for g in range(status.size):
@@ -73,7 +73,7 @@ def evaluate_predictors(X, q, n_positive, rho, ridge, start, status, gradient, v
             v[g] = total / (2.0 * ridge)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def evaluate_columns(X, q, n_positive, rho, ridge, columns, n, gradient):
     """Fill the gradient of columns[:n]; return the sum of their shares of v."""
     total = 0.0

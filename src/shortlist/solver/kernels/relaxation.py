@@ -29,7 +29,7 @@ _BALANCE = 1e-4
 _WORTH = 0.9
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def relax(data, limits, work, status, left, count, budget, theta0, mu, cutoff, evaluated):
     """Improve work.theta for this node until its bound decides, or cannot decide, the node.
 
@@ -118,7 +118,7 @@ def relax(data, limits, work, status, left, count, budget, theta0, mu, cutoff, e
     return base, value, theta0, mu
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _first_multiplier(work, status, budget):
     """A first price per unit of budget: that of the last predictor which the budget buys."""
     ratio = np.empty(status.size)

@@ -22,7 +22,7 @@ _EXP = tuple(1.0 / math.factorial(i) for i in range(14))
 _ATANH = tuple(1.0 / (2 * i + 1) for i in range(16))
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def exp_minus_abs(u, out, scratch):
     """Write exp(-|u|) to `out`; `scratch` has the same size."""
     bits = scratch.view(np.int64)
@@ -53,7 +53,7 @@ def exp_minus_abs(u, out, scratch):
 
 
 # The sums may be reordered: any order of summation is as accurate as any other.
-@njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def logistic_rows(u, w, decay, q, d):
     """Fill q = w a and d = w a (1 - a); return the sums of w loss, w H(a), q and d.
 
@@ -97,7 +97,7 @@ def logistic_rows(u, w, decay, q, d):
 
 
 # Loops start at 0 and run over whole (sliced) arrays: other ranges are not vectorised.
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def dot(x, y):
     """Inner product."""
     total = 0.0
@@ -106,7 +106,7 @@ def dot(x, y):
     return total
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def total_of(x):
     """Sum of the entries."""
     total = 0.0

@@ -31,7 +31,7 @@ _EAGER_NODES, _ROUND_EVERY = 8, 16
 _SWAP_NODE = 16
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _start(data, limits, work, tree, root, warm):
     """Put the root on the tree and find a first incumbent: the support `warm`, or a greedy one."""
     positive = total_of(data.w[: data.n_positive])
@@ -59,7 +59,7 @@ def _start(data, limits, work, tree, root, warm):
     push(tree, work.counter, root, work.theta_best, theta0, 0.0, -math.inf)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
@@ -115,12 +115,12 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _is_heuristic_turn(node):
     return node <= _EAGER_NODES or node % _ROUND_EVERY == 0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _look_for_incumbents(data, limits, work, status, root, theta0):
     """Round the relaxation, once try swaps, and leave the node's point as it was."""
     work.theta_saved[:] = work.theta
@@ -136,7 +136,7 @@ def _look_for_incumbents(data, limits, work, status, root, theta0):
     work.d[:] = work.d_saved
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def settle(limits, work, status):
     """Forbid what is not affordable; buy all that is left if all of it is.
 
@@ -168,7 +168,7 @@ def settle(limits, work, status):
     return left, count, capacity, n_free
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _fix(work, status, base, cutoff):
     """Decide the predictors whose other value cannot beat the incumbent; return how many."""
     n_fixed = 0
@@ -185,7 +185,7 @@ def _fix(work, status, base, cutoff):
     return n_fixed
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _only_one_more(limits, work, status, left, count):
     """Whether no two of the free predictors are affordable together."""
     if count == 1:
@@ -204,7 +204,7 @@ def _only_one_more(limits, work, status, left, count):
     return least + second > left
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _branch(data, work, tree, status, theta0, mu, node_bound, base):
     """Split on the predictor of largest z v: the most that the relaxation gains from one."""
     pick, score = -1, -1.0

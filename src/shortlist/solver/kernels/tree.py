@@ -8,14 +8,14 @@ from .layout import CLOSED, OPEN, SERIAL
 DIVE_SLOT = 0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _before(tree, a, b):
     if tree.bound[a] != tree.bound[b]:
         return tree.bound[a] < tree.bound[b]
     return tree.serial[a] < tree.serial[b]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def fill(tree, slot, status, theta, theta0, mu, bound):
     """Write a node into a slot."""
     tree.status[slot] = status
@@ -25,7 +25,7 @@ def fill(tree, slot, status, theta, theta0, mu, bound):
     tree.bound[slot] = bound
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def push(tree, counter, status, theta, theta0, mu, bound):
     """Add a node; the caller has made sure that there is room."""
     size = counter[OPEN]
@@ -44,7 +44,7 @@ def push(tree, counter, status, theta, theta0, mu, bound):
         i = parent
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def pop(tree, counter):
     """Remove the node of lowest bound and return its slot, which stays readable until a push."""
     counter[OPEN] -= 1
@@ -66,7 +66,7 @@ def pop(tree, counter):
     return slot
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def close_leaf(scalar, bound):
     """The bound of a leaf counts for the global lower bound for ever."""
     scalar[CLOSED] = min(scalar[CLOSED], bound)
