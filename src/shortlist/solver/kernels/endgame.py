@@ -23,7 +23,8 @@ LARGEST_BATCH = 16
 # A batch may hope to gain this share of what separates its node from the incumbent; half as much
 # after each failure.
 _HOPE = 0.7
-_BALANCE = 1e-3
+# Balancing the classes costs a pass over the rows: it is done well only where that may decide.
+_ROUGH_BALANCE, _BALANCE = 0.1, 1e-4
 
 
 @njit(cache=True, error_model="numpy")
@@ -57,7 +58,7 @@ def buy_one(data, work, status, theta0, gap):
                 break
             last += 1
         # 2. Close it by the bound of one step, or else fit.
-        bound, t0 = _step_bound(data, work, n, candidates[first:last], theta0, mismatch)
+        bound, t0 = _step_bound(data, work, n, candidates[first:last], theta0, mismatch, cutoff)
         if bound < cutoff:
             if last - first > 1:
                 hope *= 0.5
@@ -126,7 +127,7 @@ def _by_gain(data, work, status, n, mismatch):
 
 
 @njit(cache=True, error_model="numpy")
-def _step_bound(data, work, n, batch, theta0, mismatch):
+def _step_bound(data, work, n, batch, theta0, mismatch, cutoff):
     """Bound on what is bought plus any one of the batch, after one Newton step in all of it.
 
     Returns the bound and the intercept of the step, whose linear predictor is left in work.u.
@@ -147,17 +148,22 @@ def _step_bound(data, work, n, batch, theta0, mismatch):
         work.theta[work.columns[i]] += work.solution[i]
         theta0 -= work.solution[i] * work.mean[i]
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, _, entropy, _ = evaluate_rows(data, work, theta0, _BALANCE)
-    bound = entropy
-    for i in range(n):
-        bound -= _value(data, work, work.columns[i])
-    largest = 0.0
-    for g in batch:
-        value = 0.0
-        for j in range(data.start[g], data.start[g + 1]):
-            value += _value(data, work, j)
-        largest = max(largest, value)
-    return bound - largest, theta0
+    bound = -math.inf
+    for balance in (_ROUGH_BALANCE, _BALANCE):
+        theta0, _, entropy, mismatch = evaluate_rows(data, work, theta0, balance)
+        bound = entropy
+        for i in range(n):
+            bound -= _value(data, work, work.columns[i])
+        largest = 0.0
+        for g in batch:
+            value = 0.0
+            for j in range(data.start[g], data.start[g + 1]):
+                value += _value(data, work, j)
+            largest = max(largest, value)
+        bound -= largest
+        if bound >= cutoff or bound + 2.0 * abs(mismatch) < cutoff:
+            break
+    return bound, theta0
 
 
 @njit(cache=True, error_model="numpy")

@@ -33,11 +33,10 @@ _WORTH = 0.9
 def relax(data, limits, work, status, left, count, budget, theta0, mu, cutoff, evaluated):
     """Improve work.theta for this node until its bound decides, or cannot decide, the node.
 
-    `left`, `count` and `budget` are what `settle` returned; the relaxation spends `budget`. theta may
-    hold
-    predictors that are out at this node (it comes from the parent, where they were not): it then
-    serves as expansion point of the first model only. If that point is `evaluated`, work holds its
-    rows and slopes already.
+    `left`, `count` and `budget` are what `settle` returned; the relaxation spends `budget`. theta
+    may hold predictors that are out at this node (it comes from the parent, where they were not):
+    it then serves as expansion point of the first model only. If that point is `evaluated`, work
+    holds its rows and slopes already.
 
     Returns (base, value, theta0, mu). The bound of the last point is base - value. If that is
     below the cutoff, the bounds with a free predictor g forced in or out are

@@ -26,7 +26,7 @@ from .rows import total_of
 from .tree import DIVE_SLOT, close_leaf, fill, pop, push
 
 # How often the relaxation is rounded: always at first, then now and then.
-_EAGER_NODES, _ROUND_EVERY = 8, 16
+_EAGER_NODES, _ROUND_EVERY = 3, 16
 # The search looks for swaps once it has proven to be more than trivial.
 _SWAP_NODE = 16
 
