@@ -19,6 +19,7 @@ _MAX_CORRECTIONS = 60
 # coefficient that reaches zero: dependent columns would send several far beyond it.
 _FREE_CORRECTIONS = 4
 _FEWEST_ACTIVATED = 4
+_ZONE_TOLERANCE = 1e-9
 
 
 @njit(cache=True, error_model="numpy")
@@ -295,19 +296,21 @@ def _correct_zones(data, work, status, n_chain, root):
         size = math.sqrt(size)
         changed = False
         if status[g] == FREE:
-            beyond = data.ridge * size >= root * work.root_price[g]
+            # The penalty is smooth where the zones meet: a tolerance there keeps rounding from
+            # sending a predictor to and fro.
+            ratio = data.ridge * size / (1e-300 + root * work.root_price[g])
             if work.zone[g] == LINEAR:
                 if not along > 0.0:
                     work.zone[g] = ZERO
                     changed = True
-                elif beyond:
+                elif ratio > 1.0 + _ZONE_TOLERANCE:
                     work.zone[g] = QUADRATIC
                     changed = True
                 elif last - first > 1:
                     changed = along < (1.0 - 1e-7) * size * norm_of(data.start, work.theta, g)
                     if n_kept < 0:
                         n_kept = r
-            elif not beyond:
+            elif ratio < 1.0 - _ZONE_TOLERANCE:
                 work.zone[g] = LINEAR
                 changed = True
         if changed:
