@@ -123,7 +123,9 @@ def random_limits(rng: Generator, n_predictors: int) -> dict[str, Any]:
         limits["include"] = include
     if exclude:
         limits["exclude"] = exclude
-    kind = rng.choice(["number", "budget", "budget", "both", "both", "none"], p=[0.2] * 4 + [0.1] * 2)
+    kind = rng.choice(
+        ["number", "budget", "budget", "both", "both", "none"], p=[0.2] * 4 + [0.1] * 2
+    )
     if kind in ("number", "both"):
         limits["max_features"] = int(rng.integers(max(1, n_include), n_predictors + 1))
     if kind in ("budget", "both"):

@@ -294,13 +294,20 @@ def _features(X: Any) -> Float:
             "X: expected a table with rows and columns, but got "
             f"{array.ndim} dimension(s); reshape it to 2."
         )
-    # One sum finds any NaN or infinity; that it may also overflow only costs a second look.
+    # One sum of squares finds any NaN or infinity, and values that cannot be squared.
+    flat = (array.T if array.flags.f_contiguous else array).reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        total = array.sum()
-    if not isfinite(total) and not np.isfinite(array).all():
-        column = int(np.flatnonzero(~np.isfinite(array).all(axis=0))[0])
+        total = float(flat @ flat)
+    if not isfinite(total):
+        finite = np.isfinite(array).all(axis=0)
+        if not finite.all():
+            raise InvalidProblemError(
+                f"X: column {int(np.argmin(finite))} contains NaN or infinity; "
+                "impute or remove those rows."
+            )
+        column = int(np.argmax(np.abs(array).max(axis=0)))
         raise InvalidProblemError(
-            f"X: column {column} contains NaN or infinity; impute or remove those rows."
+            f"X: column {column} has values too large to be squared; rescale it."
         )
     return array
 

@@ -78,7 +78,9 @@ def test_the_random_problems_are_of_every_kind():
     assert count(lambda a: (np.ptp(a["X"], axis=0) == 0).any()) > 10
     assert count(lambda a: len(np.unique(a["X"], axis=1).T) < a["X"].shape[1]) > 10
     assert count(lambda a: len(np.unique(a["X"], axis=0)) < len(a["X"])) > 10
-    assert sum(not p.constraints.integral and p.constraints.budget < math.inf for p in problems) > 10
+    assert (
+        sum(not p.constraints.integral and p.constraints.budget < math.inf for p in problems) > 10
+    )
     assert sum(p.constraints.integral and p.constraints.unit[1] > 1 for p in problems) > 10
     shared = [
         sum(len(fee.members) for fee in p.constraints.fees)
@@ -88,6 +90,43 @@ def test_the_random_problems_are_of_every_kind():
     ]
     assert min(shared) == 0
     assert sum(number > 0 for number in shared) > 10
+
+
+@pytest.mark.parametrize("ridge", [0.1, 1.0, 10.0, 100.0])
+def test_what_the_bounds_fix_may_not_be_affordable_together(ridge):
+    """Two predictors, each affordable; forbidding either cannot beat the incumbent.
+
+    With prices that are no whole numbers the oracle is an upper bound, so both may be fixed as
+    bought, which only says that the node holds nothing better.
+    """
+    X = [[-0.1, -0.7], [1.0, -0.5], [-1.0, 1.1], [0.8, 0.9]]
+    costs = [2.6457513111, 2.4494897431]
+    problem = sl.SubsetProblem(X, [0, 1, 0, 1], ridge=ridge, costs=costs, budget=4.7)
+    check_against_enumeration(problem)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 4000, 500))
+def test_tiny_problems_with_real_prices(first):
+    """Where everything is close to everything: few rows, strong ridge, tight budget."""
+    failures = {}
+    for seed in range(first, first + 500):
+        rng = np.random.default_rng(seed)
+        n_rows, n_predictors = int(rng.integers(4, 9)), int(rng.integers(2, 5))
+        costs = np.sqrt(rng.integers(2, 12, n_predictors))
+        problem = sl.SubsetProblem(
+            np.round(rng.normal(size=(n_rows, n_predictors)), 1),
+            np.arange(n_rows) % 2,
+            ridge=float(rng.choice([0.1, 1.0, 10.0])),
+            costs=costs,
+            budget=float(rng.uniform(0.3, 0.99) * costs.sum()),
+            max_features=int(rng.integers(1, n_predictors + 1)),
+        )
+        try:
+            check_against_enumeration(problem)
+        except Exception as error:
+            failures[seed] = repr(error)
+    assert failures == {}
 
 
 # Equivalences
@@ -144,8 +183,8 @@ def test_the_tree_does_not_depend_on_when_the_limits_are_checked(monkeypatch):
     """The search runs in slices of about equal time, which differ from run to run."""
     problem = sl.SubsetProblem(*noise(), ridge=0.01, max_features=5)
     plain = sl.solve(problem)
+    monkeypatch.setattr(branch_and_bound, "_FIRST_SLICE", 0)
     slow = sl.solve(problem, callback=lambda progress: time.sleep(0.01))
-    monkeypatch.setattr(branch_and_bound, "_FIRST_SLICE", 3)
     monkeypatch.setattr(branch_and_bound, "_SLICE_SECONDS", 1e-9)  # one node a slice
     monkeypatch.setattr(branch_and_bound, "_FIRST_SLOTS", 1)
     calls = []
@@ -249,7 +288,9 @@ def test_scaled_weights_and_ridge_scale_the_objective():
     assert scaled.objective == pytest.approx(1e3 * plain.objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("limits", [{}, {"budget": math.inf}, {"budget": 1e9}, {"max_features": 12}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"budget": math.inf}, {"budget": 1e9}, {"max_features": 12}]
+)
 @pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
 def test_without_a_limit_it_is_ridge_logistic_regression(limits, ridge):
     X, y = signal()
@@ -262,6 +303,19 @@ def test_without_a_limit_it_is_ridge_logistic_regression(limits, ridge):
 
 
 # Limits. The problem takes some hundred nodes at least, and a second at most.
+
+
+@pytest.fixture
+def small_slices(monkeypatch):
+    """Look at the limits after the first node, however fast the nodes are."""
+    monkeypatch.setattr(branch_and_bound, "_FIRST_SLICE", 0)
+
+
+@pytest.fixture
+def single_nodes(monkeypatch):
+    """Look at the limits after every node."""
+    monkeypatch.setattr(branch_and_bound, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(branch_and_bound, "_SLICE_SECONDS", 1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -300,7 +354,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(hard, hard_optimum):
     assert same_bits(limited, hard_optimum)
 
 
-def test_time_limit(hard, hard_optimum):
+def test_time_limit(hard, hard_optimum, small_slices):
     solution = sl.solve(hard, time_limit=0)
     check_model(hard, solution)
     assert solution.status is sl.Status.TIME_LIMIT
@@ -311,7 +365,7 @@ def test_time_limit(hard, hard_optimum):
 
 @pytest.mark.parametrize("limit", [{"node_limit": 1}, {"time_limit": 0}])
 @pytest.mark.parametrize("seed", range(40))
-def test_no_limit_makes_a_wrong_claim(seed, limit):
+def test_no_limit_makes_a_wrong_claim(seed, limit, small_slices):
     """Optimal if it was solved all the same, and a bound that holds if it was not."""
     problem = random_problem(seed)
     solution = sl.solve(problem, **limit)
@@ -326,7 +380,7 @@ def test_no_limit_makes_a_wrong_claim(seed, limit):
         assert solution.status is expected
 
 
-def test_progress(hard, hard_optimum):
+def test_progress(hard, hard_optimum, small_slices):
     seen = []
     solution = sl.solve(hard, callback=seen.append)
     assert same_bits(solution, hard_optimum)
@@ -347,10 +401,8 @@ def test_progress(hard, hard_optimum):
     assert all(0 <= p.lower_bound <= hard_optimum.objective * (1 + 1e-12) for p in seen)
 
 
-def test_every_step_of_the_bound_holds(hard_optimum, hard, monkeypatch):
+def test_every_step_of_the_bound_holds(hard_optimum, hard, single_nodes):
     """A callback after every node: the bound never falls, and never passes the optimum."""
-    monkeypatch.setattr(branch_and_bound, "_FIRST_SLICE", 1)
-    monkeypatch.setattr(branch_and_bound, "_SLICE_SECONDS", 1e-9)
     seen = []
     sl.solve(hard, callback=seen.append, node_limit=400)
     bounds = np.array([progress.lower_bound for progress in seen])
@@ -360,7 +412,7 @@ def test_every_step_of_the_bound_holds(hard_optimum, hard, monkeypatch):
     assert (np.diff([progress.objective for progress in seen]) <= 0).all()
 
 
-def test_interrupt_returns_the_incumbent_and_an_honest_gap(hard, hard_optimum):
+def test_interrupt_returns_the_incumbent_and_an_honest_gap(hard, hard_optimum, single_nodes):
     seen = []
 
     def interrupt(progress):
@@ -392,7 +444,7 @@ def test_interrupt_before_the_first_node(hard, hard_optimum, monkeypatch):
     assert solution.lower_bound <= hard_optimum.objective
 
 
-def test_errors_of_the_callback_are_not_swallowed(hard):
+def test_errors_of_the_callback_are_not_swallowed(hard, small_slices):
     def fail(progress):
         raise RuntimeError("mine")
 

@@ -14,7 +14,7 @@ from random_problems import random_columns, random_labels, random_prices, random
 
 import shortlist as sl
 from shortlist.solver.kernels.layout import FREE, IN, OUT, linear_predictor
-from shortlist.solver.kernels.oracle import complete, remaining_limits
+from shortlist.solver.kernels.oracle import complete
 from shortlist.solver.kernels.point import evaluate_predictors, evaluate_rows
 from shortlist.solver.kernels.relaxation import relax
 from shortlist.solver.kernels.search import settle
@@ -54,11 +54,9 @@ class Node:
             self.status[rng.choice(np.flatnonzero(self.status == IN))] = FREE
         self.best = self.best_model()
         # The search forbids what is not affordable, and buys all that is left if all of it is.
-        self.left, self.count, self.n_free = settle(
+        self.left, self.count, self.capacity, self.n_free = settle(
             self.prepared.limits, self.prepared.work, self.status
         )
-        if self.n_free == 0:
-            self.left, self.count = remaining_limits(self.prepared.limits, self.status)
         self.slack = 1e-12 * math.log(2) * self.problem.weights.sum()
 
     def _is_affordable(self):
@@ -104,7 +102,9 @@ class Node:
             work.gradient, work.v,
         )  # fmt: skip
         base = entropy - work.v[self.status == IN].sum()
-        return base, complete(limits, work, self.status, self.left, self.count)
+        if self.n_free == 0:
+            return base, 0.0
+        return base, complete(limits, work, self.status, self.left, self.count, True)
 
 
 @MANY
@@ -157,12 +157,15 @@ def test_no_bound_of_a_relaxation_exceeds_the_best_model_of_the_node(seed):
     for factor in (0.5, 0.999, 1.0, 1.5, math.inf):
         theta, theta0 = node.random_point(largest_margin=30.0)  # a search starts from fitted models
         work.theta[:] = theta
+        cutoff = factor * node.best.objective
         base, value, _, mu = relax(
-            data, limits, work, node.status, node.left, node.count, theta0, 0.0,
-            factor * node.best.objective,
+            data, limits, work, node.status, node.left, node.count, node.capacity, theta0, 0.0,
+            cutoff, False,
         )  # fmt: skip
         assert base - value <= node.best.objective + node.slack
         assert mu >= 0.0
+        if base - value >= cutoff:
+            continue  # the node is closed, and nothing is fixed
         cutoff = node.best.objective * (1 + 1e-9) + node.slack
         for g in np.flatnonzero(node.status == FREE).tolist():
             assert base - work.value_in[g] < cutoff or g not in node.best.support

@@ -26,7 +26,7 @@ class Workplace:
             (self.sources / name).write_text("x = 1\n")
 
     def start(self):
-        """Do what the first solve of a process does; return how often it announced a compilation."""
+        """Do what the first solve of a process does; return how often it said that it compiles."""
         self.caplog.clear()
         compilation.ready_kernels.__wrapped__()
         return sum("Compiling" in record.message for record in self.caplog.records)

@@ -49,8 +49,12 @@ class Node:
     def _ask(self):
         limits, work = self.prepared.limits, self.prepared.work
         work.v[:] = self.v
+        if not self.free:
+            self.value, self.value_in, self.value_out = 0.0, {}, {}
+            return
         left, count = remaining_limits(limits, self.status)
-        self.value = complete(limits, work, self.status, left, count)
+        self.value = complete(limits, work, self.status, left, count, False)
+        assert complete(limits, work, self.status, left, count, True) == self.value
         self.value_in = {g: work.value_in[g] for g in self.free}
         self.value_out = {g: work.value_out[g] for g in self.free}
 
@@ -148,9 +152,7 @@ def test_budget_with_disjoint_fees(price, node, data):
 def test_budget_with_overlapping_fees(node, data):
     costs = draw_costs(data, len(node[0]), WHOLE)
     fees = draw_overlapping_fees(data, len(node[0]), WHOLE)
-    Node(
-        *node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)
-    ).check_upper_bounds()
+    Node(*node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)).check_upper_bounds()
 
 
 @MANY
@@ -159,9 +161,7 @@ def test_budget_with_overlapping_fees(node, data):
 def test_real_prices(draw_fees, node, data):
     costs = draw_costs(data, len(node[0]), IRRATIONAL)
     fees = draw_fees(data, len(node[0]), IRRATIONAL)
-    Node(
-        *node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)
-    ).check_upper_bounds()
+    Node(*node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)).check_upper_bounds()
 
 
 @MANY
@@ -170,9 +170,7 @@ def test_prices_too_large_for_a_table(node, data):
     """Whole numbers, but a table of a million cells per predictor would cost more than it saves."""
     costs = draw_costs(data, len(node[0]), st.integers(100_000, 900_000).map(float))
     fees = draw_disjoint_fees(data, len(node[0]), st.integers(0, 900_000).map(float))
-    Node(
-        *node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)
-    ).check_upper_bounds()
+    Node(*node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees)).check_upper_bounds()
 
 
 @MANY

@@ -71,7 +71,9 @@ def test_rows_merge_as_in_a_dictionary(data):
     value = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.0 + 2**-52, 1e300, 5e-324])
     entries = st.lists(value, min_size=n_columns * n_rows, max_size=n_columns * n_rows)
     X = np.array(data.draw(entries)).reshape(n_columns, n_rows)
-    w = np.array(data.draw(st.lists(st.sampled_from([1.0, 2.0, 0.5]), min_size=n_rows, max_size=n_rows)))
+    w = np.array(
+        data.draw(st.lists(st.sampled_from([1.0, 2.0, 0.5]), min_size=n_rows, max_size=n_rows))
+    )
     expected = merged_by_dictionary(X, w, n_positive)
     n_left, positive_left = merge_rows(X, w, n_positive)
     assert (positive_left, n_left - positive_left) == tuple(map(len, expected))
@@ -132,7 +134,9 @@ def test_weights_of_merged_rows_are_those_of_a_bootstrap():
     X, y = rng.random((20, 3)), np.arange(20) % 2
     counts = rng.multinomial(20, np.full(20, 0.05))
     weighted = prepare(sl.SubsetProblem(X, y, ridge=1.0, sample_weight=counts))
-    copied = prepare(sl.SubsetProblem(np.repeat(X, counts, axis=0), np.repeat(y, counts), ridge=1.0))
+    copied = prepare(
+        sl.SubsetProblem(np.repeat(X, counts, axis=0), np.repeat(y, counts), ridge=1.0)
+    )
     assert np.array_equal(weighted.data.X, copied.data.X)
     assert np.array_equal(weighted.data.w, copied.data.w)
     assert weighted.data.n_positive == copied.data.n_positive

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, log
 from time import perf_counter
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
 from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, UPPER, Tree
-from .kernels.search import run_search
+from .kernels.search import polish, run_search
 from .kernels.tree import DIVE_SLOT
 from .prepare import Prepared, enlarge, plant, prepare
 
@@ -94,9 +95,17 @@ def _solution(
     started: float,
 ) -> Solution:
     work = prepared.work
-    coef = prepared.coefficients(work.theta_best)
-    intercept = float(work.scalar[BEST_INTERCEPT])
-    support = tuple(np.flatnonzero(work.status_best == IN).tolist())
+    if work.scalar[UPPER] < inf:
+        polish(prepared.data, work)
+        coef = prepared.coefficients(work.theta_best)
+        intercept = float(work.scalar[BEST_INTERCEPT])
+        support = tuple(np.flatnonzero(work.status_best == IN).tolist())
+    else:
+        # Interrupted before the first model: what must be bought, with coefficients of 0.
+        positive = prepared.data.w[: prepared.data.n_positive].sum()
+        coef = np.zeros(problem.n_columns)
+        intercept = log(positive / (prepared.data.w.sum() - positive))
+        support = problem.constraints.include
     objective = problem.objective(coef, intercept)
     # The bound and the objective are rounded separately; a bound above the objective is rounding.
     lower_bound = min(_lower_bound(prepared, tree), objective)

@@ -29,6 +29,7 @@ from .tree import DIVE_SLOT, close_leaf, fill, pop, push
 _EAGER_NODES, _ROUND_EVERY = 3, 16
 # The search looks for swaps once it has proven to be more than trivial.
 _SWAP_NODE = 16
+_POLISHED = 1e-15
 
 
 @njit(cache=True, error_model="numpy")
@@ -103,6 +104,9 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
             # 4. Fix what the bound decides.
             if _fix(work, status, base, cutoff) > 0:
                 left, count, capacity, n_free = settle(limits, work, status)
+                if left < 0.0 or count < 0:
+                    # What must be bought is not affordable together: nothing here is better.
+                    continue
         # 5. Close the node if at most one purchase is left, else branch.
         if n_free == 0:
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
@@ -113,6 +117,18 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
         else:
             _branch(data, work, tree, status, theta0, mu, node_bound, base)
     return True
+
+
+@njit(cache=True, error_model="numpy")
+def polish(data, work):
+    """Refit the incumbent to the last digits of its coefficients, which its objective hides."""
+    work.theta[:] = work.theta_best
+    theta0 = work.scalar[BEST_INTERCEPT]
+    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+    theta0, objective, _ = fit_status(data, work, work.status_best, theta0, math.inf, _POLISHED)
+    if objective <= work.scalar[UPPER] * (1.0 + 1e-12):
+        work.theta_best[:] = work.theta
+        work.scalar[BEST_INTERCEPT] = theta0
 
 
 @njit(cache=True, error_model="numpy")
