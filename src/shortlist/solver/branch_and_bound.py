@@ -11,7 +11,7 @@ from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
-from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, UPPER, Tree
+from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, SERIAL, UPPER, Tree
 from .kernels.search import polish, run_search
 from .kernels.tree import DIVE_SLOT
 from .prepare import Prepared, enlarge, plant, prepare
@@ -67,6 +67,8 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
 def _lower_bound(prepared: Prepared, tree: Tree) -> float:
     """The minimum over closed leaves and open nodes; a loss is never below 0."""
     counter = prepared.work.counter
+    if counter[SERIAL] == 0:
+        return 0.0  # not even the root was looked at
     bound = float(prepared.work.scalar[CLOSED])
     if counter[OPEN] > 0:
         bound = min(bound, float(tree.bound[tree.heap[0]]))
