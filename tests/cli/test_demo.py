@@ -72,7 +72,8 @@ def test_backends_agree_on_other_seeds(seed: str, label_noise: str) -> None:
     arguments = ("--seed", seed, "--label-noise", label_noise)
     native, reference = record(*arguments), record(*arguments, "--backend", "enumeration")
     assert native["best"]["objective"] == pytest.approx(reference["best"]["objective"], rel=1e-6)
-    assert native["best"]["lower_bound"] <= reference["best"]["objective"]
+    # Each is rounded on its own: equal to the last digit but one.
+    assert native["best"]["lower_bound"] <= reference["best"]["objective"] * (1 + 1e-12)
     assert native["greedy_excess"] > -1e-6
 
 

@@ -244,7 +244,7 @@ def test_labels_that_no_column_explains():
     for limits in ({"max_features": 2}, {"budget": 3.5, "costs": np.sqrt(np.arange(1, 7))}):
         solution = check(sl.SubsetProblem(X, y, ridge=0.1, **limits))
         assert solution.objective == pytest.approx(40 * math.log(2), rel=1e-12)
-        assert not solution.coef.any()
+        assert solution.coef == pytest.approx(0.0, abs=1e-12)
 
 
 # Tiny and wide tables

@@ -133,7 +133,7 @@ def _allocate(data: Data, n_fit: int) -> Work:
         np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (9, n_predictors))
     )
     status = np.zeros((5, n_predictors), dtype=np.int8)
-    model = np.empty((6, n_model))
+    model = np.empty((6, max(n_model, n_fit)))
     fit = np.empty((2, n_fit))
     scalar = np.zeros(N_SCALARS)
     scalar[UPPER] = scalar[CLOSED] = inf
