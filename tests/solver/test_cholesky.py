@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from shortlist.solver.kernels.cholesky import factorise, substitute
+from shortlist.solver.kernels.cholesky import factorise, substitute, substitute_both
+
+
+def factor_in(a):
+    """The factor in the lower triangle of a, whose diagonal holds the inverses of the pivots."""
+    factor = np.tril(a)
+    np.fill_diagonal(factor, 1.0 / np.diag(a))
+    return factor
 
 
 def positive_definite(size, seed=0, condition=1e3):
@@ -17,7 +24,7 @@ def test_factor(size):
     matrix = positive_definite(size)
     a = matrix.copy()
     assert factorise(a, 0, size)
-    assert np.tril(a) == pytest.approx(np.linalg.cholesky(matrix), rel=1e-9, abs=1e-9)
+    assert factor_in(a) == pytest.approx(np.linalg.cholesky(matrix), rel=1e-9, abs=1e-9)
 
 
 def test_only_the_lower_triangle_of_the_leading_block_is_touched():
@@ -26,7 +33,7 @@ def test_only_the_lower_triangle_of_the_leading_block_is_touched():
     a[np.triu_indices(6, 1)] = np.nan
     a[4:] = np.nan
     assert factorise(a, 0, 4)
-    assert np.tril(a[:4, :4]) == pytest.approx(np.linalg.cholesky(matrix[:4, :4]))
+    assert factor_in(a[:4, :4]) == pytest.approx(np.linalg.cholesky(matrix[:4, :4]))
     assert np.isnan(a[4:]).all()
     assert np.isnan(a[np.triu_indices(6, 1)]).all()
     b = np.ones(6)
@@ -58,6 +65,19 @@ def test_solution(size, condition):
     assert factorise(matrix, 0, size)
     substitute(matrix, size, b)
     assert b == pytest.approx(x, abs=1e-13 * condition)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 8, 40])
+def test_two_right_hand_sides_at_once(size):
+    a = positive_definite(size, seed=size)
+    assert factorise(a, 0, size)
+    b, c = np.random.default_rng(size).normal(size=(2, size))
+    x, y = b.copy(), c.copy()
+    substitute_both(a, size, x, y)
+    substitute(a, size, b)
+    substitute(a, size, c)
+    assert x == pytest.approx(b, rel=1e-10)
+    assert y == pytest.approx(c, rel=1e-10)
 
 
 @pytest.mark.parametrize("last", [-1.0, 0.0, 1.0, 1.0 + 1e-16])

@@ -130,7 +130,7 @@ def _allocate(data: Data, n_fit: int) -> Work:
     n_predictors = len(data.start) - 1
     n_model = min(n_columns, _LARGEST_MODEL)
     rows, cols, groups = (
-        np.empty((k, n)) for k, n in ((9, n_rows), (6, n_columns), (9, n_predictors))
+        np.empty((k, n)) for k, n in ((10, n_rows), (6, n_columns), (9, n_predictors))
     )
     status = np.zeros((5, n_predictors), dtype=np.int8)
     model = np.empty((6, max(n_model, n_fit)))
@@ -141,7 +141,7 @@ def _allocate(data: Data, n_fit: int) -> Work:
     return Work(
         scalar=scalar, counter=np.zeros(N_COUNTERS, dtype=np.int64),
         u=rows[0], u_old=rows[1], decay=rows[2], scratch=rows[3], q=rows[4], d=rows[5],
-        u_saved=rows[7], d_saved=rows[8], rho=np.ones(2), point=np.zeros(3),
+        u_saved=rows[7], q_saved=rows[9], d_saved=rows[8], rho=np.ones(2), point=np.zeros(3),
         theta=cols[0], theta_old=cols[1], theta_saved=cols[2], theta_best=cols[3],
         gradient=cols[4], slope_saved=cols[5], columns=np.empty(n_columns, dtype=np.int64),
         v=groups[0], z=groups[1], price=groups[2], value_in=groups[3], value_out=groups[4],

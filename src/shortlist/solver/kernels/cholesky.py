@@ -1,4 +1,7 @@
-"""Small dense positive definite systems, in place."""
+"""Small dense positive definite systems, in place.
+
+The factor's diagonal holds the inverses of its pivots: substitution then multiplies.
+"""
 
 import math
 
@@ -23,8 +26,8 @@ def factorise(a, first, n):
                 pivot -= row[k] * row[k]
             if not pivot > _SMALLEST_PIVOT * row[j]:
                 return False
-            row[j] = math.sqrt(pivot)
-        scale = 1.0 / row[j]
+            row[j] = 1.0 / math.sqrt(pivot)
+        scale = row[j]
         i = max(first, j + 1)
         while i + 4 <= n:
             r0, r1, r2, r3 = a[i], a[i + 1], a[i + 2], a[i + 3]
@@ -55,7 +58,7 @@ def forward(a, first, n, b):
         row = a[i]
         for k in range(i):
             total -= row[k] * b[k]
-        b[i] = total / row[i]
+        b[i] = total * row[i]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -63,7 +66,7 @@ def backward(a, n, b):
     """Solve L' x = b for the factor L in a; b becomes x."""
     for i in range(n - 1, -1, -1):
         row = a[i]
-        t = b[i] / row[i]
+        t = b[i] * row[i]
         b[i] = t
         for k in range(i):
             b[k] -= row[k] * t
@@ -74,3 +77,22 @@ def substitute(a, n, b):
     """Solve L L' x = b for the factor L in a; b becomes x."""
     forward(a, 0, n, b)
     backward(a, n, b)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def substitute_both(a, n, b, c):
+    """Solve L L' x = b and L L' x = c in one pass over the factor."""
+    for i in range(n):
+        row = a[i]
+        b_i, c_i = b[i], c[i]
+        for k in range(i):
+            b_i -= row[k] * b[k]
+            c_i -= row[k] * c[k]
+        b[i], c[i] = b_i * row[i], c_i * row[i]
+    for i in range(n - 1, -1, -1):
+        row = a[i]
+        b_i, c_i = b[i] * row[i], c[i] * row[i]
+        b[i], c[i] = b_i, c_i
+        for k in range(i):
+            b[k] -= row[k] * b_i
+            c[k] -= row[k] * c_i

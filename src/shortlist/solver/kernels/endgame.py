@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from .cholesky import backward, factorise, forward
-from .fit import hessian_rows
+from .fit import MODEL, PREDICTOR, ROWS, hessian_rows
 from .heuristic import COARSE, FINE, fit_status
 from .layout import FREE, IN, OUT, UPPER, linear_predictor
 from .point import column_slopes, evaluate_rows
@@ -29,12 +29,14 @@ _ROUGH_BALANCE, _BALANCE = 0.1, 1e-4
 
 @njit(cache=True, error_model="numpy")
 def buy_one(data, work, status, theta0, gap):
-    """Close the node: bound or fit, for each free predictor, what is bought plus that one."""
+    """Close the node: bound or fit, for each free predictor, what is bought plus that one.
+
+    work.u, work.q and work.d are those of the node's relaxation.
+    """
     trial = work.status_trial
     for g in range(status.size):
         trial[g] = IN if status[g] == IN else OUT
-    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, objective, _ = fit_status(data, work, trial, theta0, math.inf, COARSE)
+    theta0, objective, _ = fit_status(data, work, trial, theta0, math.inf, COARSE, ROWS)
     work.theta_saved[:] = work.theta
     work.d_saved[:] = work.d
     mismatch = total_of(work.q[data.n_positive :]) - total_of(work.q[: data.n_positive])
@@ -65,7 +67,8 @@ def buy_one(data, work, status, theta0, gap):
                 continue
             g = candidates[first]
             trial[g] = IN
-            _, _, bound = fit_status(data, work, trial, t0, cutoff, FINE)
+            known = MODEL if bound > -math.inf else PREDICTOR
+            _, _, bound = fit_status(data, work, trial, t0, cutoff, FINE, known)
             trial[g] = OUT
             work.d[:] = work.d_saved
             n = _bought_rows(data, work, trial, mismatch)

@@ -26,14 +26,19 @@ def hessian_rows(data, work, first, n, total):
         row[i] = max(row[i], 0.0) * (1.0 + 1e-13) + data.ridge
 
 
-@njit(cache=True, error_model="numpy")
-def fit_columns(data, work, n, theta0, cutoff, tolerance):
-    """Fit work.theta on work.columns[:n], starting from the linear predictor in work.u.
+# What a fit may rely on at its start: that work.u is a linear predictor, that work.q and work.d
+# belong to it too, or that work.theta, on the columns to be fitted, does as well.
+PREDICTOR, ROWS, MODEL = 0, 1, 2
 
-    The start need not be in the span of the columns: the first step is the weighted least-squares
-    fit to it, as in iteratively reweighted least squares. Stops when the bound reaches `cutoff`
-    (the support cannot matter any more) or when the bound is within tolerance * objective of the
-    objective. Returns (intercept, objective, bound).
+
+@njit(cache=True, error_model="numpy")
+def fit_columns(data, work, n, theta0, cutoff, tolerance, known):
+    """Fit work.theta on work.columns[:n], starting from what is `known`.
+
+    The start need not be in the span of the columns: the first step is then the weighted
+    least-squares fit to it, as in iteratively reweighted least squares. Stops when the bound
+    reaches `cutoff` (the support cannot matter any more) or when the bound is within
+    tolerance * objective of the objective. Returns (intercept, objective, bound).
     """
     theta, u, columns = work.theta, work.u, work.columns
     hessian, step, means = work.hessian, work.step, work.mean
@@ -42,48 +47,57 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance):
     objective = math.inf
     best_bound = -math.inf
     halvings = 0
-    inside = False
+    inside = known == MODEL
     restarted = False
     for iteration in range(200):
-        theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, 0.5)
-        size = 0.0
-        for i in range(n):
-            size += theta[columns[i]] * theta[columns[i]]
-        value = evaluate_columns(
-            data.X, work.q, n_positive, work.rho, data.ridge, columns, n, work.gradient
-        )
-        best_bound = max(best_bound, entropy - value)
-        if best_bound >= cutoff:
-            objective = loss + 0.5 * data.ridge * size if inside else math.inf
-            break
-        if inside:
-            new_objective = loss + 0.5 * data.ridge * size
-            if not new_objective <= objective * (1.0 + 1e-13):
-                halvings += 1
-                if halvings == 40:
-                    break
-                for i in range(n):
-                    step[i] *= 0.5
-                    theta[columns[i]] -= step[i]
-                theta0 = 0.5 * (theta0 + work.scalar[OLD_INTERCEPT])
-                linear_predictor(data.X, n_positive, theta, theta0, u)
-                continue
-            worst = 2.0 * work.scalar[NULL_OBJECTIVE]
-            if objective == math.inf and not restarted and new_objective > worst:
-                # The least-squares start is worse than no model at all: start from none.
-                restarted = True
-                for i in range(n):
-                    theta[columns[i]] = 0.0
-                theta0 = 0.0
-                linear_predictor(data.X, n_positive, theta, theta0, u)
-                continue
-            halvings = 0
-            stalled = objective - new_objective <= 1e-15 * objective
-            objective = new_objective
-            if objective - best_bound <= tolerance * objective or (stalled and iteration > 8):
+        mismatch = 0.0
+        if iteration == 0 and known == MODEL:
+            mismatch = total_of(work.q[n_positive:]) - total_of(work.q[:n_positive])
+            evaluate_columns(
+                data.X, work.q, n_positive, work.rho, data.ridge, columns, n, work.gradient
+            )
+        elif iteration > 0 or known == PREDICTOR:
+            theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, 0.5)
+            size = 0.0
+            for i in range(n):
+                size += theta[columns[i]] * theta[columns[i]]
+            value = evaluate_columns(
+                data.X, work.q, n_positive, work.rho, data.ridge, columns, n, work.gradient
+            )
+            best_bound = max(best_bound, entropy - value)
+            if best_bound >= cutoff:
+                objective = loss + 0.5 * data.ridge * size if inside else math.inf
                 break
+            if inside:
+                new_objective = loss + 0.5 * data.ridge * size
+                if not new_objective <= objective * (1.0 + 1e-13):
+                    halvings += 1
+                    if halvings == 40:
+                        break
+                    for i in range(n):
+                        step[i] *= 0.5
+                        theta[columns[i]] -= step[i]
+                    theta0 = 0.5 * (theta0 + work.scalar[OLD_INTERCEPT])
+                    linear_predictor(data.X, n_positive, theta, theta0, u)
+                    continue
+                worst = 2.0 * work.scalar[NULL_OBJECTIVE]
+                if objective == math.inf and not restarted and new_objective > worst:
+                    # The least-squares start is worse than no model at all: start from none.
+                    restarted = True
+                    for i in range(n):
+                        theta[columns[i]] = 0.0
+                    theta0 = 0.0
+                    linear_predictor(data.X, n_positive, theta, theta0, u)
+                    continue
+                halvings = 0
+                stalled = objective - new_objective <= 1e-15 * objective
+                objective = new_objective
+                if objective - best_bound <= tolerance * objective or (stalled and iteration > 8):
+                    break
         total = total_of(work.d)
         if not total > 0.0:
+            if iteration == 0:
+                continue  # the start is still to be evaluated
             break
         if not inside:
             # Working response: the least-squares step goes from 0, not from theta.
@@ -101,6 +115,8 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance):
             j = columns[i]
             step[i] = -(work.gradient[j] - mismatch * means[i] + data.ridge * theta[j])
         if not factorise(hessian, 0, n):
+            if iteration == 0:
+                continue
             break
         substitute(hessian, n, step)
         work.scalar[OLD_INTERCEPT] = theta0

@@ -5,7 +5,7 @@ import math
 from numba import njit
 
 from .cholesky import factorise, forward
-from .fit import fit_columns, hessian_rows
+from .fit import MODEL, PREDICTOR, ROWS, fit_columns, hessian_rows
 from .gram import cross_products, curvature_of, weigh_column
 from .layout import BEST_INTERCEPT, FREE, IN, OUT, UPPER, columns_in, linear_predictor
 from .oracle import price_now, remaining_limits
@@ -14,17 +14,18 @@ from .rows import dot, total_of
 
 # Relative accuracy of fits that may be the answer, and of those on the way to one.
 FINE, COARSE = 1e-10, 1e-3
+_GREEDY = 1e-2
 _CLOSE_LOOKS = 8
 
 
 @njit(cache=True, error_model="numpy")
-def fit_status(data, work, status, theta0, cutoff, tolerance):
-    """Fit the bought predictors from the linear predictor in work.u; keep the model if it is best.
+def fit_status(data, work, status, theta0, cutoff, tolerance, known):
+    """Fit the bought predictors, see `fit_columns`, and keep the model if it is best.
 
     Returns (intercept, objective, bound).
     """
     n = columns_in(data.start, status, work.theta, work.columns)
-    theta0, objective, bound = fit_columns(data, work, n, theta0, cutoff, tolerance)
+    theta0, objective, bound = fit_columns(data, work, n, theta0, cutoff, tolerance, known)
     if objective < work.scalar[UPPER]:
         work.scalar[UPPER] = objective
         work.scalar[BEST_INTERCEPT] = theta0
@@ -56,7 +57,7 @@ def round_relaxation(data, limits, work, status, theta0):
             break
         trial[best] = IN
     if not _is_best(trial, work.status_best):
-        fit_status(data, work, trial, theta0, math.inf, FINE)
+        fit_status(data, work, trial, theta0, math.inf, FINE, ROWS)
 
 
 @njit(cache=True, error_model="numpy")
@@ -71,7 +72,8 @@ def _is_best(status, best):
 def buy_greedily(data, limits, work, status, theta0):
     """Extend the bought predictors one by one, each time by the largest gain per price, and fit.
 
-    work.theta and theta0 are a fitted model of what is bought; status ends with no free predictor.
+    work.theta and theta0 are a fitted model of what is bought, to which the rows in work belong;
+    status ends with no free predictor.
     """
     while True:
         left, count = remaining_limits(limits, status)
@@ -83,10 +85,10 @@ def buy_greedily(data, limits, work, status, theta0):
                 else:
                     n_free += 1
         if n_free == 0:
-            fit_status(data, work, status, theta0, math.inf, FINE)
+            fit_status(data, work, status, theta0, math.inf, FINE, MODEL)
             return
         status[_most_promising(data, limits, work, status)] = IN
-        theta0, _, _ = fit_status(data, work, status, theta0, math.inf, COARSE)
+        theta0, _, _ = fit_status(data, work, status, theta0, math.inf, _GREEDY, MODEL)
 
 
 @njit(cache=True, error_model="numpy")
@@ -160,7 +162,7 @@ def swap(data, limits, work, root):
             work.theta[:] = work.theta_best
             theta0 = work.scalar[BEST_INTERCEPT]
             linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, _, _ = fit_status(data, work, trial, theta0, math.inf, COARSE)
+            theta0, _, _ = fit_status(data, work, trial, theta0, math.inf, COARSE, PREDICTOR)
             buy_greedily(data, limits, work, trial, theta0)
             if work.scalar[UPPER] < upper * (1.0 - 1e-12):
                 improved = True

@@ -62,6 +62,7 @@ class Work(NamedTuple):
     q: np.ndarray  # w a
     d: np.ndarray  # w a (1 - a)
     u_saved: np.ndarray
+    q_saved: np.ndarray
     d_saved: np.ndarray
     rho: np.ndarray  # (2,) factors that balance the classes' dual mass
     point: np.ndarray  # (3,) loss, entropy and intercept's slope of the last relaxation

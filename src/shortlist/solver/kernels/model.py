@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .cholesky import factorise, substitute
+from .cholesky import factorise, substitute_both
 from .layout import FREE, GRAM_SIZE, IN, OUT, norm_of
 
 ZERO, LINEAR, QUADRATIC = 0, 1, 2
@@ -90,8 +90,7 @@ def minimise_model(data, work, status, budget, mu, mismatch):
         n_active = _fill_system(data, work, n_chain, n_kept, root)
         if n_active > work.system.shape[0] or not factorise(work.system, n_kept, n_active):
             break
-        substitute(work.system, n_active, work.solution)
-        substitute(work.system, n_active, work.response)
+        substitute_both(work.system, n_active, work.solution, work.response)
         # 2. The multiplier that spends the budget.
         old_root = root
         root, left, settled = _spend(data, work, status, n_chain, budget, root)
@@ -148,7 +147,6 @@ def _first_zones(data, work, status, n, root):
     ridge = data.ridge
     n_chain = 0
     steadiness = np.empty(n)
-    members = np.empty(n, np.int64)
     i = 0
     while i < n:
         g = data.owner[work.member[i]]
@@ -166,12 +164,15 @@ def _first_zones(data, work, status, n, root):
         elif size > 0.0:
             work.zone[g] = QUADRATIC if ridge * size >= root * work.root_price[g] else LINEAR
         if work.zone[g] != ZERO:
-            members[n_chain] = g
-            steadiness[n_chain] = -size / (1e-300 + work.root_price[g])
+            steady = size / (1e-300 + work.root_price[g])
+            c = n_chain
+            while c > 0 and steadiness[c - 1] < steady:
+                steadiness[c] = steadiness[c - 1]
+                work.chain[c] = work.chain[c - 1]
+                c -= 1
+            steadiness[c] = steady
+            work.chain[c] = g
             n_chain += 1
-    order = np.argsort(steadiness[:n_chain], kind="mergesort")
-    for c in range(n_chain):
-        work.chain[c] = members[order[c]]
     return n_chain
 
 

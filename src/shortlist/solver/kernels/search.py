@@ -5,6 +5,7 @@ import math
 from numba import njit
 
 from .endgame import buy_one
+from .fit import MODEL, PREDICTOR, ROWS
 from .heuristic import COARSE, FINE, buy_greedily, fit_status, round_relaxation, swap
 from .layout import (
     BEST_INTERCEPT,
@@ -51,11 +52,11 @@ def _start(data, limits, work, tree, root, warm):
             first[g] = IN
         has_bought = has_bought or first[g] == IN
     if has_warm or has_bought:
-        theta0, _, _ = fit_status(data, work, first, theta0, math.inf, COARSE)
+        theta0, _, _ = fit_status(data, work, first, theta0, math.inf, COARSE, MODEL)
     if not has_warm:
         buy_greedily(data, limits, work, first, theta0)
     else:
-        fit_status(data, work, first, theta0, math.inf, FINE)
+        fit_status(data, work, first, theta0, math.inf, FINE, MODEL)
     theta0 = work.scalar[BEST_INTERCEPT]
     push(tree, work.counter, root, work.theta_best, theta0, 0.0, -math.inf)
 
@@ -88,7 +89,9 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
         counter[NODES] += 1
         # 2. Relax, unless nothing is left to decide.
         left, count, capacity, n_free = settle(limits, work, status)
+        known = PREDICTOR
         if n_free > 0:
+            known = ROWS
             base, value, theta0, mu = relax(
                 data, limits, work, status, left, count, capacity, theta0, mu, cutoff, is_dive
             )
@@ -109,8 +112,9 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
                     continue
         # 5. Close the node if at most one purchase is left, else branch.
         if n_free == 0:
-            linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            _, _, bound = fit_status(data, work, status, theta0, cutoff, FINE)
+            if known == PREDICTOR:
+                linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+            _, _, bound = fit_status(data, work, status, theta0, cutoff, FINE, known)
             close_leaf(scalar, bound)
         elif _only_one_more(limits, work, status, left, count):
             buy_one(data, work, status, theta0, gap)
@@ -125,7 +129,9 @@ def polish(data, work):
     work.theta[:] = work.theta_best
     theta0 = work.scalar[BEST_INTERCEPT]
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, objective, _ = fit_status(data, work, work.status_best, theta0, math.inf, _POLISHED)
+    theta0, objective, _ = fit_status(
+        data, work, work.status_best, theta0, math.inf, _POLISHED, PREDICTOR
+    )
     if objective <= work.scalar[UPPER] * (1.0 + 1e-12):
         work.theta_best[:] = work.theta
         work.scalar[BEST_INTERCEPT] = theta0
@@ -142,6 +148,7 @@ def _look_for_incumbents(data, limits, work, status, root, theta0):
     work.theta_saved[:] = work.theta
     work.slope_saved[:] = work.gradient
     work.u_saved[:] = work.u
+    work.q_saved[:] = work.q
     work.d_saved[:] = work.d
     round_relaxation(data, limits, work, status, theta0)
     if work.counter[NODES] == _SWAP_NODE:
@@ -149,6 +156,7 @@ def _look_for_incumbents(data, limits, work, status, root, theta0):
     work.theta[:] = work.theta_saved
     work.gradient[:] = work.slope_saved
     work.u[:] = work.u_saved
+    work.q[:] = work.q_saved
     work.d[:] = work.d_saved
 
 
