@@ -20,7 +20,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"estimators", "baselines"}),
     frozenset({"backends"}),
     frozenset({"solver"}),
-    frozenset({"certificate", "verify", "result", "options"}),
+    frozenset({"verify", "result", "options"}),
+    frozenset({"certificate"}),
     frozenset({"problem", "constraints", "losses"}),
     frozenset({"errors"}),
 )

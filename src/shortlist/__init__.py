@@ -11,26 +11,37 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets
     from .backends import available_backends, solve
-    from .errors import InfeasibleError, InvalidProblemError, ShortlistWarning
+    from .certificate import Certificate
+    from .errors import (
+        InfeasibleError,
+        InvalidCertificateError,
+        InvalidProblemError,
+        ShortlistWarning,
+    )
     from .estimators import BestSubsetClassifier, BestSubsetClassifierCV
     from .problem import SubsetProblem
     from .result import Solution, Status
+    from .verify import Verdict, verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BestSubsetClassifier",
     "BestSubsetClassifierCV",
+    "Certificate",
     "InfeasibleError",
+    "InvalidCertificateError",
     "InvalidProblemError",
     "ShortlistWarning",
     "Solution",
     "Status",
     "SubsetProblem",
+    "Verdict",
     "__version__",
     "available_backends",
     "datasets",
     "solve",
+    "verify",
 ]
 
 # Where each public name lives. A module is imported when its first name is used, so that
@@ -38,14 +49,18 @@ __all__ = [
 _HOMES = {
     "BestSubsetClassifier": ".estimators",
     "BestSubsetClassifierCV": ".estimators",
+    "Certificate": ".certificate",
     "InfeasibleError": ".errors",
+    "InvalidCertificateError": ".errors",
     "InvalidProblemError": ".errors",
     "ShortlistWarning": ".errors",
     "Solution": ".result",
     "Status": ".result",
     "SubsetProblem": ".problem",
+    "Verdict": ".verify",
     "available_backends": ".backends",
     "solve": ".backends",
+    "verify": ".verify",
 }
 
 

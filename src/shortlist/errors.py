@@ -9,6 +9,10 @@ class InfeasibleError(InvalidProblemError):
     """No selection satisfies the constraints, for example `include` exceeds the budget."""
 
 
+class InvalidCertificateError(ValueError):
+    """A file that is not a certificate; the message says what is wrong with it."""
+
+
 class MissingDependencyError(ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 

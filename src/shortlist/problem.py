@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from math import inf, isfinite
 from typing import Any
 
@@ -133,6 +134,28 @@ class SubsetProblem:
         margins = self.signs * self.decision_function(coef, intercept)
         loss = self.weights @ np.logaddexp(0.0, -margins)
         return float(loss + 0.5 * self.ridge * (coef @ coef))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that defines the problem, in hexadecimal.
+
+        Names do not count, and neither does the layout of X in memory.
+        """
+        limits = self.constraints
+        parts = (
+            *np.array_split(self.X, max(1, self.X.size // 2**20)),
+            self.signs, self.weights, self.column_predictor, limits.costs,
+        )  # fmt: skip
+        summary = (
+            self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),
+            limits.max_features, [(float(fee.amount).hex(), fee.members) for fee in limits.fees],
+            limits.include, limits.exclude,
+        )  # fmt: skip
+        digest = sha256(repr(summary).encode())
+        for part in parts:
+            little_endian = part.astype(part.dtype.newbyteorder("<"), order="C", copy=False)
+            digest.update(np.ascontiguousarray(little_endian).data)
+        return digest.hexdigest()
 
     def name_of(self, predictor: int) -> str:
         """Return the name of a predictor, `x3` for the fourth of a nameless problem."""

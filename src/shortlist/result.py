@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .certificate import Certificate
 
 
 class Status(Enum):
@@ -55,6 +60,22 @@ class Solution:
     lower_bound: float
     nodes: int
     seconds: float
+    # Makes the certificate when it is first asked for: most solutions are never asked.
+    prover: Callable[[Solution], Certificate] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    @cached_property
+    def certificate(self) -> Certificate | None:
+        """The proof of `lower_bound`, for `shortlist.verify`.
+
+        None if the backend gives no proof, or if the proof would have exceeded 1 GiB.
+        """
+        return None if self.prover is None else self.prover(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The proof travels with the solution, the data that it was made from do not.
+        return {**self.__dict__, "certificate": self.certificate, "prover": None}
 
     @property
     def gap(self) -> float:

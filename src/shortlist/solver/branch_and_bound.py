@@ -15,8 +15,8 @@ from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, SERIA
 from .kernels.search import polish, run_search
 from .kernels.tree import DIVE_SLOT
 from .prepare import Prepared, enlarge, plant, prepare
+from .recording import Recording
 
-_FIRST_SLOTS = 64
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
@@ -32,7 +32,8 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     warm = np.zeros(problem.n_predictors, dtype=np.bool_)
     if options.warm_start is not None:
         warm[list(options.warm_start)] = True
-    tree = plant(prepared, _FIRST_SLOTS)
+    tree = plant(prepared)
+    recording = Recording(prepared)
     status = Status.OPTIMAL
     n_slice = max(1, int(_FIRST_SLICE / (1 + prepared.data.X.size)))
     try:
@@ -41,8 +42,9 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
                 n_slice = min(n_slice, options.node_limit - int(work.counter[NODES]))
             slice_started = perf_counter()
             done = run_search(
-                prepared.data, prepared.limits, work, tree, prepared.root, warm, gap, n_slice
-            )
+                prepared.data, prepared.limits, work, tree, recording.trace,
+                prepared.root, warm, gap, n_slice,
+            )  # fmt: skip
             if done:
                 break
             now = perf_counter()
@@ -56,12 +58,13 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
                 break
             if work.counter[OPEN] == len(tree.heap):
                 tree = enlarge(tree)
+            recording.make_room()
             # Aim at slices of equal time, so that limits and Ctrl-C are noticed soon.
             ratio = _SLICE_SECONDS / max(now - slice_started, 1e-6)
             n_slice = max(1, int(n_slice * min(max(ratio, 0.25), 4.0)))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    return _solution(problem, prepared, tree, status, options.gap, started)
+    return _solution(problem, prepared, tree, recording, status, options.gap, started)
 
 
 def _lower_bound(prepared: Prepared, tree: Tree) -> float:
@@ -92,6 +95,7 @@ def _solution(
     problem: SubsetProblem,
     prepared: Prepared,
     tree: Tree,
+    recording: Recording,
     status: Status,
     gap: float,
     started: float,
@@ -123,4 +127,5 @@ def _solution(
         lower_bound=lower_bound,
         nodes=int(work.counter[NODES]),
         seconds=perf_counter() - started,
+        prover=recording.prover(problem, tree),
     )

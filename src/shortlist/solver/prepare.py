@@ -21,12 +21,17 @@ from .kernels.layout import (
     UPPER,
     Data,
     Limits,
+    Trace,
     Tree,
     Work,
 )
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
+# The room that a search starts with.
+_FIRST_SLOTS = 64
+_FIRST_STEPS = 512
+_FIRST_ENTRIES = 8192
 
 
 @dataclass(frozen=True)
@@ -156,26 +161,50 @@ def _allocate(data: Data, n_fit: int) -> Work:
     )  # fmt: skip
 
 
-def plant(prepared: Prepared, n_slots: int) -> Tree:
+def plant(prepared: Prepared, n_slots: int = _FIRST_SLOTS) -> Tree:
     """Return a tree without nodes."""
     n_columns, n_predictors = len(prepared.data.X), len(prepared.root)
+    n = n_slots + 1
     return Tree(
-        status=np.empty((n_slots + 1, n_predictors), dtype=np.int8),
-        theta=np.empty((n_slots + 1, n_columns)),
-        theta0=np.empty(n_slots + 1),
-        mu=np.empty(n_slots + 1),
-        bound=np.empty(n_slots + 1),
-        serial=np.empty(n_slots + 1, dtype=np.int64),
-        heap=np.empty(n_slots, dtype=np.int64),
-        vacant=np.arange(1, n_slots + 1),
+        status=np.empty((n, n_predictors), dtype=np.int8),
+        theta=np.empty((n, n_columns)),
+        theta0=np.empty(n),
+        mu=np.empty(n),
+        bound=np.empty(n),
+        point=np.empty(n, dtype=np.int64),
+        serial=np.empty(n, dtype=np.int64),
+        heap=np.empty(n - 1, dtype=np.int64),
+        vacant=np.arange(1, n),
     )
 
 
 def enlarge(tree: Tree) -> Tree:
     """Return a tree with the same nodes and twice the room."""
-    n_slots = len(tree.heap)
-    grown = [np.concatenate([array, np.empty_like(array)]) for array in tree]
-    larger = Tree(*(array[: 2 * n_slots + 1] for array in grown))
-    return larger._replace(
-        heap=grown[6], vacant=np.concatenate([tree.vacant, np.arange(n_slots + 1, 2 * n_slots + 1)])
+    n = len(tree.heap)
+    grown = Tree(*(np.concatenate([array, np.empty_like(array[:n])]) for array in tree))
+    grown.vacant[n:] = np.arange(n + 1, 2 * n + 1)
+    return grown
+
+
+def blank_trace(prepared: Prepared) -> Trace:
+    """Return a trace without steps, with room for the largest node at least."""
+    n_columns, n_predictors = len(prepared.data.X), len(prepared.root)
+    n_fit = len(prepared.work.step)
+    n_steps = _FIRST_STEPS + n_predictors
+    n_entries = _FIRST_ENTRIES + n_columns + (n_predictors + 1) * n_fit
+    return Trace(
+        kind=np.empty(n_steps, dtype=np.int8),
+        node=np.empty(n_steps, dtype=np.int64),
+        reference=np.empty(n_steps, dtype=np.int64),
+        first_member=np.empty(n_steps, dtype=np.int64),
+        member=np.empty(4 * n_steps, dtype=np.int32),
+        intercept=np.empty(n_steps),
+        first_entry=np.empty(n_steps, dtype=np.int64),
+        column=np.empty(n_entries, dtype=np.int32),
+        value=np.empty(n_entries),
     )
+
+
+def lengthen(trace: Trace) -> Trace:
+    """Return a trace with the same steps and twice the room."""
+    return Trace(*(np.concatenate([array, np.empty_like(array)]) for array in trace))

@@ -17,6 +17,7 @@ from .heuristic import COARSE, FINE, fit_status
 from .layout import FREE, IN, OUT, UPPER, linear_predictor
 from .point import column_slopes, evaluate_rows
 from .rows import total_of
+from .trace import ONE, record_member, record_point, record_step
 from .tree import close_leaf
 
 LARGEST_BATCH = 16
@@ -28,7 +29,7 @@ _ROUGH_BALANCE, _BALANCE = 0.1, 1e-4
 
 
 @njit(cache=True, error_model="numpy")
-def buy_one(data, work, status, theta0, gap):
+def buy_one(data, work, trace, status, theta0, gap, node):
     """Close the node: bound or fit, for each free predictor, what is bought plus that one.
 
     work.u, work.q and work.d are those of the node's relaxation.
@@ -68,11 +69,15 @@ def buy_one(data, work, status, theta0, gap):
             g = candidates[first]
             trial[g] = IN
             known = MODEL if bound > -math.inf else PREDICTOR
-            _, _, bound = fit_status(data, work, trial, t0, cutoff, FINE, known)
+            t0, _, bound = fit_status(data, work, trial, t0, cutoff, FINE, known)
             trial[g] = OUT
             work.d[:] = work.d_saved
             n = _bought_rows(data, work, trial, mismatch)
         close_leaf(work.scalar, bound)
+        point = record_point(trace, work.counter, work.theta, t0)
+        record_step(trace, work.counter, ONE, node, point)
+        for i in range(first, last):
+            record_member(trace, work.counter, candidates[i])
         first = last
 
 

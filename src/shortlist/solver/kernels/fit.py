@@ -38,14 +38,15 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance, known):
     The start need not be in the span of the columns: the first step is then the weighted
     least-squares fit to it, as in iteratively reweighted least squares. Stops when the bound
     reaches `cutoff` (the support cannot matter any more) or when the bound is within
-    tolerance * objective of the objective. Returns (intercept, objective, bound).
+    tolerance * objective of the objective. Returns (intercept, objective, bound), the bound being
+    that of the model in work.theta.
     """
     theta, u, columns = work.theta, work.u, work.columns
     hessian, step, means = work.hessian, work.step, work.mean
     work.counter[FITS] += 1
     n_positive = data.n_positive
     objective = math.inf
-    best_bound = -math.inf
+    bound = -math.inf
     halvings = 0
     inside = known == MODEL
     restarted = False
@@ -58,18 +59,18 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance, known):
             )
         elif iteration > 0 or known == PREDICTOR:
             theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, 0.5)
-            size = 0.0
-            for i in range(n):
-                size += theta[columns[i]] * theta[columns[i]]
-            value = evaluate_columns(
-                data.X, work.q, n_positive, work.rho, data.ridge, columns, n, work.gradient
-            )
-            best_bound = max(best_bound, entropy - value)
-            if best_bound >= cutoff:
-                objective = loss + 0.5 * data.ridge * size if inside else math.inf
-                break
             if inside:
+                size = 0.0
+                for i in range(n):
+                    size += theta[columns[i]] * theta[columns[i]]
+                value = evaluate_columns(
+                    data.X, work.q, n_positive, work.rho, data.ridge, columns, n, work.gradient
+                )
+                bound = entropy - value
                 new_objective = loss + 0.5 * data.ridge * size
+                if bound >= cutoff:
+                    objective = new_objective
+                    break
                 if not new_objective <= objective * (1.0 + 1e-13):
                     halvings += 1
                     if halvings == 40:
@@ -92,7 +93,7 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance, known):
                 halvings = 0
                 stalled = objective - new_objective <= 1e-15 * objective
                 objective = new_objective
-                if objective - best_bound <= tolerance * objective or (stalled and iteration > 8):
+                if objective - bound <= tolerance * objective or (stalled and iteration > 8):
                     break
         total = total_of(work.d)
         if not total > 0.0:
@@ -126,4 +127,4 @@ def fit_columns(data, work, n, theta0, cutoff, tolerance, known):
             theta0 -= step[i] * means[i]
         inside = True
         linear_predictor(data.X, n_positive, theta, theta0, u)
-    return theta0, objective, best_bound
+    return theta0, objective, bound

@@ -20,8 +20,10 @@ GRAM_TOTAL, OLD_INTERCEPT, NULL_OBJECTIVE, UPPER, BEST_INTERCEPT, CLOSED = range
 N_SCALARS = 6
 
 # Positions in Work.counter.
-GRAM_SIZE, NODES, OPEN, SERIAL, DIVE, EVALUATIONS, FITS = range(7)
-N_COUNTERS = 7
+(
+    GRAM_SIZE, NODES, OPEN, SERIAL, DIVE, EVALUATIONS, FITS, STEPS, MEMBERS, POINTS, ENTRIES,
+) = range(11)  # fmt: skip
+N_COUNTERS = 11
 
 
 class Data(NamedTuple):
@@ -116,9 +118,24 @@ class Tree(NamedTuple):
     theta0: np.ndarray
     mu: np.ndarray
     bound: np.ndarray
-    serial: np.ndarray
+    point: np.ndarray  # the recorded point that proves the bound
+    serial: np.ndarray  # the node's number, in order of creation
     heap: np.ndarray
     vacant: np.ndarray
+
+
+class Trace(NamedTuple):
+    """What a proof needs: see `trace`. Counters say how much of each array is in use."""
+
+    kind: np.ndarray  # steps
+    node: np.ndarray
+    reference: np.ndarray
+    first_member: np.ndarray
+    member: np.ndarray
+    intercept: np.ndarray  # points
+    first_entry: np.ndarray
+    column: np.ndarray  # entries
+    value: np.ndarray
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})

@@ -24,6 +24,16 @@ from .oracle import price_now, remaining_limits
 from .point import evaluate_rows
 from .relaxation import relax
 from .rows import total_of
+from .trace import (
+    BOUND,
+    BRANCH,
+    FIX,
+    NONE,
+    has_room,
+    record_member,
+    record_point,
+    record_step,
+)
 from .tree import DIVE_SLOT, close_leaf, fill, pop, push
 
 # How often the relaxation is rounded: always at first, then now and then.
@@ -34,7 +44,7 @@ _POLISHED = 1e-15
 
 
 @njit(cache=True, error_model="numpy")
-def _start(data, limits, work, tree, root, warm):
+def _start(data, limits, work, tree, trace, root, warm):
     """Put the root on the tree and find a first incumbent: the support `warm`, or a greedy one."""
     positive = total_of(data.w[: data.n_positive])
     negative = total_of(data.w[data.n_positive :])
@@ -58,30 +68,36 @@ def _start(data, limits, work, tree, root, warm):
     else:
         fit_status(data, work, first, theta0, math.inf, FINE, MODEL)
     theta0 = work.scalar[BEST_INTERCEPT]
-    push(tree, work.counter, root, work.theta_best, theta0, 0.0, -math.inf)
+    point = record_point(trace, work.counter, work.theta_best, theta0)
+    push(tree, work.counter, 0, root, work.theta_best, theta0, 0.0, -math.inf, point)
+    work.counter[SERIAL] = 1
 
 
 @njit(cache=True, error_model="numpy")
-def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
+def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
-    Returns early, with False, when the tree is full.
+    Returns early, with False, when the tree or the trace is full.
     """
     counter, scalar, status = work.counter, work.scalar, work.status
     if counter[SERIAL] == 0:
-        _start(data, limits, work, tree, root, warm)
+        _start(data, limits, work, tree, trace, root, warm)
     stop = counter[NODES] + max_nodes
+    n_fit = work.step.size
     while counter[OPEN] + counter[DIVE] > 0:
         if counter[NODES] >= stop or counter[OPEN] == tree.heap.size:
+            return False
+        if not has_room(trace, counter, status.size, work.theta.size, n_fit):
             return False
         # 1. Take the child of the last node (a dive), or the node of lowest bound.
         is_dive = counter[DIVE] == 1
         slot = DIVE_SLOT if is_dive else pop(tree, counter)
         counter[DIVE] = 0
-        node_bound = tree.bound[slot]
+        node, node_bound, node_point = tree.serial[slot], tree.bound[slot], tree.point[slot]
         cutoff = scalar[UPPER] * (1.0 - gap)
         if node_bound >= cutoff:
             close_leaf(scalar, node_bound)
+            record_step(trace, counter, BOUND, node, node_point)
             continue
         status[:] = tree.status[slot]
         work.theta[:] = tree.theta[slot]
@@ -90,12 +106,15 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
         # 2. Relax, unless nothing is left to decide.
         left, count, capacity, n_free = settle(limits, work, status)
         known = PREDICTOR
+        point = -1
         if n_free > 0:
             known = ROWS
             base, value, theta0, mu = relax(
                 data, limits, work, status, left, count, capacity, theta0, mu, cutoff, is_dive
             )
-            node_bound = max(node_bound, base - value)
+            point = record_point(trace, counter, work.theta, theta0)
+            if base - value >= node_bound:
+                node_bound, node_point = base - value, point
             if node_bound < cutoff:
                 # 3. Look for better incumbents.
                 if _is_heuristic_turn(counter[NODES]):
@@ -103,23 +122,38 @@ def run_search(data, limits, work, tree, root, warm, gap, max_nodes):
                 cutoff = scalar[UPPER] * (1.0 - gap)
             if node_bound >= cutoff:
                 close_leaf(scalar, node_bound)
+                record_step(trace, counter, BOUND, node, node_point)
                 continue
             # 4. Fix what the bound decides.
-            if _fix(work, status, base, cutoff) > 0:
+            if _fix(work, trace, status, base, cutoff, node, point) > 0:
                 left, count, capacity, n_free = settle(limits, work, status)
                 if left < 0.0 or count < 0:
                     # What must be bought is not affordable together: nothing here is better.
+                    record_step(trace, counter, NONE, node, -1)
                     continue
         # 5. Close the node if at most one purchase is left, else branch.
         if n_free == 0:
             if known == PREDICTOR:
                 linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            _, _, bound = fit_status(data, work, status, theta0, cutoff, FINE, known)
+            theta0, _, bound = fit_status(data, work, status, theta0, cutoff, FINE, known)
             close_leaf(scalar, bound)
+            point = record_point(trace, counter, work.theta, theta0)
+            record_step(trace, counter, BOUND, node, point)
         elif _only_one_more(limits, work, status, left, count):
-            buy_one(data, work, status, theta0, gap)
+            buy_one(data, work, trace, status, theta0, gap, node)
         else:
-            _branch(data, work, tree, status, theta0, mu, node_bound, base)
+            pick = _pick(work, status)
+            child = counter[SERIAL]
+            counter[SERIAL] += 2
+            record_step(trace, counter, BRANCH, node, child)
+            record_member(trace, counter, pick)
+            status[pick] = OUT
+            bound, proof = _best_proof(node_bound, node_point, base - work.value_out[pick], point)
+            push(tree, counter, child, status, work.theta, theta0, mu, bound, proof)
+            status[pick] = IN
+            bound, proof = _best_proof(node_bound, node_point, base - work.value_in[pick], point)
+            fill(tree, DIVE_SLOT, child + 1, status, work.theta, theta0, mu, bound, proof)
+            counter[DIVE] = 1
     return True
 
 
@@ -193,19 +227,19 @@ def settle(limits, work, status):
 
 
 @njit(cache=True, error_model="numpy")
-def _fix(work, status, base, cutoff):
+def _fix(work, trace, status, base, cutoff, node, point):
     """Decide the predictors whose other value cannot beat the incumbent; return how many."""
     n_fixed = 0
     for g in range(status.size):
         if status[g] == FREE:
-            if base - work.value_in[g] >= cutoff:
-                close_leaf(work.scalar, base - work.value_in[g])
-                status[g] = OUT
+            fix_out = base - work.value_in[g] >= cutoff
+            if fix_out or base - work.value_out[g] >= cutoff:
+                if n_fixed == 0:
+                    record_step(trace, work.counter, FIX, node, point)
                 n_fixed += 1
-            elif base - work.value_out[g] >= cutoff:
-                close_leaf(work.scalar, base - work.value_out[g])
-                status[g] = IN
-                n_fixed += 1
+                record_member(trace, work.counter, g if fix_out else ~g)
+                close_leaf(work.scalar, base - (work.value_in[g] if fix_out else work.value_out[g]))
+                status[g] = OUT if fix_out else IN
     return n_fixed
 
 
@@ -229,16 +263,17 @@ def _only_one_more(limits, work, status, left, count):
 
 
 @njit(cache=True, error_model="numpy")
-def _branch(data, work, tree, status, theta0, mu, node_bound, base):
-    """Split on the predictor of largest z v: the most that the relaxation gains from one."""
+def _pick(work, status):
+    """The predictor to branch on, of largest z v: the most that the relaxation gains from one."""
     pick, score = -1, -1.0
     for g in range(status.size):
         if status[g] == FREE and work.z[g] * work.v[g] > score:
             pick, score = g, work.z[g] * work.v[g]
-    status[pick] = OUT
-    bound = max(node_bound, base - work.value_out[pick])
-    push(tree, work.counter, status, work.theta, theta0, mu, bound)
-    status[pick] = IN
-    bound = max(node_bound, base - work.value_in[pick])
-    fill(tree, DIVE_SLOT, status, work.theta, theta0, mu, bound)
-    work.counter[DIVE] = 1
+    return pick
+
+
+@njit(cache=True, error_model="numpy")
+def _best_proof(bound, proof, other_bound, other_proof):
+    if other_bound >= bound:
+        return other_bound, other_proof
+    return bound, proof

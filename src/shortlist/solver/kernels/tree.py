@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from .layout import CLOSED, OPEN, SERIAL
+from .layout import CLOSED, OPEN
 
 # The child that is processed next lives here, outside the heap.
 DIVE_SLOT = 0
@@ -16,8 +16,10 @@ def _before(tree, a, b):
 
 
 @njit(cache=True, error_model="numpy")
-def fill(tree, slot, status, theta, theta0, mu, bound):
+def fill(tree, slot, serial, status, theta, theta0, mu, bound, point):
     """Write a node into a slot."""
+    tree.serial[slot] = serial
+    tree.point[slot] = point
     tree.status[slot] = status
     tree.theta[slot] = theta
     tree.theta0[slot] = theta0
@@ -26,13 +28,11 @@ def fill(tree, slot, status, theta, theta0, mu, bound):
 
 
 @njit(cache=True, error_model="numpy")
-def push(tree, counter, status, theta, theta0, mu, bound):
+def push(tree, counter, serial, status, theta, theta0, mu, bound, point):
     """Add a node; the caller has made sure that there is room."""
     size = counter[OPEN]
     slot = tree.vacant[size]
-    fill(tree, slot, status, theta, theta0, mu, bound)
-    tree.serial[slot] = counter[SERIAL]
-    counter[SERIAL] += 1
+    fill(tree, slot, serial, status, theta, theta0, mu, bound, point)
     counter[OPEN] += 1
     tree.heap[size] = slot
     i = size

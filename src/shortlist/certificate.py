@@ -1,0 +1,254 @@
+"""The proof of a solution, to be kept, sent and checked by `verify`.
+
+A certificate holds the model, and a tree of decisions whose leaves cover every affordable
+selection. Each leaf refers to a primal point (coefficients and an intercept). Weak duality turns
+that point into a lower bound on all selections of the leaf: docs/certificate.md says how, and
+describes the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import InvalidCertificateError
+
+FORMAT, VERSION = "shortlist certificate", 1
+
+
+class Point(NamedTuple):
+    """An intercept, and the coefficients that are not 0."""
+
+    intercept: float
+    columns: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+class Fix(NamedTuple):
+    """The point bounds all selections of the node that decide any of these otherwise."""
+
+    node: int
+    point: int
+    forbidden: tuple[int, ...]
+    bought: tuple[int, ...]
+
+
+class Bound(NamedTuple):
+    """The point bounds all selections of the node."""
+
+    node: int
+    point: int
+
+
+class Branch(NamedTuple):
+    """The selections without the predictor are those of one node, those with it of another."""
+
+    node: int
+    predictor: int
+    without: int
+    including: int
+
+
+class One(NamedTuple):
+    """No two open predictors are affordable: the point bounds those that add one of these."""
+
+    node: int
+    point: int
+    predictors: tuple[int, ...]
+
+
+class Unaffordable(NamedTuple):
+    """What the node has bought exceeds a limit."""
+
+    node: int
+
+
+Step = Fix | Bound | Branch | One | Unaffordable
+_STEPS: dict[str, type[Step]] = {
+    "fix": Fix,
+    "bound": Bound,
+    "branch": Branch,
+    "one": One,
+    "unaffordable": Unaffordable,
+}
+_NAMES = {step: name for name, step in _STEPS.items()}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A model, what it claims, and the proof.
+
+    Attributes
+    ----------
+    problem : str
+        Digest of the problem it belongs to, see `SubsetProblem.digest`.
+    objective, lower_bound : float
+        The claims: the model's objective, and that no affordable model has one below the bound.
+    support : tuple of int
+        The predictors that the model buys.
+    model : Point
+        Its intercept and coefficients.
+    points : tuple of Point
+        The primal points that the steps refer to by position.
+    steps : tuple of Step
+        Why the bound holds. Node 0 is the whole problem.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=1)
+    >>> certificate = sl.solve(problem).certificate
+    >>> sl.verify(problem, certificate).valid
+    True
+    """
+
+    problem: str
+    objective: float
+    lower_bound: float
+    support: tuple[int, ...]
+    model: Point
+    points: tuple[Point, ...]
+    steps: tuple[Step, ...]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate as JSON; the file appears whole or not at all."""
+        target = Path(path)
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "problem": self.problem,
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "support": self.support,
+            "model": self.model,
+            "points": self.points,
+            "steps": [[_NAMES[type(step)], *step] for step in self.steps],
+        }
+        # One field a line, so that the file can be looked at.
+        lines = ",\n".join(
+            f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'), allow_nan=False)}"
+            for key, value in content.items()
+        )
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(f"{{\n{lines}\n}}\n")
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Certificate:
+        """Read a certificate; what is not one raises `InvalidCertificateError`.
+
+        Loading checks the form only: whether the proof holds is for `verify` to say.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+            raise InvalidCertificateError(
+                f"path: {Path(path).name} is not JSON; pass a file that Certificate.save wrote."
+            ) from None
+        return _parse(content)
+
+
+def _parse(content: Any) -> Certificate:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidCertificateError(
+            f"path: the file does not say that it is a {FORMAT!r}; pass one that "
+            "Certificate.save wrote."
+        )
+    if content.get("version") != VERSION:
+        raise InvalidCertificateError(
+            f"path: the certificate has version {content.get('version')!r}, but this release reads "
+            f"version {VERSION}; use a release that wrote it."
+        )
+    missing = sorted(set(Certificate.__dataclass_fields__) - set(content))
+    if missing:
+        raise InvalidCertificateError(
+            f"path: the certificate lacks {missing[0]!r}; it is incomplete, so save it again."
+        )
+    points = tuple(_point(f"points[{i}]", p) for i, p in enumerate(_list("points", content)))
+    steps = enumerate(_list("steps", content))
+    return Certificate(
+        problem=_text("problem", content["problem"]),
+        objective=_real("objective", content["objective"]),
+        lower_bound=_real("lower_bound", content["lower_bound"]),
+        support=_indices("support", content["support"]),
+        model=_point("model", content["model"]),
+        points=points,
+        steps=tuple(_step(f"steps[{i}]", step, len(points)) for i, step in steps),
+    )
+
+
+def _malformed(where: str, expected: str) -> InvalidCertificateError:
+    return InvalidCertificateError(
+        f"path: {where} of the certificate should be {expected}; the file was changed or damaged."
+    )
+
+
+def _list(key: str, content: dict[str, Any]) -> list[Any]:
+    values = content[key]
+    if not isinstance(values, list):
+        raise _malformed(key, "a list")
+    return values
+
+
+def _text(where: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _malformed(where, "a text")
+    return value
+
+
+def _real(where: str, value: Any) -> float:
+    # An integer too large for a float is no less damaged than a word.
+    if type(value) not in (int, float) or abs(value) > 1.8e308 or not isfinite(value):
+        raise _malformed(where, "a finite number")
+    return float(value)
+
+
+def _index(where: str, value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**62:
+        raise _malformed(where, "a whole number of at least 0")
+    return value
+
+
+def _indices(where: str, values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list):
+        raise _malformed(where, "a list of whole numbers")
+    indices = tuple(_index(where, value) for value in values)
+    if len(set(indices)) < len(indices):
+        raise _malformed(where, "a list without repetitions")
+    return indices
+
+
+def _point(where: str, value: Any) -> Point:
+    if not isinstance(value, list) or len(value) != 3 or not isinstance(value[2], list):
+        raise _malformed(where, "[intercept, [columns], [values]]")
+    columns = _indices(where, value[1])
+    values = tuple(_real(where, entry) for entry in value[2])
+    if len(columns) != len(values):
+        raise _malformed(where, "as many values as columns")
+    return Point(_real(where, value[0]), columns, values)
+
+
+def _step(where: str, value: Any, n_points: int) -> Step:
+    known = isinstance(value, list) and value and isinstance(value[0], str)
+    kind = _STEPS.get(value[0]) if known else None
+    if kind is None or len(value) - 1 != len(kind._fields):
+        raise _malformed(where, f"a step: one of {', '.join(_STEPS)} and its fields")
+    fields: list[Any] = []
+    for name, field in zip(kind._fields, value[1:], strict=True):
+        is_list = name in ("forbidden", "bought", "predictors")
+        fields.append(_indices(where, field) if is_list else _index(where, field))
+        if name == "point" and field >= n_points:
+            raise _malformed(where, f"a step that refers to one of the {n_points} points")
+    step: Step = kind(*fields)
+    return step
