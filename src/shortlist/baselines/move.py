@@ -1,0 +1,229 @@
+"""The best single step from a model: which predictor to add, which to remove.
+
+The choice is exact: it is that of fitting every candidate and comparing the penalised losses. But
+few are fitted. One Newton step from the model at hand says how promising each candidate is, where
+its fit should start and, by weak duality, what its loss is at least. Fits run from the most
+promising candidate to the least, and only for those whose bound leaves them a chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from ..backends.support_fit import Model, SupportFits
+from .block import columns_by_size
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+# Relative to the loss: differences below it are ties, and ties go to the lower index.
+TIE = 1e-9
+_CHUNK = 2**14  # entries of a temporary that the processor's cache holds
+
+
+def best_addition(
+    fits: SupportFits,
+    model: Model,
+    predictors: Sequence[int],
+    prices: ArrayLike = 1.0,
+    least_gain: ArrayLike = 0.0,
+) -> Model | None:
+    """Return the model with one more predictor that has the largest gain per price.
+
+    Parameters
+    ----------
+    fits : SupportFits
+        The fits of the problem.
+    model : Model
+        A fitted model, to which one of `predictors` is added.
+    predictors : sequence of int
+        Candidates, in ascending order.
+    prices : array-like
+        What each costs; if some cost nothing, only those are considered, at the same price.
+    least_gain : array-like
+        What the penalised loss must fall by at least; never less than a tie.
+
+    Returns
+    -------
+    Model or None
+        None if no candidate gains enough.
+    """
+    added, price, gain = _arrays(predictors, prices, least_gain)
+    if (price == 0).any():
+        added, gain = added[price == 0], gain[price == 0]
+        price = np.ones(len(added))
+    limits = model.objective - np.maximum(gain, TIE * model.objective)
+    return _best(fits, model, _steps_with_more(fits, model, added), price, limits)
+
+
+def best_removal(
+    fits: SupportFits,
+    model: Model,
+    predictors: Sequence[int],
+    savings: ArrayLike = 1.0,
+    most_loss: ArrayLike = np.inf,
+) -> Model | None:
+    """Return the model with one predictor less that has the smallest loss per saving.
+
+    Parameters
+    ----------
+    fits : SupportFits
+        The fits of the problem.
+    model : Model
+        A fitted model, from which one of `predictors` is removed.
+    predictors : sequence of int
+        Candidates, in ascending order.
+    savings : array-like
+        What removing each saves; those that save nothing are considered only if all do.
+    most_loss : array-like
+        What the penalised loss must rise by less than.
+
+    Returns
+    -------
+    Model or None
+        None if every removal loses too much.
+    """
+    removed, saving, loss = _arrays(predictors, savings, most_loss)
+    if (saving == 0).all():
+        saving = np.ones(len(removed))
+    removed, saving, loss = (array[saving > 0] for array in (removed, saving, loss))
+    steps = _steps_with_less(fits, model, removed)
+    return _best(fits, model, steps, saving, model.objective + loss)
+
+
+class _Steps(NamedTuple):
+    """Where one Newton step leads for each candidate."""
+
+    supports: list[tuple[int, ...]]
+    coefs: Float  # (n_candidates, n_columns)
+    constants: Float  # (n_candidates,) the intercepts of centred columns
+    objectives: Float  # (n_candidates,) as the quadratic model predicts them
+
+
+def _arrays(predictors: Sequence[int], *values: ArrayLike) -> tuple[Int, Float, Float]:
+    chosen = np.array(predictors, dtype=np.int64)
+    first, second = (np.broadcast_to(np.asarray(v, dtype=np.float64), chosen.shape) for v in values)
+    return chosen, first, second
+
+
+def _best(
+    fits: SupportFits, model: Model, steps: _Steps, prices: Float, limits: Float
+) -> Model | None:
+    """Return the candidate with the lowest objective, relative to the model's, per price.
+
+    Its objective is below its limit.
+    """
+    tie = TIE * model.objective
+    bounds = _bounds(fits, steps)
+    best, best_merit, best_index = None, -np.inf, -1
+    merits = (model.objective - steps.objectives) / prices
+    for index in np.argsort(-merits, kind="stable").tolist():
+        price, cutoff = prices[index], limits[index]
+        if best is not None:
+            cutoff = min(cutoff, model.objective - best_merit * price + tie)
+        if bounds[index] >= cutoff:
+            continue
+        coef, constant = steps.coefs[index], steps.constants[index]
+        start = Model(steps.supports[index], coef, constant - fits.means @ coef, np.inf)
+        fitted = fits.fit_below(start.support, cutoff, start)
+        if fitted is None:
+            continue
+        merit = (model.objective - fitted.objective) / price
+        lead = (merit - best_merit) * price
+        if best is None or lead > tie or (lead >= -tie and index < best_index):
+            best, best_merit, best_index = fitted, merit, index
+    return best
+
+
+def _bounds(fits: SupportFits, steps: _Steps) -> Float:
+    """Return what the objective of each candidate is at least."""
+    bounds = np.empty(len(steps.supports))
+    is_bought = np.zeros((len(bounds), fits.problem.n_predictors), dtype=bool)
+    for row, support in zip(is_bought, steps.supports, strict=True):
+        row[list(support)] = True
+    is_member = is_bought[:, fits.problem.column_predictor]
+    columns = np.flatnonzero(is_member.any(axis=0))
+    X, coefs, is_member = fits.X[:, columns], steps.coefs[:, columns], is_member[:, columns]
+    size = max(1, _CHUNK // len(X))
+    for first in range(0, len(bounds), size):
+        chunk = slice(first, first + size)
+        margins = fits.signs * (coefs[chunk] @ X.T + steps.constants[chunk, np.newaxis])
+        bounds[chunk] = fits.bounds(X, margins, is_member[chunk])
+    return bounds
+
+
+class _Quadratic:
+    """The quadratic model of the loss at a fitted model, in its columns and the intercept."""
+
+    def __init__(self, fits: SupportFits, model: Model) -> None:
+        self.columns = fits.problem.columns_of(model.support)
+        self.theta = model.coef[self.columns]
+        X = fits.X[:, self.columns]
+        self.constant = model.intercept + fits.means[self.columns] @ self.theta
+        margins = fits.signs * (X @ self.theta + self.constant)
+        a = expit(-margins)
+        self.slopes = fits.weights * a * fits.signs
+        self.curvature = fits.weights * a * expit(margins)
+        self.design = np.column_stack([X, np.ones(len(X))])
+        self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
+        self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge
+
+
+def _steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> _Steps:
+    quadratic = _Quadratic(fits, model)
+    n = len(predictors)
+    steps = _Steps(
+        [tuple(sorted((*model.support, g))) for g in predictors.tolist()],
+        np.repeat(model.coef[np.newaxis], n, axis=0),
+        np.full(n, quadratic.constant),
+        np.full(n, model.objective),
+    )
+    for places, columns in columns_by_size(fits.problem, predictors):
+        X = fits.X[:, columns]  # (n_rows, n_candidates, n_own)
+        weighted = quadratic.curvature[:, np.newaxis, np.newaxis] * X
+        slopes = np.tensordot(quadratic.slopes, X, 1)
+        cross = np.tensordot(quadratic.design.T, weighted, 1)
+        # What the held columns and the intercept change when a new coefficient rises by 1.
+        response = np.linalg.lstsq(
+            quadratic.hessian, cross.reshape(len(cross), -1), rcond=None
+        )[0].reshape(cross.shape)
+        hessian = np.einsum("mki,mkj->kij", X, weighted) - np.einsum(
+            "hki,hkj->kij", cross, response
+        )
+        hessian += fits.problem.ridge * np.eye(columns.shape[1])
+        theta = np.einsum("kij,kj->ki", np.linalg.pinv(hessian, hermitian=True), slopes)
+        shift = np.einsum("hki,ki->kh", response, theta)
+        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
+        steps.coefs[places[:, np.newaxis], columns] = theta
+        steps.constants[places] -= shift[:, -1]
+        steps.objectives[places] -= 0.5 * np.einsum("ki,ki->k", slopes, theta)
+    return steps
+
+
+def _steps_with_less(fits: SupportFits, model: Model, predictors: Int) -> _Steps:
+    quadratic = _Quadratic(fits, model)
+    n = len(predictors)
+    steps = _Steps(
+        [tuple(h for h in model.support if h != g) for g in predictors.tolist()],
+        np.repeat(model.coef[np.newaxis], n, axis=0),
+        np.full(n, quadratic.constant),
+        np.full(n, model.objective),
+    )
+    inverse = np.linalg.pinv(quadratic.hessian, hermitian=True)
+    for places, columns in columns_by_size(fits.problem, predictors):
+        place = np.searchsorted(quadratic.columns, columns)  # (n_candidates, n_own)
+        own = inverse[place[:, :, np.newaxis], place[:, np.newaxis, :]]
+        theta = model.coef[columns]
+        # The force that holds the removed coefficients at 0.
+        force = np.einsum("kij,kj->ki", np.linalg.pinv(own, hermitian=True), theta)
+        shift = np.einsum("hki,ki->kh", inverse[:, place], force)
+        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
+        steps.coefs[places[:, np.newaxis], columns] = 0.0
+        steps.constants[places] -= shift[:, -1]
+        steps.objectives[places] += 0.5 * np.einsum("ki,ki->k", theta, force)
+    return steps
