@@ -67,10 +67,10 @@ _REGISTRY = {
         "HierarchicalBackend",
         "heuristic: what is significant, from the cheapest tier to the dearest",
     ),
-    "lasso": _Entry("..baselines.lasso", "LassoBackend", "heuristic: order of entry on the L1 path"),
-    "swap": _Entry(
-        "..baselines.swap", "SwapBackend", "heuristic: forward selection and exchanges"
+    "lasso": _Entry(
+        "..baselines.lasso", "LassoBackend", "heuristic: order of entry on the L1 path"
     ),
+    "swap": _Entry("..baselines.swap", "SwapBackend", "heuristic: forward selection and exchanges"),
 }
 
 
@@ -97,6 +97,10 @@ def solve(
     warm_start: Sequence[Predictor] | None = None,
 ) -> Solution:
     """Find the affordable selection of predictors with the lowest objective, and prove it.
+
+    A heuristic backend buys by its rule instead, and proves nothing: its status is
+    `Status.HEURISTIC`, its lower bound is 0, and it takes no notice of gap, limits, callback and
+    warm start.
 
     Parameters
     ----------
@@ -128,6 +132,8 @@ def solve(
     >>> solution = sl.solve(problem)
     >>> solution.status, solution.support, solution.gap <= 1e-6
     (<Status.OPTIMAL: 'optimal'>, (0,), True)
+    >>> sl.solve(problem, backend="forward").status
+    <Status.HEURISTIC: 'heuristic'>
     """
     if not isinstance(problem, SubsetProblem):
         raise InvalidProblemError(

@@ -53,7 +53,7 @@ class SupportFits:
         X = problem.X[rows]
         self.means = self.weights / self.weights.sum() @ X
         self.X = np.asfortranarray(X - self.means)  # columns are what is gathered again and again
-        self.X[:, (X == X[0]).all(axis=0)] = 0.0
+        self.X[:, np.ptp(X, axis=0) == 0] = 0.0
 
     def intercept_model(self) -> Model:
         """Return the best model without coefficients, which is known in closed form."""
@@ -94,7 +94,7 @@ class SupportFits:
         return model if model.objective < cutoff else None
 
     def bounds(self, X: Float, margins: Float, is_member: NDArray[np.bool_] | None = None) -> Float:
-        """Return lower bounds on the objectives of several supports, each from a point near its own.
+        """Return lower bounds on the objectives of several supports.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The correlation filter: rank predictors by their correlation with the outcome, buy from the top."""
+"""The correlation filter: rank predictors by correlation with the outcome, buy from the top."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def hierarchical_support(problem: SubsetProblem) -> tuple[int, ...]:
     >>> data = sl.datasets.make_prognostic(random_state=2)
     >>> problem = sl.SubsetProblem(data.X, data.y, ridge=0.02, budget=10, costs=data.costs)
     >>> [int(data.costs[g]) for g in hierarchical_support(problem)]
-    [1, 2, 7]
+    [3, 2, 3]
     """
     constraints = problem.constraints
     thresholds = significant_difference(problem)
@@ -73,8 +73,7 @@ def hierarchical_support(problem: SubsetProblem) -> tuple[int, ...]:
 def significant_difference(problem: SubsetProblem) -> NDArray[np.float64]:
     """Return by how much each predictor must change the penalised loss to be significant."""
     n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
-    thresholds: NDArray[np.float64] = 0.5 * chi2.ppf(1 - _LEVEL, n_columns)
-    return thresholds
+    return 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
 
 
 class HierarchicalBackend(Heuristic):

@@ -26,11 +26,12 @@ def lasso_support(problem: SubsetProblem) -> tuple[int, ...]:
     scikit-learn's L1-penalised logistic regression is fitted to standardised columns, for penalties
     that fall from the one that allows no coefficient to a ten-thousandth of it, 20 for each factor
     of 10. A predictor enters with its first coefficient that is not zero; those that enter at the
-    same penalty come in the order of the penalty on their largest coefficient. When there is a budget, the penalty
-    on a coefficient is proportional to the price, which is the predictor's cost and the fees that
-    it incurs. Predictors that are free or must be included are hardly penalised. They are bought in
-    the order of entry; one that no longer fits is skipped. It ends when nothing is affordable, or
-    with the last penalty. The penalty chooses only: the model is the ridge fit, as for every rule.
+    same penalty come in the order of the penalty on their largest coefficient. When there is a
+    budget, the penalty on a coefficient is proportional to the price, which is the predictor's cost
+    and the fees that it incurs. Predictors that are free or must be included are hardly penalised.
+
+    Free predictors are bought first, then the others in the order of entry; one that no longer fits
+    is skipped. It ends when nothing is affordable, or with the last penalty.
 
     Parameters
     ----------

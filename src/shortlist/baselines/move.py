@@ -44,7 +44,7 @@ def best_addition(
     predictors : sequence of int
         Candidates, in ascending order.
     prices : array-like
-        What each costs; if some cost nothing, only those are considered, at the same price.
+        What each costs; those that cost nothing come first, by their gain alone.
     least_gain : array-like
         What the penalised loss must fall by at least; never less than a tie.
 
@@ -54,11 +54,15 @@ def best_addition(
         None if no candidate gains enough.
     """
     added, price, gain = _arrays(predictors, prices, least_gain)
-    if (price == 0).any():
-        added, gain = added[price == 0], gain[price == 0]
-        price = np.ones(len(added))
     limits = model.objective - np.maximum(gain, TIE * model.objective)
-    return _best(fits, model, _steps_with_more(fits, model, added), price, limits)
+    is_free = price == 0
+    if is_free.any():
+        steps = _steps_with_more(fits, model, added[is_free])
+        larger = _best(fits, model, steps, np.ones(len(steps.supports)), limits[is_free])
+        if larger is not None:
+            return larger
+    steps = _steps_with_more(fits, model, added[~is_free])
+    return _best(fits, model, steps, price[~is_free], limits[~is_free])
 
 
 def best_removal(
@@ -91,9 +95,9 @@ def best_removal(
     removed, saving, loss = _arrays(predictors, savings, most_loss)
     if (saving == 0).all():
         saving = np.ones(len(removed))
-    removed, saving, loss = (array[saving > 0] for array in (removed, saving, loss))
-    steps = _steps_with_less(fits, model, removed)
-    return _best(fits, model, steps, saving, model.objective + loss)
+    saves = saving > 0
+    steps = _steps_with_less(fits, model, removed[saves])
+    return _best(fits, model, steps, saving[saves], model.objective + loss[saves])
 
 
 class _Steps(NamedTuple):
@@ -189,9 +193,9 @@ def _steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> _Steps
         slopes = np.tensordot(quadratic.slopes, X, 1)
         cross = np.tensordot(quadratic.design.T, weighted, 1)
         # What the held columns and the intercept change when a new coefficient rises by 1.
-        response = np.linalg.lstsq(
-            quadratic.hessian, cross.reshape(len(cross), -1), rcond=None
-        )[0].reshape(cross.shape)
+        response = np.linalg.lstsq(quadratic.hessian, cross.reshape(len(cross), -1), rcond=None)[
+            0
+        ].reshape(cross.shape)
         hessian = np.einsum("mki,mkj->kij", X, weighted) - np.einsum(
             "hki,hkj->kij", cross, response
         )

@@ -56,8 +56,7 @@ def _is_news(model: Model, seen: list[Model], problem: SubsetProblem) -> bool:
     return all(
         model.objective < (1 - TIE) * other.objective
         for other in seen
-        if len(other.support) <= len(model.support)
-        and price(other.support) <= price(model.support)
+        if len(other.support) <= len(model.support) and price(other.support) <= price(model.support)
     )
 
 

@@ -1,8 +1,8 @@
 """The greedy rule of prognostic research: rank predictors one at a time, buy from the top.
 
 The value of a predictor is the magnitude of its coefficient in an unregularised logistic regression
-on that predictor alone; when there is a budget, its value is divided by its price. Magnitudes depend
-on the scale of the columns, so scale them alike first.
+on that predictor alone; when there is a budget, its value is divided by its price. Magnitudes
+depend on the scale of the columns, so scale them alike first.
 """
 
 from __future__ import annotations
