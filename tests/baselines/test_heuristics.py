@@ -11,6 +11,8 @@ from random_problems import random_arguments, random_problem
 import shortlist as sl
 from shortlist.datasets import make_prognostic, paper_datasets
 
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
 HEURISTICS = (
     "univariable",
     "correlation",

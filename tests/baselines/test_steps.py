@@ -19,6 +19,8 @@ from shortlist.baselines import (
 )
 from shortlist.baselines.move import TIE, best_addition, best_removal
 
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
 SEEDS = range(30)
 
 

@@ -23,6 +23,7 @@ from ..problem import SubsetProblem
 Float = NDArray[np.float64]
 
 _MAX_NEWTON_STEPS = 200
+_TINY = np.finfo(np.float64).tiny
 _COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be compared with others
 
 
@@ -114,15 +115,15 @@ class SupportFits:
         a = expit(-margins)
         positive, negative = a[:, :n] @ weights[:n], a[:, n:] @ weights[n:]
         # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
-        smaller = np.minimum(positive, negative)
-        a[:, :n] *= (smaller / positive)[:, np.newaxis]
-        a[:, n:] *= (smaller / negative)[:, np.newaxis]
+        a[:, :n] *= np.minimum(1.0, negative / np.maximum(positive, _TINY))[:, np.newaxis]
+        a[:, n:] *= np.minimum(1.0, positive / np.maximum(negative, _TINY))[:, np.newaxis]
         entropies = (entr(a) - xlog1py(1.0 - a, -a)) @ weights  # to the last digits for tiny a
-        squares = ((a * (weights * self.signs)) @ X) ** 2
-        if is_member is not None:
-            squares[~is_member] = 0.0
         rounding = 4 * len(weights) * np.finfo(float).eps * entropies
-        values = entropies - squares.sum(axis=1) / (2 * self.problem.ridge) - rounding
+        with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
+            squares = ((a * (weights * self.signs)) @ X) ** 2
+            if is_member is not None:
+                squares[~is_member] = 0.0
+            values = entropies - squares.sum(axis=1) / (2 * self.problem.ridge) - rounding
         bounds: Float = np.maximum(values, 0.0)  # a loss is positive
         return bounds
 
@@ -154,8 +155,9 @@ class SupportFits:
             return float(weights @ np.logaddexp(0.0, -margins) + 0.5 * penalty @ beta**2)
 
         beta = best_beta = start
-        if loss(start, signs * (design @ start)) > np.log(2.0) * weights.sum():
-            beta = best_beta = np.zeros(n_columns + 1)  # log 2 a row: better than that start
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not loss(start, signs * (design @ start)) <= np.log(2.0) * weights.sum():
+                beta = best_beta = np.zeros(n_columns + 1)  # whose loss is log 2 a row
         best_decrement = inf
         for _ in range(_MAX_NEWTON_STEPS):
             margins = signs * (design @ beta)

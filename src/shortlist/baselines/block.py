@@ -1,4 +1,4 @@
-"""Predictors of the same number of columns, which can be computed with at once."""
+"""Predictors of the same number of columns, a few at a time: what numpy computes with at once."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem import SubsetProblem
+from ..backends.support_fit import SupportFits
 
 Int = NDArray[np.int64]
 
+CHUNK = 2**15  # entries of a temporary that the processor's cache holds
 
-def columns_by_size(problem: SubsetProblem, predictors: Int) -> Iterator[tuple[Int, Int]]:
-    """Group predictors by their number of columns.
 
-    Yields the places in `predictors` of those that own n columns, of shape (n_places,), and their
-    columns, of shape (n_places, n), for each n that occurs.
+def blocks(fits: SupportFits, predictors: Int) -> Iterator[tuple[Int, Int]]:
+    """Yield places in `predictors`, of shape (n_places,), and columns, of shape (n_places, n_own).
+
+    The predictors of a block own the same number of columns. Their columns of X together have at
+    most as many entries as a chunk, unless that of a single predictor has more.
     """
-    owner = problem.column_predictor
+    owner = fits.problem.column_predictor
     by_owner = np.argsort(owner, kind="stable")
-    n_owned = np.bincount(owner, minlength=problem.n_predictors)
+    n_owned = np.bincount(owner, minlength=fits.problem.n_predictors)
     first = np.cumsum(n_owned) - n_owned
-    for n in np.unique(n_owned[predictors]):
-        places = np.flatnonzero(n_owned[predictors] == n)
-        yield places, by_owner[first[predictors[places], np.newaxis] + np.arange(n)]
+    for n_own in np.unique(n_owned[predictors]):
+        alike = np.flatnonzero(n_owned[predictors] == n_own)
+        size = max(1, CHUNK // (len(fits.X) * n_own))
+        for start in range(0, len(alike), size):
+            places = alike[start : start + size]
+            yield places, by_owner[first[predictors[places], np.newaxis] + np.arange(n_own)]

@@ -23,7 +23,7 @@ class Heuristic:
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model on the support that the rule chooses."""
         start = perf_counter()
-        support = type(self).rule(problem)
+        support = self.rule(problem)
         model, _ = SupportFits(problem).fit(support)
         return Solution(
             status=Status.HEURISTIC,

@@ -9,21 +9,19 @@ promising candidate to the least, and only for those whose bound leaves them a c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from ..backends.support_fit import Model, SupportFits
-from .block import columns_by_size
+from .block import CHUNK
+from .newton import MAY_OVERFLOW, Steps, steps_with_less, steps_with_more
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 # Relative to the loss: differences below it are ties, and ties go to the lower index.
 TIE = 1e-9
-_CHUNK = 2**14  # entries of a temporary that the processor's cache holds
 
 
 def best_addition(
@@ -57,11 +55,11 @@ def best_addition(
     limits = model.objective - np.maximum(gain, TIE * model.objective)
     is_free = price == 0
     if is_free.any():
-        steps = _steps_with_more(fits, model, added[is_free])
+        steps = steps_with_more(fits, model, added[is_free])
         larger = _best(fits, model, steps, np.ones(len(steps.supports)), limits[is_free])
         if larger is not None:
             return larger
-    steps = _steps_with_more(fits, model, added[~is_free])
+    steps = steps_with_more(fits, model, added[~is_free])
     return _best(fits, model, steps, price[~is_free], limits[~is_free])
 
 
@@ -96,17 +94,8 @@ def best_removal(
     if (saving == 0).all():
         saving = np.ones(len(removed))
     saves = saving > 0
-    steps = _steps_with_less(fits, model, removed[saves])
+    steps = steps_with_less(fits, model, removed[saves])
     return _best(fits, model, steps, saving[saves], model.objective + loss[saves])
-
-
-class _Steps(NamedTuple):
-    """Where one Newton step leads for each candidate."""
-
-    supports: list[tuple[int, ...]]
-    coefs: Float  # (n_candidates, n_columns)
-    constants: Float  # (n_candidates,) the intercepts of centred columns
-    objectives: Float  # (n_candidates,) as the quadratic model predicts them
 
 
 def _arrays(predictors: Sequence[int], *values: ArrayLike) -> tuple[Int, Float, Float]:
@@ -116,7 +105,7 @@ def _arrays(predictors: Sequence[int], *values: ArrayLike) -> tuple[Int, Float, 
 
 
 def _best(
-    fits: SupportFits, model: Model, steps: _Steps, prices: Float, limits: Float
+    fits: SupportFits, model: Model, steps: Steps, prices: Float, limits: Float
 ) -> Model | None:
     """Return the candidate with the lowest objective, relative to the model's, per price.
 
@@ -144,7 +133,8 @@ def _best(
     return best
 
 
-def _bounds(fits: SupportFits, steps: _Steps) -> Float:
+@MAY_OVERFLOW
+def _bounds(fits: SupportFits, steps: Steps) -> Float:
     """Return what the objective of each candidate is at least."""
     bounds = np.empty(len(steps.supports))
     is_bought = np.zeros((len(bounds), fits.problem.n_predictors), dtype=bool)
@@ -153,81 +143,9 @@ def _bounds(fits: SupportFits, steps: _Steps) -> Float:
     is_member = is_bought[:, fits.problem.column_predictor]
     columns = np.flatnonzero(is_member.any(axis=0))
     X, coefs, is_member = fits.X[:, columns], steps.coefs[:, columns], is_member[:, columns]
-    size = max(1, _CHUNK // len(X))
+    size = max(1, CHUNK // len(X))
     for first in range(0, len(bounds), size):
         chunk = slice(first, first + size)
         margins = fits.signs * (coefs[chunk] @ X.T + steps.constants[chunk, np.newaxis])
         bounds[chunk] = fits.bounds(X, margins, is_member[chunk])
     return bounds
-
-
-class _Quadratic:
-    """The quadratic model of the loss at a fitted model, in its columns and the intercept."""
-
-    def __init__(self, fits: SupportFits, model: Model) -> None:
-        self.columns = fits.problem.columns_of(model.support)
-        self.theta = model.coef[self.columns]
-        X = fits.X[:, self.columns]
-        self.constant = model.intercept + fits.means[self.columns] @ self.theta
-        margins = fits.signs * (X @ self.theta + self.constant)
-        a = expit(-margins)
-        self.slopes = fits.weights * a * fits.signs
-        self.curvature = fits.weights * a * expit(margins)
-        self.design = np.column_stack([X, np.ones(len(X))])
-        self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
-        self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge
-
-
-def _steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> _Steps:
-    quadratic = _Quadratic(fits, model)
-    n = len(predictors)
-    steps = _Steps(
-        [tuple(sorted((*model.support, g))) for g in predictors.tolist()],
-        np.repeat(model.coef[np.newaxis], n, axis=0),
-        np.full(n, quadratic.constant),
-        np.full(n, model.objective),
-    )
-    for places, columns in columns_by_size(fits.problem, predictors):
-        X = fits.X[:, columns]  # (n_rows, n_candidates, n_own)
-        weighted = quadratic.curvature[:, np.newaxis, np.newaxis] * X
-        slopes = np.tensordot(quadratic.slopes, X, 1)
-        cross = np.tensordot(quadratic.design.T, weighted, 1)
-        # What the held columns and the intercept change when a new coefficient rises by 1.
-        response = np.linalg.lstsq(quadratic.hessian, cross.reshape(len(cross), -1), rcond=None)[
-            0
-        ].reshape(cross.shape)
-        hessian = np.einsum("mki,mkj->kij", X, weighted) - np.einsum(
-            "hki,hkj->kij", cross, response
-        )
-        hessian += fits.problem.ridge * np.eye(columns.shape[1])
-        theta = np.einsum("kij,kj->ki", np.linalg.pinv(hessian, hermitian=True), slopes)
-        shift = np.einsum("hki,ki->kh", response, theta)
-        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
-        steps.coefs[places[:, np.newaxis], columns] = theta
-        steps.constants[places] -= shift[:, -1]
-        steps.objectives[places] -= 0.5 * np.einsum("ki,ki->k", slopes, theta)
-    return steps
-
-
-def _steps_with_less(fits: SupportFits, model: Model, predictors: Int) -> _Steps:
-    quadratic = _Quadratic(fits, model)
-    n = len(predictors)
-    steps = _Steps(
-        [tuple(h for h in model.support if h != g) for g in predictors.tolist()],
-        np.repeat(model.coef[np.newaxis], n, axis=0),
-        np.full(n, quadratic.constant),
-        np.full(n, model.objective),
-    )
-    inverse = np.linalg.pinv(quadratic.hessian, hermitian=True)
-    for places, columns in columns_by_size(fits.problem, predictors):
-        place = np.searchsorted(quadratic.columns, columns)  # (n_candidates, n_own)
-        own = inverse[place[:, :, np.newaxis], place[:, np.newaxis, :]]
-        theta = model.coef[columns]
-        # The force that holds the removed coefficients at 0.
-        force = np.einsum("kij,kj->ki", np.linalg.pinv(own, hermitian=True), theta)
-        shift = np.einsum("hki,ki->kh", inverse[:, place], force)
-        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
-        steps.coefs[places[:, np.newaxis], columns] = 0.0
-        steps.constants[places] -= shift[:, -1]
-        steps.objectives[places] += 0.5 * np.einsum("ki,ki->k", theta, force)
-    return steps

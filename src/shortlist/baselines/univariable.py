@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
-from .block import columns_by_size
+from .block import blocks
 from .heuristic import Heuristic
 from .purchase import buy_by_value
 
@@ -25,7 +25,6 @@ Float = NDArray[np.float64]
 _MAX_STEPS = 25
 _MAX_HALVINGS = 20
 _CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
-_CHUNK = 2**14  # entries of a temporary that the processor's cache holds
 
 
 def univariable_magnitudes(problem: SubsetProblem) -> Float:
@@ -53,15 +52,12 @@ def univariable_magnitudes(problem: SubsetProblem) -> Float:
     """
     fits = SupportFits(problem)
     magnitudes = np.zeros(problem.n_predictors)
-    for predictors, columns in columns_by_size(problem, np.arange(problem.n_predictors)):
-        size = max(1, _CHUNK // (len(fits.X) * columns.shape[1]))
-        for first in range(0, len(predictors), size):
-            chunk = slice(first, first + size)
-            X = np.ascontiguousarray(fits.X.T[columns[chunk]])  # (n_predictors, n_own, n_rows)
-            scale = np.abs(X).max(axis=(1, 2))
-            scale[scale == 0] = 1.0
-            coefs = _fit(X / scale[:, np.newaxis, np.newaxis], fits.signs, fits.weights)
-            magnitudes[predictors[chunk]] = np.linalg.norm(coefs, axis=1) / scale
+    for predictors, columns in blocks(fits, np.arange(problem.n_predictors)):
+        X = fits.X.T[columns]  # (n_predictors, n_own, n_rows)
+        scale = np.abs(X).max(axis=(1, 2))
+        scale[scale == 0] = 1.0
+        coefs = _fit(X / scale[:, np.newaxis, np.newaxis], fits.signs, fits.weights)
+        magnitudes[predictors] = np.linalg.norm(coefs, axis=1) / scale
     return magnitudes
 
 
