@@ -272,3 +272,12 @@ def test_prediction_wants_the_names_of_the_fit(data):
     model = sl.BestSubsetClassifier(max_features=2).fit(X, y)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X[list("gfedcba")])
+
+
+def test_a_heuristic_backend_needs_no_warning(data, recwarn):
+    X, y = data
+    model = sl.BestSubsetClassifier(max_features=3, backend="forward").fit(X, y)
+    assert model.status_ is sl.Status.HEURISTIC
+    assert len(model.support_) == 3
+    sl.BestSubsetClassifierCV(max_features=3, backend="forward").fit(X, y)
+    assert not [w for w in recwarn if issubclass(w.category, ConvergenceWarning)]

@@ -36,12 +36,41 @@ class _Entry:
     description: str
 
 
-# Modules are named, not imported: a backend costs nothing until it is used.
+# Modules are named, not imported: a backend costs nothing until it is used. The heuristics lie in a
+# layer above this one, and are known here by name alone.
 _REGISTRY = {
     "native": _Entry(".native", "NativeBackend", "branch and bound made for this problem"),
     "enumeration": _Entry(
         ".enumeration", "EnumerationBackend", "fits every selection: slow, simple, a reference"
     ),
+    "univariable": _Entry(
+        "..baselines.univariable",
+        "UnivariableBackend",
+        "heuristic: largest univariable coefficient first, per cost under a budget",
+    ),
+    "correlation": _Entry(
+        "..baselines.correlation",
+        "CorrelationBackend",
+        "heuristic: largest correlation with the outcome first, per cost under a budget",
+    ),
+    "forward": _Entry(
+        "..baselines.forward", "ForwardBackend", "heuristic: forward selection on the loss"
+    ),
+    "backward": _Entry(
+        "..baselines.backward", "BackwardBackend", "heuristic: backward elimination on the loss"
+    ),
+    "stepwise": _Entry(
+        "..baselines.stepwise", "StepwiseBackend", "heuristic: forward selection that may remove"
+    ),
+    "hierarchical": _Entry(
+        "..baselines.hierarchical",
+        "HierarchicalBackend",
+        "heuristic: what is significant, from the cheapest tier to the dearest",
+    ),
+    "lasso": _Entry(
+        "..baselines.lasso", "LassoBackend", "heuristic: order of entry on the L1 path"
+    ),
+    "swap": _Entry("..baselines.swap", "SwapBackend", "heuristic: forward selection and exchanges"),
 }
 
 
@@ -51,8 +80,8 @@ def available_backends() -> dict[str, str]:
     Examples
     --------
     >>> import shortlist as sl
-    >>> list(sl.available_backends())
-    ['native', 'enumeration']
+    >>> list(sl.available_backends())[:4]
+    ['native', 'enumeration', 'univariable', 'correlation']
     """
     return {name: entry.description for name, entry in _REGISTRY.items()}
 
@@ -68,6 +97,10 @@ def solve(
     warm_start: Sequence[Predictor] | None = None,
 ) -> Solution:
     """Find the affordable selection of predictors with the lowest objective, and prove it.
+
+    A heuristic backend buys by its rule instead, and proves nothing: its status is
+    `Status.HEURISTIC`, its lower bound is 0, and it takes no notice of gap, limits, callback and
+    warm start.
 
     Parameters
     ----------
@@ -99,6 +132,8 @@ def solve(
     >>> solution = sl.solve(problem)
     >>> solution.status, solution.support, solution.gap <= 1e-6
     (<Status.OPTIMAL: 'optimal'>, (0,), True)
+    >>> sl.solve(problem, backend="forward").status
+    <Status.HEURISTIC: 'heuristic'>
     """
     if not isinstance(problem, SubsetProblem):
         raise InvalidProblemError(

@@ -1,5 +1,26 @@
-"""Selection rules in common use to compare with: they buy what is affordable and prove nothing."""
+"""Selection rules in common use to compare with: they buy what is affordable and prove nothing.
 
-from .univariable import greedy_support, univariable_magnitudes, univariable_order
+Each rule is a function from a problem to a support, and a backend of `shortlist.solve`.
+"""
 
-__all__ = ["greedy_support", "univariable_magnitudes", "univariable_order"]
+from .backward import backward_support
+from .correlation import correlation_support, correlations
+from .forward import forward_support
+from .hierarchical import hierarchical_support
+from .lasso import lasso_support
+from .stepwise import stepwise_support
+from .swap import swap_support
+from .univariable import univariable_magnitudes, univariable_support
+
+__all__ = [
+    "backward_support",
+    "correlation_support",
+    "correlations",
+    "forward_support",
+    "hierarchical_support",
+    "lasso_support",
+    "stepwise_support",
+    "swap_support",
+    "univariable_magnitudes",
+    "univariable_support",
+]

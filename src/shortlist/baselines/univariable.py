@@ -1,19 +1,21 @@
 """The greedy rule of prognostic research: rank predictors one at a time, buy from the top.
 
 The value of a predictor is the magnitude of its coefficient in an unregularised logistic regression
-on that predictor alone; when there is a budget, its value is divided by its cost. Magnitudes depend
-on the scale of the columns, so scale them alike first.
+on that predictor alone; when there is a budget, its value is divided by its price. Magnitudes
+depend on the scale of the columns, so scale them alike first.
 """
 
 from __future__ import annotations
-
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
+from .block import blocks
+from .heuristic import Heuristic
+from .purchase import buy_by_value
 
 Float = NDArray[np.float64]
 
@@ -21,8 +23,8 @@ Float = NDArray[np.float64]
 # step adds about 1 to the margins. 25 steps, the limit of R's glm, leave such a predictor with a
 # value far above any other.
 _MAX_STEPS = 25
-_SMALLEST_DECREASE = 1e-15  # relative to the loss: what rounding leaves of it
-_SMALLEST_STEP = 1e-6
+_MAX_HALVINGS = 20
+_CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
 
 
 def univariable_magnitudes(problem: SubsetProblem) -> Float:
@@ -48,36 +50,23 @@ def univariable_magnitudes(problem: SubsetProblem) -> Float:
     >>> univariable_magnitudes(problem).round(3).tolist()
     [1.792, 0.693]
     """
-    magnitudes = np.empty(problem.n_predictors)
-    for predictor in range(problem.n_predictors):
-        columns = problem.X[:, problem.columns_of((predictor,))]
-        magnitudes[predictor] = np.linalg.norm(_fit(columns, problem.signs, problem.weights))
+    fits = SupportFits(problem)
+    magnitudes = np.zeros(problem.n_predictors)
+    for predictors, columns in blocks(fits, np.arange(problem.n_predictors)):
+        X = fits.X.T[columns]  # (n_predictors, n_own, n_rows)
+        scale = np.abs(X).max(axis=(1, 2))
+        scale[scale == 0] = 1.0
+        coefs = _fit(X / scale[:, np.newaxis, np.newaxis], fits.signs, fits.weights)
+        magnitudes[predictors] = np.linalg.norm(coefs, axis=1) / scale
     return magnitudes
 
 
-def univariable_order(problem: SubsetProblem) -> tuple[int, ...]:
-    """Return all predictors in the order in which the greedy rule tries to buy them.
+def univariable_support(problem: SubsetProblem) -> tuple[int, ...]:
+    """Return what the univariable rule buys.
 
-    Parameters
-    ----------
-    problem : SubsetProblem
-        Data and costs; costs count only if there is a budget.
-
-    Returns
-    -------
-    tuple of int
-        Predictors by decreasing magnitude, or by decreasing magnitude per cost if there is a
-        budget. Free predictors come first; ties go to the larger magnitude, then the lower index.
-    """
-    magnitudes = univariable_magnitudes(problem)
-    constraints = problem.constraints
-    prices = np.ones(len(magnitudes)) if constraints.budget == inf else constraints.costs
-    scores = np.divide(magnitudes, prices, out=np.full(len(prices), inf), where=prices > 0)
-    return tuple(np.lexsort((-magnitudes, -scores)).tolist())
-
-
-def greedy_support(problem: SubsetProblem) -> tuple[int, ...]:
-    """Return what the greedy rule buys: each predictor in turn that is still affordable.
+    Predictors are bought by decreasing magnitude; when there is a budget, by decreasing magnitude
+    per price, which is the predictor's cost and the fees that it incurs. Free predictors come
+    first. One that no longer fits is skipped, and cheaper ones after it may still be bought.
 
     Parameters
     ----------
@@ -87,55 +76,69 @@ def greedy_support(problem: SubsetProblem) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        Sorted predictors. What must be included is bought first; a predictor that no longer fits
-        is skipped, and cheaper ones after it may still be bought.
+        Sorted predictors.
 
     Examples
     --------
     >>> import shortlist as sl
-    >>> from shortlist.baselines import greedy_support
+    >>> from shortlist.baselines import univariable_support
     >>> X = [[0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0], [1, 1]]
     >>> y = [0, 0, 1, 1, 1, 0, 1]
-    >>> greedy_support(sl.SubsetProblem(X, y, ridge=0.1, max_features=1))
+    >>> univariable_support(sl.SubsetProblem(X, y, ridge=0.1, max_features=1))
     (0,)
-    >>> greedy_support(sl.SubsetProblem(X, y, ridge=0.1, costs=[3, 1], budget=3))
+    >>> univariable_support(sl.SubsetProblem(X, y, ridge=0.1, costs=[3, 1], budget=3))
     (1,)
     """
-    constraints = problem.constraints
-    support = constraints.include
-    for predictor in univariable_order(problem):
-        if predictor not in support and constraints.is_affordable((*support, predictor)):
-            support = (*support, predictor)
-    return tuple(sorted(support))
+    return buy_by_value(problem.constraints, univariable_magnitudes(problem))
 
 
-def _fit(columns: Float, signs: Float, weights: Float) -> Float:
-    """Return the coefficients of an unregularised logistic regression, by Newton steps.
+def _fit(X: Float, signs: Float, weights: Float) -> Float:
+    """Return the coefficients of unregularised logistic regressions, all at once, by Newton steps.
 
-    Columns are centred, which moves the intercept alone, and least squares solves each step: a
-    constant column then has a coefficient of 0, and dummy or spline columns that sum to the
-    constant have the coefficients of smallest norm.
+    X has shape (n_fits, n_own, n_rows), and its columns are centred, which moves the intercept
+    alone. A pseudo-inverse solves each step: a constant column then has a coefficient of 0, and
+    dummy or spline columns that sum to the constant have the coefficients of smallest norm.
     """
-    centred = columns - np.average(columns, axis=0, weights=weights)
-    design = np.column_stack([np.ones(len(columns)), centred])
-    theta = np.zeros(design.shape[1])
-    loss = weights @ np.logaddexp(0.0, -signs * (design @ theta))
+    n_fits, n_own, n_rows = X.shape
+    design = np.concatenate([X, np.ones((n_fits, 1, n_rows))], axis=1)
+    theta = np.zeros((n_fits, n_own + 1, 1))
+
+    def losses(margins: Float) -> Float:
+        total: Float = np.logaddexp(0.0, -margins) @ weights
+        return total
+
+    margins = np.zeros((n_fits, n_rows))
+    loss = losses(margins)
+    active = np.arange(n_fits)
     for _ in range(_MAX_STEPS):
-        probability = expit(-signs * (design @ theta))
-        gradient = design.T @ (weights * signs * probability)
-        curvature = weights * probability * (1.0 - probability)
-        step = np.linalg.lstsq(design.T @ (curvature[:, None] * design), gradient, rcond=None)[0]
-        decrement = gradient @ step
-        if decrement <= _SMALLEST_DECREASE * loss:
-            break
-        size = 1.0
-        while size > _SMALLEST_STEP:
-            candidate = theta + size * step
-            candidate_loss = weights @ np.logaddexp(0.0, -signs * (design @ candidate))
-            if candidate_loss < loss:
-                theta, loss = candidate, candidate_loss
+        A, m = design[active], margins[active]
+        a = expit(-m)
+        gradient = A @ (weights * signs * a)[:, :, np.newaxis]
+        hessian = (A * (weights * a * expit(m))[:, np.newaxis]) @ A.transpose(0, 2, 1)
+        step = np.linalg.pinv(hessian, hermitian=True) @ gradient
+        decrement = (gradient * step).sum(axis=(1, 2))
+        move = signs * (step.transpose(0, 2, 1) @ A)[:, 0]
+        length = np.ones(len(active))
+        trial = losses(m + move)
+        for _ in range(_MAX_HALVINGS):
+            worse = trial > loss[active]
+            if not worse.any():
                 break
-            size /= 2
-        else:
+            length[worse] /= 2
+            trial[worse] = losses(m[worse] + length[worse, np.newaxis] * move[worse])
+        accepted = trial <= loss[active]
+        length[~accepted] = 0.0
+        theta[active] += length[:, np.newaxis, np.newaxis] * step
+        margins[active] += length[:, np.newaxis] * move
+        going = accepted & (decrement > _CONVERGED * loss[active])
+        loss[active] = np.where(accepted, trial, loss[active])
+        active = active[going]
+        if len(active) == 0:
             break
-    return theta[1:]
+    return theta[:, :-1, 0]
+
+
+class UnivariableBackend(Heuristic):
+    """The univariable rule as a backend."""
+
+    rule = staticmethod(univariable_support)

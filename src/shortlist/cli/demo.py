@@ -10,7 +10,6 @@ from typing import Any
 from sklearn.metrics import roc_auc_score
 
 from ..backends import solve
-from ..baselines import greedy_support
 from ..datasets import PrognosticData, make_prognostic
 from ..options import Progress
 from ..problem import SubsetProblem
@@ -67,17 +66,7 @@ def compare(
     data = make_prognostic(1090, 14, 5, label_noise=label_noise, random_state=seed)
     problem = SubsetProblem(data.X, data.y, ridge=ridge, budget=budget, costs=data.costs)
     best = solve(problem, backend=backend, callback=callback)
-    support = greedy_support(problem)
-    refit = SubsetProblem(
-        data.X,
-        data.y,
-        ridge=ridge,
-        budget=budget,
-        costs=data.costs,
-        include=support,
-        exclude=[g for g in range(problem.n_predictors) if g not in support],
-    )
-    return Comparison(data, problem, backend, best, solve(refit, backend=backend))
+    return Comparison(data, problem, backend, best, solve(problem, backend="univariable"))
 
 
 def odds_ratio(coefficient: float) -> float:

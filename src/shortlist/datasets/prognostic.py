@@ -3,12 +3,18 @@
 scikit-learn's `make_classification` draws the features. Its class counts and its label noise are
 only approximate, so both are made exact here: a setting then has the events per variable (EPV) it
 is named after, and a noise level of 5% flips 5% of the labels.
+
+Matrix products differ from machine to machine in their last digits. Features are therefore rounded
+to 6 decimals: the same seed gives the same bytes on any machine with the same streams of random
+numbers, which numpy and scikit-learn change rarely, if ever. A value would have to lie within 1e-15
+of the middle between two decimals to be rounded either way.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,8 +22,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
+from .export import write_csv, write_parquet
+
 ROLES = ("informative", "redundant", "uninformative")
+OUTCOME = "outcome"  # the name of y in an exported table
 _LARGEST_COST = 10
+_DECIMALS = 6
 _LARGEST_SEED = 2**32 - 1
 _PAPER_SHAPES = ((82, 53), (82, 14), (1090, 53), (1090, 14))
 _PAPER_NOISE = (0.0, 0.05)
@@ -30,8 +40,8 @@ class PrognosticData:
     Attributes
     ----------
     X : DataFrame of shape (n_samples, n_features)
-        Features scaled to [0, 1]. Columns are in the order informative, redundant, uninformative
-        and are named after their role: `informative_1`, `redundant_1`, `uninformative_1`, ...
+        Features scaled to [0, 1], with 6 decimals. Columns are in the order informative, redundant,
+        uninformative and are named after their role: `informative_1`, `redundant_1`, ...
     y : ndarray of shape (n_samples,)
         Outcomes, 1 for an event and 0 for none, label noise included.
     costs : ndarray of shape (n_features,)
@@ -61,6 +71,50 @@ class PrognosticData:
         share = self.parameters["positive_fraction"]
         n_samples, n_features = self.X.shape
         return float(min(share, 1 - share) * n_samples / n_features)
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the table of features and outcome as CSV, and what else is known next to it.
+
+        Parameters
+        ----------
+        path : path-like
+            The CSV file: a column per feature, then `outcome`. Parameters, events per variable,
+            costs and roles go to a JSON file of the same name with `.json` appended.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from shortlist.datasets import make_prognostic
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     make_prognostic(82, 14).to_csv(pathlib.Path(folder) / "study.csv")
+        ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+        ['study.csv', 'study.csv.json']
+        """
+        write_csv(self._table(), self._description(), path)
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write the table of features and outcome as Parquet, with what else is known inside.
+
+        Needs the extra `parquet`.
+
+        Parameters
+        ----------
+        path : path-like
+            The Parquet file: a column per feature, then `outcome`. Parameters, events per variable,
+            costs and roles are JSON in the file's metadata, under the key `shortlist`.
+        """
+        write_parquet(self._table(), self._description(), path)
+
+    def _table(self) -> pd.DataFrame:
+        return self.X.assign(**{OUTCOME: self.y})
+
+    def _description(self) -> dict[str, Any]:
+        return {
+            "parameters": self.parameters,
+            "epv": self.epv,
+            "costs": dict(zip(self.X.columns, self.costs.tolist(), strict=True)),
+            "roles": dict(zip(self.X.columns, self.roles.tolist(), strict=True)),
+        }
 
 
 def make_prognostic(
@@ -212,7 +266,7 @@ def paper_datasets(n_informative: int = 5, random_state: int = 0) -> list[Progno
 
 def _min_max(features: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = features.min(axis=0), features.max(axis=0)
-    scaled: NDArray[np.float64] = (features - low) / (high - low)
+    scaled: NDArray[np.float64] = np.round((features - low) / (high - low), _DECIMALS)
     return scaled
 
 

@@ -164,7 +164,7 @@ class BestSubsetClassifier(SelectedModel):
         features, labels = check_inputs(self, X, y)
         problem, solution = self._solve(features, labels, sample_weight)
         self._set_fitted(X, problem, solution)
-        if solution.status is not Status.OPTIMAL:
+        if solution.status not in (Status.OPTIMAL, Status.HEURISTIC):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 

@@ -157,7 +157,7 @@ class BestSubsetClassifierCV(SelectedModel):
         self.ridge_ = ridges[best]
         self.best_score_ = float(results["mean_test_score"][best])
         self.cv_results_ = results
-        n_unproven = sum(not outcome.is_optimal for path in paths for outcome in path)
+        n_unproven = sum(outcome.is_cut_short for path in paths for outcome in path)
         if n_unproven:
             warnings.warn(
                 f"{n_unproven} of the {len(folds) * len(ridges)} cross-validated models are not "
@@ -165,7 +165,7 @@ class BestSubsetClassifierCV(SelectedModel):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        if solution.status is not Status.OPTIMAL:
+        if solution.status not in (Status.OPTIMAL, Status.HEURISTIC):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
@@ -201,7 +201,7 @@ class BestSubsetClassifierCV(SelectedModel):
 class _Outcome(NamedTuple):
     score: float
     gap: float
-    is_optimal: bool
+    is_cut_short: bool
 
 
 def _solve_fold(
@@ -223,7 +223,8 @@ def _solve_fold(
         model._set_fitted(X_train, problem, solution)
         support = solution.support
         score = _score(scorer, model, X_test, y[test], weights_test)
-        outcomes.append(_Outcome(score, solution.gap, solution.status is Status.OPTIMAL))
+        is_cut_short = solution.status not in (Status.OPTIMAL, Status.HEURISTIC)
+        outcomes.append(_Outcome(score, solution.gap, is_cut_short))
     return outcomes
 
 

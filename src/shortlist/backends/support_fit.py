@@ -1,0 +1,201 @@
+"""The ridge logistic regression on a fixed support, in numpy: damped Newton and a dual bound.
+
+Brute force and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
+
+    sum_m w_m H(a_m) - sum_{g bought} ||X_g' (w * a * y)||^2 / (2 ridge),
+
+which holds for every a in [0, 1]^M with sum_m w_m a_m y_m = 0, however well the fit converged;
+what rounding may have added to the sums is taken off.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import entr, expit, xlog1py
+
+from ..problem import SubsetProblem
+
+Float = NDArray[np.float64]
+
+_MAX_NEWTON_STEPS = 200
+_TINY = np.finfo(np.float64).tiny
+_COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be compared with others
+
+
+class Model(NamedTuple):
+    """A support and the best model on it, in the units of the problem's columns."""
+
+    support: tuple[int, ...]
+    coef: Float
+    intercept: float
+    objective: float
+
+
+class SupportFits:
+    """Fits on the supports of one problem, to its rows of positive weight and centred columns.
+
+    Centring moves a constant from the columns to the intercept, which is free, and so changes no
+    objective; it keeps the Newton equations of columns far from zero well-conditioned. Constant
+    columns are exactly 0. Rows are ordered by class, positives first.
+    """
+
+    def __init__(self, problem: SubsetProblem) -> None:
+        self.problem = problem
+        positive, used = problem.signs > 0, problem.weights > 0
+        rows = np.concatenate([np.flatnonzero(positive & used), np.flatnonzero(~positive & used)])
+        self.n_positive = int(np.count_nonzero(positive & used))
+        self.weights = problem.weights[rows]
+        self.signs = problem.signs[rows]
+        X = problem.X[rows]
+        self.means = self.weights / self.weights.sum() @ X
+        self.X = np.asfortranarray(X - self.means)  # columns are what is gathered again and again
+        self.X[:, np.ptp(X, axis=0) == 0] = 0.0
+
+    def intercept_model(self) -> Model:
+        """Return the best model without coefficients, which is known in closed form."""
+        odds = self.weights[: self.n_positive].sum() / self.weights[self.n_positive :].sum()
+        coef, intercept = np.zeros(self.problem.n_columns), float(np.log(odds))
+        support = self.problem.constraints.include
+        return Model(support, coef, intercept, self.problem.objective(coef, intercept))
+
+    def fit(self, support: tuple[int, ...]) -> tuple[Model, float]:
+        """Return the best model with this support, as exact as floating point allows, and a bound.
+
+        The bound is a lower bound on the objective of every model with this support.
+        """
+        columns = self.problem.columns_of(support)
+        X = self.X[:, columns]
+        beta = self._minimise(X, np.zeros(len(columns) + 1))
+        assert beta is not None  # there was no cutoff
+        margins = self.signs * (X @ beta[:-1] + beta[-1])
+        return self._model(support, columns, beta), self._bound(X, margins)
+
+    def fit_below(
+        self, support: tuple[int, ...], cutoff: float = inf, start: Model | None = None
+    ) -> Model | None:
+        """Return the best model with this support if its objective is below `cutoff`, else None.
+
+        The objective is within a relative 1e-10 of the best one. The fit starts from `start`, whose
+        columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
+        """
+        columns = self.problem.columns_of(support)
+        beta = np.zeros(len(columns) + 1)
+        if start is not None:
+            beta[:-1] = start.coef[columns]
+            beta[-1] = start.intercept + self.means[columns] @ beta[:-1]
+        found = self._minimise(self.X[:, columns], beta, cutoff)
+        if found is None:
+            return None
+        model = self._model(support, columns, found)
+        return model if model.objective < cutoff else None
+
+    def bounds(self, X: Float, margins: Float, is_member: NDArray[np.bool_] | None = None) -> Float:
+        """Return lower bounds on the objectives of several supports.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns)
+            Centred columns.
+        margins : ndarray of shape (n_supports, n_rows)
+            Log-odds of the observed class, from which the a of each support is made.
+        is_member : ndarray of shape (n_supports, n_columns), optional
+            Which columns belong to each support; all, if None.
+
+        Returns
+        -------
+        ndarray of shape (n_supports,)
+            The bound of the module's docstring for each support.
+        """
+        n, weights = self.n_positive, self.weights
+        a = expit(-margins)
+        positive, negative = a[:, :n] @ weights[:n], a[:, n:] @ weights[n:]
+        # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
+        a[:, :n] *= np.minimum(1.0, negative / np.maximum(positive, _TINY))[:, np.newaxis]
+        a[:, n:] *= np.minimum(1.0, positive / np.maximum(negative, _TINY))[:, np.newaxis]
+        entropies = (entr(a) - xlog1py(1.0 - a, -a)) @ weights  # to the last digits for tiny a
+        rounding = 4 * len(weights) * np.finfo(float).eps * entropies
+        with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
+            squares = ((a * (weights * self.signs)) @ X) ** 2
+            if is_member is not None:
+                squares[~is_member] = 0.0
+            values = entropies - squares.sum(axis=1) / (2 * self.problem.ridge) - rounding
+        bounds: Float = np.maximum(values, 0.0)  # a loss is positive
+        return bounds
+
+    def _bound(self, X: Float, margins: Float) -> float:
+        return float(self.bounds(X, margins[np.newaxis])[0])
+
+    def _model(self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float) -> Model:
+        coef = np.zeros(self.problem.n_columns)
+        coef[columns] = beta[:-1]
+        intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
+        return Model(support, coef, intercept, self.problem.objective(coef, intercept))
+
+    def _minimise(self, X: Float, start: Float, cutoff: float | None = None) -> Float | None:
+        """Minimise the penalised loss over theta and the intercept, its last entry.
+
+        Far from the optimum a step must lower the loss. Close to it the loss is flat to the last
+        digit while the gradient, on which the bound depends, still improves: full steps are then
+        taken as long as the decrement, the gradient in the norm of the inverse Hessian, keeps
+        falling. With a cutoff the bound ends the fit: with None when it reaches the cutoff, and
+        with the model when the model's objective is close to it.
+        """
+        n_rows, n_columns = X.shape
+        signs, weights = self.signs, self.weights
+        design = np.column_stack([X, np.ones(n_rows)])
+        penalty = np.full(n_columns + 1, self.problem.ridge)
+        penalty[-1] = 0.0
+
+        def loss(beta: Float, margins: Float) -> float:
+            return float(weights @ np.logaddexp(0.0, -margins) + 0.5 * penalty @ beta**2)
+
+        beta = best_beta = start
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not loss(start, signs * (design @ start)) <= np.log(2.0) * weights.sum():
+                beta = best_beta = np.zeros(n_columns + 1)  # whose loss is log 2 a row
+        best_decrement = inf
+        for _ in range(_MAX_NEWTON_STEPS):
+            margins = signs * (design @ beta)
+            value = loss(beta, margins)
+            if cutoff is not None:
+                bound = self._bound(X, margins)
+                if bound >= cutoff:
+                    return None
+                if value - bound <= _COMPARABLE * value:
+                    return beta
+            a = expit(-margins)
+            gradient = penalty * beta - design.T @ (weights * a * signs)
+            step = _newton_step(design, weights * a * expit(margins), penalty, gradient)
+            decrement = -float(gradient @ step)
+            if decrement > 1e-8 * value:
+                length, move = 1.0, signs * (design @ step)
+                while loss(beta + length * step, margins + length * move) > (
+                    value - 1e-4 * length * decrement
+                ):
+                    length *= 0.5
+                beta = best_beta = beta + length * step
+            elif decrement < best_decrement:
+                best_beta, best_decrement = beta, decrement
+                beta = beta + step
+            else:
+                break
+        return best_beta
+
+
+def _newton_step(design: Float, curvature: Float, penalty: Float, gradient: Float) -> Float:
+    """Solve the Newton equations by a QR factorisation, which never forms the Hessian.
+
+    The condition number is the square root of the Hessian's, so that the ridge still counts where
+    it is all that tells nearly dependent columns apart. Columns are scaled to the same norm.
+    """
+    roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * design, np.diag(np.sqrt(penalty))])
+    scale = 1.0 / np.linalg.norm(roots, axis=0)
+    factor = np.linalg.qr(roots * scale, mode="r")
+    half = solve_triangular(factor, scale * gradient, trans="T", check_finite=False)
+    step: Float = -scale * solve_triangular(factor, half, check_finite=False)
+    return step

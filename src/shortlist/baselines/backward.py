@@ -1,0 +1,66 @@
+"""Backward elimination: start with everything and drop what is missed least."""
+
+from __future__ import annotations
+
+from ..backends.support_fit import Model, SupportFits
+from ..problem import SubsetProblem
+from .forward import extend
+from .heuristic import Heuristic
+from .move import best_removal
+from .purchase import price_of
+
+
+def backward_support(problem: SubsetProblem) -> tuple[int, ...]:
+    """Return what backward elimination leaves.
+
+    It starts with all predictors that are not excluded. Each step drops the one whose removal
+    raises the penalised loss of the refitted model least; when there is a budget, least per price
+    saved, which is the predictor's cost and the fees that no other one incurs. What must be
+    included is never dropped. When the rest is affordable, what the last removals left unspent is
+    spent by forward selection.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+
+    Returns
+    -------
+    tuple of int
+        Sorted predictors.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.baselines import backward_support
+    >>> X = [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1]]
+    >>> backward_support(sl.SubsetProblem(X, [0, 0, 1, 0, 1, 1], ridge=0.1, max_features=1))
+    (2,)
+    """
+    constraints = problem.constraints
+    support = tuple(g for g in range(problem.n_predictors) if g not in constraints.exclude)
+    if constraints.is_affordable(support):
+        return support
+    fits = SupportFits(problem)
+    model = fits.fit_below(support)
+    while model is not None and not constraints.is_affordable(model.support):
+        model = removal(fits, model)
+    assert model is not None  # `include`, if nothing else, is affordable
+    return extend(fits, model).support
+
+
+def removal(fits: SupportFits, model: Model) -> Model | None:
+    """Return the model after the next removal, or None if everything must be included."""
+    constraints = fits.problem.constraints
+    predictors = [g for g in model.support if g not in constraints.include]
+    savings = []
+    for g in predictors:
+        rest = tuple(h for h in model.support if h != g)
+        savings.append(price_of(constraints, rest, g))
+    return best_removal(fits, model, predictors, savings)
+
+
+class BackwardBackend(Heuristic):
+    """Backward elimination as a backend."""
+
+    rule = staticmethod(backward_support)

@@ -1,0 +1,61 @@
+"""Forward selection: buy what lowers the penalised loss most, again and again."""
+
+from __future__ import annotations
+
+from ..backends.support_fit import Model, SupportFits
+from ..problem import SubsetProblem
+from .heuristic import Heuristic
+from .move import best_addition
+from .purchase import addable, price_of
+
+
+def forward_support(problem: SubsetProblem) -> tuple[int, ...]:
+    """Return what forward selection buys.
+
+    Each purchase is the affordable predictor that lowers the penalised loss of the refitted model
+    most; when there is a budget, most per price, which is the predictor's cost and the fees that it
+    incurs. Free predictors come first. It ends when nothing affordable lowers the loss.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+
+    Returns
+    -------
+    tuple of int
+        Sorted predictors.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.baselines import forward_support
+    >>> X = [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1]]
+    >>> forward_support(sl.SubsetProblem(X, [0, 0, 1, 0, 1, 1], ridge=0.1, max_features=1))
+    (2,)
+    """
+    fits = SupportFits(problem)
+    model = fits.fit_below(problem.constraints.include)
+    assert model is not None  # there was no cutoff
+    return extend(fits, model).support
+
+
+def extend(fits: SupportFits, model: Model) -> Model:
+    """Add predictors to a model by forward selection until nothing affordable helps."""
+    while (longer := purchase(fits, model)) is not None:
+        model = longer
+    return model
+
+
+def purchase(fits: SupportFits, model: Model) -> Model | None:
+    """Return the model after the next purchase of forward selection, or None if there is none."""
+    constraints = fits.problem.constraints
+    predictors = addable(constraints, model.support)
+    prices = [price_of(constraints, model.support, g) for g in predictors]
+    return best_addition(fits, model, predictors, prices)
+
+
+class ForwardBackend(Heuristic):
+    """Forward selection as a backend."""
+
+    rule = staticmethod(forward_support)

@@ -1,0 +1,65 @@
+"""Forward selection and exchange: the strongest of the rules here."""
+
+from __future__ import annotations
+
+from ..backends.support_fit import Model, SupportFits
+from ..problem import SubsetProblem
+from .forward import extend
+from .heuristic import Heuristic
+from .move import TIE, best_addition
+from .purchase import addable
+
+
+def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
+    """Return what forward selection and exchange buy.
+
+    Starting from forward selection, each step exchanges one predictor for the affordable one that
+    lowers the penalised loss of the refitted model most, over all exchanges, and spends what that
+    leaves by forward selection. It ends when no exchange lowers the loss.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+
+    Returns
+    -------
+    tuple of int
+        Sorted predictors.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.baselines import swap_support
+    >>> X = [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1]]
+    >>> swap_support(sl.SubsetProblem(X, [0, 0, 1, 0, 1, 1], ridge=0.1, max_features=1))
+    (2,)
+    """
+    fits = SupportFits(problem)
+    model = fits.fit_below(problem.constraints.include)
+    assert model is not None  # there was no cutoff
+    model = extend(fits, model)
+    while (exchanged := _best_exchange(fits, model)) is not None:
+        model = extend(fits, exchanged)
+    return model.support
+
+
+def _best_exchange(fits: SupportFits, model: Model) -> Model | None:
+    constraints = fits.problem.constraints
+    best, limit = None, (1 - TIE) * model.objective
+    for dropped in model.support:
+        if dropped in constraints.include:
+            continue
+        rest = fits.fit_below(tuple(g for g in model.support if g != dropped), start=model)
+        assert rest is not None  # there was no cutoff
+        others = [g for g in addable(constraints, rest.support) if g != dropped]
+        exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
+        if exchanged is not None:
+            best, limit = exchanged, (1 - TIE) * exchanged.objective
+    return best
+
+
+class SwapBackend(Heuristic):
+    """Forward selection and exchange as a backend."""
+
+    rule = staticmethod(swap_support)
