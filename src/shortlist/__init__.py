@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets
+    from . import datasets, evaluation, plots
     from .backends import available_backends, solve
     from .errors import InfeasibleError, InvalidProblemError, ShortlistWarning
     from .estimators import BestSubsetClassifier, BestSubsetClassifierCV
+    from .evaluation import Experiment, evaluate
     from .problem import SubsetProblem
     from .result import Solution, Status
 
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BestSubsetClassifier",
     "BestSubsetClassifierCV",
+    "Experiment",
     "InfeasibleError",
     "InvalidProblemError",
     "ShortlistWarning",
@@ -30,6 +32,9 @@ __all__ = [
     "__version__",
     "available_backends",
     "datasets",
+    "evaluate",
+    "evaluation",
+    "plots",
     "solve",
 ]
 
@@ -38,6 +43,7 @@ __all__ = [
 _HOMES = {
     "BestSubsetClassifier": ".estimators",
     "BestSubsetClassifierCV": ".estimators",
+    "Experiment": ".evaluation",
     "InfeasibleError": ".errors",
     "InvalidProblemError": ".errors",
     "ShortlistWarning": ".errors",
@@ -45,13 +51,15 @@ _HOMES = {
     "Status": ".result",
     "SubsetProblem": ".problem",
     "available_backends": ".backends",
+    "evaluate": ".evaluation",
     "solve": ".backends",
 }
+_MODULES = ("datasets", "evaluation", "plots")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module(".datasets", __name__)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name], __name__), name)
