@@ -124,7 +124,7 @@ class Experiment:
         )
         limits = problem.constraints
         normalised: dict[str, Any] = {
-            "X": problem.X if self.preprocessor is None else self.X,
+            "X": np.ascontiguousarray(problem.X) if self.preprocessor is None else self.X,
             "y": (problem.signs > 0).astype(np.int64),
             "budget": None if limits.budget == inf else limits.budget,
             "costs": limits.costs,

@@ -21,7 +21,7 @@ from .style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DODGE = 0.04  # how far, relative to the EPV, the methods are moved apart
+_DODGE = 0.1  # how far, relative to the EPV, the methods are moved apart
 
 
 def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -49,7 +49,7 @@ def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     'fraction selected'
     """
     check_columns(frame, ("epv", "role", "fraction"))
-    ax = axes_for(ax, 6.0, 3.8)
+    ax = axes_for(ax, 7.0, 3.8)
     methods = values_of(frame, "method")
     spare = iter(HUES[2:])  # for roles that are not those of the synthetic data
     for role in values_of(frame, "role"):
@@ -67,6 +67,7 @@ def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
                 marker=MARKERS[i % len(MARKERS)],
                 markerfacecolor=colour if i % 2 == 0 else "white",
                 capsize=2,
+                elinewidth=1,
                 label=role if method is None else f"{role}, {method}",
             )
     ax.set_xscale("log")

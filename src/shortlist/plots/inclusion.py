@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .style import GREY, HATCHES, HUES, axes_for, check_columns, values_of, whiskers, with_value
+from .style import (
+    GREY,
+    HATCHES,
+    HUES,
+    axes_for,
+    check_columns,
+    plain,
+    values_of,
+    whiskers,
+    with_value,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +73,7 @@ def plot_inclusion(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             linewidth=0.5,
             error_kw={"elinewidth": 1, "capsize": 1.5},
         )
-    ax.set_yticks(range(len(predictors)), predictors)
+    ax.set_yticks(range(len(predictors)), plain(predictors))
     ax.set(xlabel="share of resamples that select it", xlim=(0, 1.02))
     ax.set_ylim(len(predictors) - 0.5, -0.5)
     if methods != [None]:
@@ -86,4 +96,11 @@ def _add_legend(ax: Axes, methods: list[str]) -> None:
         Patch(facecolor=GREY, edgecolor="white", hatch=HATCHES[i % len(HATCHES)], label=method)
         for i, method in enumerate(methods)
     ]
-    ax.legend(handles=patches, frameon=False, fontsize="small", loc="lower right")
+    ax.legend(
+        handles=patches,
+        frameon=False,
+        fontsize="small",
+        ncols=3,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+    )

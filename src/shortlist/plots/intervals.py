@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .style import HUES, MARKERS, axes_for, check_columns, values_of, with_value
+from .style import HUES, MARKERS, axes_for, check_columns, plain, values_of, with_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def plot_intervals(frame: pd.DataFrame, *, xlabel: str = "AUC", ax: Axes | None 
             color=colour,
             label=method,
         )
-    ax.set_yticks(range(len(labels)), labels)
+    ax.set_yticks(range(len(labels)), plain(labels))
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlabel(xlabel)
     ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)

@@ -46,6 +46,11 @@ def check_columns(frame: pd.DataFrame, needed: Sequence[str]) -> None:
         raise InvalidProblemError("frame: has no rows; there is nothing to draw.")
 
 
+def plain(names: Sequence[Any]) -> list[str]:
+    """Return texts in which no $ starts a formula."""
+    return [str(name).replace("$", r"\$") for name in names]
+
+
 def values_of(frame: pd.DataFrame, column: str) -> list[Any]:
     """Return the different values of a column in the order of appearance; [None] without it."""
     return list(dict.fromkeys(frame[column])) if column in frame else [None]
@@ -57,7 +62,11 @@ def with_value(frame: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
 
 
 def whiskers(frame: pd.DataFrame, column: str) -> list[Any] | None:
-    """Return the lengths of error bars from `lower` to `upper`; None without these columns."""
+    """Return the lengths of error bars from `lower` to `upper`; None without these columns.
+
+    A mean can be outside a percentile interval: that side then has no bar.
+    """
     if "lower" not in frame or "upper" not in frame:
         return None
-    return [frame[column] - frame["lower"], frame["upper"] - frame[column]]
+    value = frame[column]
+    return [(value - frame["lower"]).clip(lower=0), (frame["upper"] - value).clip(lower=0)]
