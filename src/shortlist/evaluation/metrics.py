@@ -11,8 +11,8 @@ from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import root
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -62,8 +62,14 @@ def calibration(y: Int, log_odds: Float, weights: Int) -> tuple[float, float]:
         or events.max() <= others.min()
     ):
         return nan, nan
-    # Scaled, because log-odds of a nearly separating model are large and Newton starts from 0.
-    scale = float(log_odds.std())
-    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-9, max_iter=1000)
-    model.fit(log_odds[:, np.newaxis] / scale, y, sample_weight=weights)
-    return float(model.intercept_[0]), float(model.coef_[0, 0] / scale)
+    # Centred and scaled, so that a start from zero does for any log-odds.
+    centre, scale = log_odds.mean(), log_odds.std()
+    design = np.column_stack([np.ones(len(y)), (log_odds - centre) / scale])
+
+    def gradient(parameters: Float) -> tuple[Float, Float]:
+        probability = expit(design @ parameters)
+        curvature = weights * probability * (1 - probability)
+        return design.T @ (weights * (probability - y)), (design.T * curvature) @ design
+
+    constant, slope = root(gradient, np.zeros(2), jac=True, tol=1e-10).x / (1.0, scale)
+    return float(constant - slope * centre), float(slope)
