@@ -77,6 +77,19 @@ def test_optimism_is_harrells(evaluation: Evaluation, naive: list[dict[str, Any]
     assert table.loc["auc", "optimism"] > 0 > table.loc["brier", "optimism"]
 
 
+def test_difference_is_paired(evaluation: Evaluation, experiment: sl.Experiment) -> None:
+    other = sl.evaluate(replace(experiment, max_features=1), N_RESAMPLES)
+    table = evaluation.difference(other, level=0.8)
+    differences = evaluation.rows["test_auc"] - other.rows["test_auc"]
+    line = table.loc["auc", ["estimate", "mean", "lower", "upper"]]
+    resamples = differences[1:]
+    assert line.tolist() == pytest.approx(
+        [differences[0], resamples.mean(), resamples.min(), resamples.max()]
+    )
+    with pytest.raises(sl.InvalidProblemError, match="other: has other resamples"):
+        evaluation.difference(sl.evaluate(experiment, 1))
+
+
 def test_predictions_are_out_of_fold(evaluation: Evaluation, experiment: sl.Experiment) -> None:
     predictions = evaluation.predictions
     assert predictions is not None

@@ -136,6 +136,34 @@ class Evaluation:
         ]  # fmt: skip
         return pd.DataFrame(lines, columns=columns).set_index("metric")
 
+    def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
+        """Return the nested cross-validated performance less that of another evaluation.
+
+        Meant for two experiments on the same data with the same protocol and seed, which then
+        have the same resamples and folds. The interval of the difference is far narrower than
+        the intervals of the two suggest: these may overlap although one is always better.
+
+        Parameters
+        ----------
+        other : Evaluation
+            What to compare with; it needs the same number of resamples.
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `summary`, for the differences.
+        """
+        columns = [f"test_{metric}" for metric in TEST_METRICS]
+        if self.rows["resample"].tolist() != other.rows["resample"].tolist():
+            raise InvalidProblemError(
+                "other: has other resamples; evaluate both with the same n_resamples."
+            )
+        rows = self.rows[["resample", *columns]].copy()
+        rows[columns] -= other.rows[columns]
+        return Evaluation(rows, self.names).summary(level)
+
 
 def evaluate(
     experiment: Experiment,
