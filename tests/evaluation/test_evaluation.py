@@ -154,6 +154,18 @@ def test_data_are_part_of_the_work(experiment: sl.Experiment) -> None:
     assert replace(experiment, X=experiment.X.copy()).fingerprint == experiment.fingerprint
 
 
+def test_an_experiment_cannot_be_changed() -> None:
+    X, y = make_data()
+    own = sl.Experiment(X, y, max_features=2)
+    before = own.fingerprint
+    X[0, 0] += 1
+    assert own.fingerprint == before
+    with pytest.raises(ValueError, match="read-only"):
+        own.X[0, 0] = 3
+    with pytest.raises(AttributeError):
+        own.seed = 3  # type: ignore[misc]
+
+
 def test_several_experiments_share_a_run(experiment: sl.Experiment, tmp_path: Path) -> None:
     experiments = {b: replace(experiment, backend=b) for b in ("native", "enumeration")}
     path = tmp_path / "journal.jsonl"

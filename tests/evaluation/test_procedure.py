@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 from naive_evaluation import NaiveEvaluation
 from sample_data import make_data
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.base import BaseEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 import shortlist as sl
 from shortlist.evaluation import evaluate_resample
@@ -118,9 +121,6 @@ def test_preprocessor_is_fitted_to_the_training_rows_only() -> None:
 
 
 def test_preprocessor_of_a_frame_with_missing_values() -> None:
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-
     X, y = make_data()
     frame = pd.DataFrame(X, columns=list("abcde"))
     frame.iloc[::7, 1] = np.nan
@@ -130,3 +130,43 @@ def test_preprocessor_of_a_frame_with_missing_values() -> None:
     )
     assert evaluate_resample(experiment, 1)["solves"] == 40
     assert experiment.names == ("a", "b", "c", "d", "e")
+
+
+class Dummies(BaseEstimator):  # type: ignore[misc]
+    """Dummy columns of the levels seen in the training rows: not always the same number."""
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Dummies:
+        self.encoder_ = OneHotEncoder(handle_unknown="ignore").fit(X)
+        levels = zip(X.columns, self.encoder_.categories_, strict=True)
+        self.predictors_ = [name for name, values in levels for _ in values]
+        return self
+
+    def transform(self, X: pd.DataFrame) -> Any:
+        return self.encoder_.transform(X)  # sparse
+
+
+def test_preprocessor_with_other_columns_in_every_fold() -> None:
+    X, y = make_data()
+    # Rounded values have levels that occur once, so that a training part may lack them.
+    frame = pd.DataFrame(np.rint(X), columns=list("abcde")).astype(str)
+    experiment = sl.Experiment(frame, y, max_features=2, preprocessor=Dummies(), exclude=["e"])
+    assert experiment.names == ("a", "b", "c", "d", "e")
+    widths = {experiment.columns(np.arange(start, start + 30)).X.shape[1] for start in range(30)}
+    assert len(widths) > 1
+    for resample in range(3):
+        result = evaluate_resample(experiment, resample)
+        assert len(result["support"]) <= 2
+        assert 4 not in result["support"]
+    again = replace(experiment, seed=0)
+    assert json.dumps(evaluate_resample(again, 2)) == json.dumps(result)
+
+
+@pytest.mark.parametrize("protocol", ["clean", "paper"])
+def test_a_handful_of_rows(protocol: str) -> None:
+    X, y = make_data()
+    rows = np.concatenate([np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:3]])
+    experiment = sl.Experiment(X[rows], y[rows], max_features=1, protocol=protocol)  # type: ignore[arg-type]
+    result = evaluate_resample(experiment, 0)
+    # Two rows of each class cannot be split in three: the strongest ridge is taken untested.
+    assert result["solves"] == 3 + 9 + 1
+    assert result["test_folds"] == 3

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import hash as joblib_hash
@@ -17,8 +17,16 @@ from ..backends import available_backends
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
 
+Int = NDArray[np.int64]
 Protocol = Literal["clean", "paper"]
 _PROTOCOLS = ("clean", "paper")
+
+
+class Columns(NamedTuple):
+    """The model's columns of all rows, and the predictor of each column if it is not its own."""
+
+    X: Any
+    groups: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +67,10 @@ class Experiment:
         Limits of each solve, as in `shortlist.solve`. There is no time limit, because results must
         not depend on the speed of a machine.
     preprocessor : scikit-learn transformer, optional
-        Makes the columns of the model from X, which then need not be numbers. It is fitted to the
-        training rows of every fold anew and must always give the same number of columns; `groups`
-        refers to those.
+        Makes the columns of the model from X, which then need not be numbers. It is fitted anew to
+        the training rows of every fold. `groups` refers to its columns, which must always be as
+        many; a transformer that has, once fitted, `predictors_`, the name of the predictor of
+        each of its columns, may give others in every fold.
     names : sequence of str, optional
         Names of the predictors; by default those of `groups` or of the columns.
 
@@ -110,26 +119,18 @@ class Experiment:
     def __post_init__(self) -> None:
         self._check_choices()
         ridges = _strongest_first(self.ridges)
-        problem = SubsetProblem(
-            self._all_columns(),
-            self.y,
-            ridge=ridges[0],
-            budget=self.budget,
-            costs=self.costs,
-            max_features=self.max_features,
-            groups=self.groups,
-            fees=self.fees,
-            include=self.include,
-            exclude=self.exclude,
-        )
+        columns = Columns(self.X, self.groups)
+        if self.preprocessor is not None:
+            columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
+        problem = self._problem(columns, self.y, ridges[0], None)
         limits = problem.constraints
         normalised: dict[str, Any] = {
-            "X": np.ascontiguousarray(problem.X) if self.preprocessor is None else self.X,
+            "X": np.array(problem.X, order="C") if self.preprocessor is None else self.X,
             "y": (problem.signs > 0).astype(np.int64),
             "budget": None if limits.budget == inf else limits.budget,
             "costs": limits.costs,
             "max_features": limits.max_features,
-            "groups": problem.column_predictor if problem.has_groups else None,
+            "groups": None if self.groups is None else problem.column_predictor,
             "fees": tuple((fee.amount, fee.members) for fee in limits.fees),
             "include": limits.include,
             "exclude": limits.exclude,
@@ -138,6 +139,8 @@ class Experiment:
             "names": _names(self.names, problem),
         }
         for name, value in normalised.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
             object.__setattr__(self, name, value)
 
     @property
@@ -151,42 +154,47 @@ class Experiment:
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
         return digest
 
-    def problem(
-        self, X: NDArray[np.float64], rows: NDArray[np.int64], weights: ArrayLike, ridge: float
+    def problem(self, columns: Columns, rows: Int, weights: Int, ridge: float) -> SubsetProblem:
+        """Return the problem of some weighted rows."""
+        part = Columns(columns.X[rows], columns.groups)
+        return self._problem(part, self.y[rows], ridge, weights)
+
+    def columns(self, copies: Int) -> Columns:
+        """Return the columns that a preprocessor makes of all rows when it is fitted to some.
+
+        `copies` are the training rows, each as often as it counts. Without a preprocessor the
+        columns are those of X.
+        """
+        if self.preprocessor is None:
+            return Columns(self.X, self.groups)
+        X, groups = self._preprocessed(copies, self.y)
+        X = X.toarray() if hasattr(X, "toarray") else X
+        if groups is not self.groups:
+            position = {name: index for index, name in enumerate(self.names)}
+            groups = [position[name] for name in groups]
+        return Columns(np.ascontiguousarray(X, dtype=np.float64), groups)
+
+    def _preprocessed(self, copies: Int, y: NDArray[Any]) -> Columns:
+        train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
+        fitted = clone(self.preprocessor).fit(train, y[copies])
+        return Columns(fitted.transform(self.X), getattr(fitted, "predictors_", self.groups))
+
+    def _problem(
+        self, columns: Columns, y: ArrayLike, ridge: float, weights: ArrayLike | None
     ) -> SubsetProblem:
-        """Return the problem of some weighted rows of X, all of whose rows have columns."""
         return SubsetProblem(
-            X[rows],
-            self.y[rows],
+            columns.X,
+            y,
             ridge=ridge,
             budget=self.budget,
             costs=self.costs,
             max_features=self.max_features,
-            groups=self.groups,
+            groups=columns.groups,
             fees=self.fees,
             include=self.include,
             exclude=self.exclude,
             sample_weight=weights,
         )
-
-    def columns(self, copies: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the model's columns of all rows, made by a preprocessor fitted to some of them.
-
-        `copies` are the training rows, each as often as it counts. Without a preprocessor this
-        is X itself.
-        """
-        if self.preprocessor is None:
-            array: NDArray[np.float64] = self.X
-            return array
-        train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
-        fitted = clone(self.preprocessor).fit(train, self.y[copies])
-        return np.ascontiguousarray(fitted.transform(self.X), dtype=np.float64)
-
-    def _all_columns(self) -> Any:
-        """The columns to check: X, or what the preprocessor makes of all of it."""
-        if self.preprocessor is None:
-            return self.X
-        return clone(self.preprocessor).fit(self.X, self.y).transform(self.X)
 
     def _check_choices(self) -> None:
         if self.backend not in available_backends():
@@ -217,7 +225,7 @@ def _strongest_first(ridges: Sequence[float]) -> tuple[float, ...]:
     return tuple(sorted((float(value) for value in values), reverse=True))
 
 
-def _codes(persons: Any, n_rows: int) -> NDArray[np.int64] | None:
+def _codes(persons: Any, n_rows: int) -> Int | None:
     """Number the persons from 0."""
     if persons is None:
         return None
@@ -226,7 +234,7 @@ def _codes(persons: Any, n_rows: int) -> NDArray[np.int64] | None:
         raise InvalidProblemError(
             f"persons: expected {n_rows} labels, one per row of X, but got shape {labels.shape}."
         )
-    codes: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    codes: Int = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     return codes
 
 

@@ -15,30 +15,34 @@ from threadpoolctl import ThreadpoolController
 
 from ..backends import solve
 from ..result import Solution, Status
-from .experiment import Experiment
+from .experiment import Columns, Experiment
 from .metrics import accuracy, auc, brier, calibration, log_loss
-from .resampling import Sample, draw, has_both_classes, split
+from .resampling import Sample, draw, scorable_folds
 
 Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
 OPTIMISM_METRICS = ("auc", "brier", "calibration_intercept", "calibration_slope")
 
 
 class Model(NamedTuple):
-    """A tuned model, and the columns of all rows as its preprocessor makes them."""
+    """A fitted model, and the columns that it was fitted to, those of all rows."""
 
     ridge: float
     solution: Solution
-    X: Float
+    columns: Columns
 
-    def log_odds(self, rows: NDArray[np.int64]) -> Float:
+    def log_odds(self, rows: Int) -> Float:
         """Return the predicted log-odds of some rows."""
-        return _log_odds(self.solution, self.X, rows)
+        used = np.flatnonzero(self.solution.coef)
+        X = self.columns.X[np.ix_(rows, used)]
+        log_odds: Float = X @ self.solution.coef[used] + self.solution.intercept
+        return log_odds
 
 
-class Solver:
-    """Solves the problems of one resample, and counts what that took.
+class Procedure:
+    """Tunes and fits on parts of one resample, and counts what that took.
 
     No solve starts from the selection of another: the native backend finds its optimum so early
     that it saved nothing, and a heuristic would depend on it.
@@ -48,11 +52,11 @@ class Solver:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
 
-    def solve(self, X: Float, sample: Sample, ridge: float) -> Solution:
+    def fit(self, columns: Columns, sample: Sample, ridge: float) -> Model:
         """Select and fit on the rows of a sample."""
         experiment = self.experiment
         solution = solve(
-            experiment.problem(X, sample.rows, sample.weights, ridge),
+            experiment.problem(columns, sample.rows, sample.weights, ridge),
             experiment.backend,
             gap=experiment.gap,
             node_limit=experiment.node_limit,
@@ -62,30 +66,21 @@ class Solver:
         self.solves += 1
         self.nodes += solution.nodes
         self.unproven += solution.status is not Status.OPTIMAL
-        return solution
+        return Model(ridge, solution, columns)
 
     def tune(self, sample: Sample, rng: np.random.Generator) -> Model:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         experiment = self.experiment
         scores = []
-        for train, test in split(experiment, sample, rng):
-            if not has_both_classes(experiment, train) or not has_both_classes(experiment, test):
-                continue
-            X = experiment.columns(train.copies)
+        for train, test in scorable_folds(experiment, sample, rng):
+            columns = experiment.columns(train.copies)
+            models = [self.fit(columns, train, ridge) for ridge in experiment.ridges]
+            labels = experiment.y[test.rows]
             scores.append(
-                [
-                    auc(
-                        experiment.y[test.rows],
-                        _log_odds(self.solve(X, train, ridge), X, test.rows),
-                        test.weights,
-                    )
-                    for ridge in experiment.ridges
-                ]
+                [auc(labels, model.log_odds(test.rows), test.weights) for model in models]
             )
         best = int(np.mean(scores, axis=0).argmax()) if scores else 0  # of several, the strongest
-        ridge = experiment.ridges[best]
-        X = experiment.columns(sample.copies)
-        return Model(ridge, self.solve(X, sample, ridge), X)
+        return self.fit(experiment.columns(sample.copies), sample, experiment.ridges[best])
 
 
 def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
@@ -108,9 +103,9 @@ def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
         and `test_folds`, the number of folds with rows of both classes in both parts, over which
         that mean is; `resample_*` and `data_*`, the metrics of the model of the whole resample on
         the resample and on the data as they are, of which Harrell's optimism is the difference;
-        `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof. What
-        is not defined is None. For resample 0 also `log_odds`: for each row those predicted by the
-        model of the outer fold that had it in its test part.
+        `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
+        a heuristic, all). What is not defined is None. For resample 0 also `log_odds`: for each
+        row those predicted by the model of the outer fold that had it in its test part.
 
     Examples
     --------
@@ -130,21 +125,19 @@ def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
 
 def _evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
     sample, rng = draw(experiment, resample)
-    solver = Solver(experiment)
+    procedure = Procedure(experiment)
 
     test_scores = []
     out_of_fold: list[float | None] = [None] * experiment.n_rows
-    for train, test in split(experiment, sample, rng):
-        if not has_both_classes(experiment, train) or not has_both_classes(experiment, test):
-            continue
-        log_odds = solver.tune(train, rng).log_odds(test.rows)
+    for train, test in scorable_folds(experiment, sample, rng):
+        log_odds = procedure.tune(train, rng).log_odds(test.rows)
         labels = experiment.y[test.rows]
         test_scores.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
         for row, value in zip(test.rows.tolist(), log_odds.tolist(), strict=True):
             out_of_fold[row] = value
     means = np.mean(test_scores, axis=0).tolist() if test_scores else [None] * len(TEST_METRICS)
 
-    model = solver.tune(sample, rng)
+    model = procedure.tune(sample, rng)
     everyone = Sample(np.arange(experiment.n_rows), np.ones(experiment.n_rows, dtype=np.int64))
     result: dict[str, Any] = {
         "ridge": model.ridge,
@@ -158,7 +151,7 @@ def _evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
     for place, rows in (("resample", sample), ("data", everyone)):
         scores = _scores_of_model(experiment, model, rows)
         result |= {f"{place}_{name}": value for name, value in scores.items()}
-    result |= {"solves": solver.solves, "nodes": solver.nodes, "unproven": solver.unproven}
+    result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
     if resample == 0:
         result["log_odds"] = out_of_fold
     return result
@@ -177,12 +170,6 @@ def _scores_of_model(
         name: None if np.isnan(value) else value
         for name, value in zip(OPTIMISM_METRICS, values, strict=True)
     }
-
-
-def _log_odds(solution: Solution, X: Float, rows: NDArray[np.int64]) -> Float:
-    columns = np.flatnonzero(solution.coef)
-    log_odds: Float = X[np.ix_(rows, columns)] @ solution.coef[columns] + solution.intercept
-    return log_odds
 
 
 @cache

@@ -80,14 +80,17 @@ def split(
     keeps_persons = experiment.persons is not None
     keeps_copies = experiment.protocol == "clean" and not keeps_persons
     units = sample.rows if keeps_copies else sample.copies
+    labels = experiment.y[units]
+    if np.bincount(labels).max() < experiment.n_folds:
+        return []  # a handful of rows
     splitter = StratifiedGroupKFold if keeps_persons else StratifiedKFold
     folds = splitter(experiment.n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # Of a small training part a class may have fewer rows than there are folds: a fold
-        # without one of the classes is then not scored.
+        # Of a small training part a class may have fewer rows than there are folds; some folds
+        # then lack it and cannot be scored.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         persons = experiment.persons[units] if keeps_persons else None
-        parts = list(folds.split(units, experiment.y[units], persons))
+        parts = list(folds.split(units, labels, persons))
     if keeps_copies:
         return [(sample.part(train), sample.part(test)) for train, test in parts]
     return [
@@ -95,10 +98,16 @@ def split(
     ]
 
 
-def has_both_classes(experiment: Experiment, sample: Sample) -> bool:
-    """Whether a part has rows of both classes."""
-    labels = experiment.y[sample.rows]
-    return bool(labels.min(initial=1) < labels.max(initial=0))
+def scorable_folds(
+    experiment: Experiment, sample: Sample, rng: np.random.Generator
+) -> list[tuple[Sample, Sample]]:
+    """Return those folds whose training and test part have rows of both classes."""
+
+    def has_both_classes(part: Sample) -> bool:
+        labels = experiment.y[part.rows]
+        return bool(labels.min(initial=1) < labels.max(initial=0))
+
+    return [fold for fold in split(experiment, sample, rng) if all(map(has_both_classes, fold))]
 
 
 def _counted(counts: Int) -> Sample:
