@@ -199,6 +199,7 @@ def test_level_is_checked(evaluation: Evaluation, level: float) -> None:
     ("arguments", "message"),
     [
         ({"backend": "magic"}, "backend: there is no 'magic'"),
+        ({"backend": ["native"]}, "backend: there is no"),
         ({"protocol": "dirty"}, "protocol: must be 'clean' or 'paper'"),
         ({"persons": [1] * 60, "protocol": "paper"}, "persons: the paper protocol"),
         ({"persons": [1, 2]}, "persons: expected 60 labels"),

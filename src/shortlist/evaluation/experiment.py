@@ -197,7 +197,7 @@ class Experiment:
         )
 
     def _check_choices(self) -> None:
-        if self.backend not in available_backends():
+        if self.backend not in list(available_backends()):
             known = ", ".join(map(repr, available_backends()))
             raise InvalidProblemError(f"backend: there is no {self.backend!r}; use one of {known}.")
         if self.protocol not in _PROTOCOLS:
