@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"estimators", "baselines"}),
     frozenset({"backends"}),
     frozenset({"solver"}),
-    frozenset({"verify", "result", "options"}),
+    frozenset({"verification", "result", "options"}),
     frozenset({"certificate"}),
     frozenset({"problem", "constraints", "losses"}),
     frozenset({"errors"}),

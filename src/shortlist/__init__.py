@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets
+    from . import datasets, evaluation, plots
     from .backends import available_backends, solve
     from .certificate import Certificate
     from .errors import (
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
         ShortlistWarning,
     )
     from .estimators import BestSubsetClassifier, BestSubsetClassifierCV
+    from .evaluation import Experiment, evaluate
     from .problem import SubsetProblem
     from .result import Solution, Status
-    from .verify import Verdict, verify
+    from .verification import Verdict, verify
 
 __version__ = "0.1.0"
 
@@ -29,6 +30,7 @@ __all__ = [
     "BestSubsetClassifier",
     "BestSubsetClassifierCV",
     "Certificate",
+    "Experiment",
     "InfeasibleError",
     "InvalidCertificateError",
     "InvalidProblemError",
@@ -40,6 +42,9 @@ __all__ = [
     "__version__",
     "available_backends",
     "datasets",
+    "evaluate",
+    "evaluation",
+    "plots",
     "solve",
     "verify",
 ]
@@ -50,6 +55,7 @@ _HOMES = {
     "BestSubsetClassifier": ".estimators",
     "BestSubsetClassifierCV": ".estimators",
     "Certificate": ".certificate",
+    "Experiment": ".evaluation",
     "InfeasibleError": ".errors",
     "InvalidCertificateError": ".errors",
     "InvalidProblemError": ".errors",
@@ -57,16 +63,18 @@ _HOMES = {
     "Solution": ".result",
     "Status": ".result",
     "SubsetProblem": ".problem",
-    "Verdict": ".verify",
+    "Verdict": ".verification",
     "available_backends": ".backends",
+    "evaluate": ".evaluation",
     "solve": ".backends",
-    "verify": ".verify",
+    "verify": ".verification",
 }
+_MODULES = ("datasets", "evaluation", "plots")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module(".datasets", __name__)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name], __name__), name)

@@ -1,0 +1,42 @@
+"""Performance and interpretability of a selection, on resamples of the data.
+
+`Experiment` says what is evaluated, `evaluate` does it, and `Evaluation` says what came out. The
+functions on selections work on any bool matrix.
+"""
+
+from .evaluation import Evaluation, evaluate, evaluate_all, task_key, work_of
+from .experiment import Experiment
+from .intervals import percentile_interval, share_interval
+from .journal import Journal, JournalContent, read_journal
+from .procedure import evaluate_resample
+from .run import run_tasks
+from .stability import (
+    Stability,
+    co_selection,
+    inclusion_frequencies,
+    model_frequencies,
+    role_shares,
+    stability,
+)
+
+__all__ = [
+    "Evaluation",
+    "Experiment",
+    "Journal",
+    "JournalContent",
+    "Stability",
+    "co_selection",
+    "evaluate",
+    "evaluate_all",
+    "evaluate_resample",
+    "inclusion_frequencies",
+    "model_frequencies",
+    "percentile_interval",
+    "read_journal",
+    "role_shares",
+    "run_tasks",
+    "share_interval",
+    "stability",
+    "task_key",
+    "work_of",
+]

@@ -1,0 +1,293 @@
+"""The evaluation of experiments over resamples, and what it says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import hash as joblib_hash
+from scipy.special import expit
+
+from .. import __version__
+from ..errors import InvalidProblemError
+from .experiment import Experiment
+from .intervals import percentile_interval
+from .journal import Journal
+from .procedure import OPTIMISM_METRICS, TEST_METRICS, evaluate_resample
+from .resampling import draw
+from .run import run_tasks
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The results of an experiment.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per resample, number 0 being the data as they are, with the columns that
+        `evaluate_resample` describes. `support` is the indices of the predictors selected on
+        the whole resample, in a string such as "0 3 5", so that a CSV file can hold the rows.
+    names : sequence of str
+        Names of all predictors.
+    predictions : DataFrame, optional
+        For each row of the data the label `y` and the predicted `probability` of the model of the
+        outer fold that had the row in its test part: what calibration plots, ROC curves and
+        decision curves are drawn from. NaN in a fold that was not scored.
+
+    See Also
+    --------
+    evaluate : Makes one.
+    """
+
+    rows: pd.DataFrame
+    names: Sequence[str]
+    predictions: pd.DataFrame | None = None
+
+    @property
+    def resamples(self) -> pd.DataFrame:
+        """The rows of the resamples alone."""
+        return self.rows[self.rows["resample"] > 0]
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the predictors selected on the data as they are."""
+        support = self.rows.loc[self.rows["resample"] == 0, "support"].iloc[0]
+        return tuple(self.names[int(g)] for g in support.split())
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """Which predictors each resample selects: bool, a row per resample, a column per name."""
+        resamples = self.resamples
+        chosen = np.zeros((len(resamples), len(self.names)), dtype=bool)
+        for row, support in zip(chosen, resamples["support"], strict=True):
+            row[[int(g) for g in support.split()]] = True
+        index = pd.Index(resamples["resample"], name="resample")
+        return pd.DataFrame(chosen, columns=list(self.names), index=index)
+
+    def summary(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the nested cross-validated performance.
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            Per metric the `estimate` on the data as they are, the `mean` over resamples, the
+            percentile interval from `lower` to `upper`, and `n_resamples`, how many define it.
+        """
+        own = self.rows[self.rows["resample"] == 0].iloc[0]
+        lines = []
+        for metric in TEST_METRICS:
+            values = self.resamples[f"test_{metric}"].dropna()
+            lower, upper = percentile_interval(values, level)
+            lines.append((metric, own[f"test_{metric}"], values.mean(), lower, upper, len(values)))
+        columns = ["metric", "estimate", "mean", "lower", "upper", "n_resamples"]
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def optimism(self, level: float = 0.95) -> pd.DataFrame:
+        """Return Harrell's optimism-corrected performance, the whole selection repeated.
+
+        The optimism is the mean, over resamples, of the performance of a resample's model on its
+        resample less that on the data as they are. The interval is that of the former, shifted by
+        the optimism (Noma et al. 2021).
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            Per metric `apparent` performance, of the model and on the data as they are,
+            `optimism`, `corrected` performance, its interval from `lower` to `upper`, and
+            `n_resamples`, how many define it.
+        """
+        own = self.rows[self.rows["resample"] == 0].iloc[0]
+        lines = []
+        for metric in OPTIMISM_METRICS:
+            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
+            on_resample = pairs[f"resample_{metric}"]
+            optimism = (on_resample - pairs[f"data_{metric}"]).mean()
+            apparent = own[f"data_{metric}"]
+            lower, upper = percentile_interval(on_resample, level)
+            lines.append(
+                (
+                    metric,
+                    apparent,
+                    optimism,
+                    apparent - optimism,
+                    lower - optimism,
+                    upper - optimism,
+                    len(pairs),
+                )
+            )
+        columns = [
+            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
+        ]  # fmt: skip
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
+        """Return the nested cross-validated performance less that of another evaluation.
+
+        Meant for two experiments on the same data with the same protocol and seed, which then
+        have the same resamples and folds. The interval of the difference is far narrower than
+        the intervals of the two suggest: these may overlap although one is always better.
+
+        Parameters
+        ----------
+        other : Evaluation
+            What to compare with; it needs the same number of resamples.
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `summary`, for the differences.
+        """
+        columns = [f"test_{metric}" for metric in TEST_METRICS]
+        if self.rows["resample"].tolist() != other.rows["resample"].tolist():
+            raise InvalidProblemError(
+                "other: has other resamples; evaluate both with the same n_resamples."
+            )
+        rows = self.rows[["resample", *columns]].copy()
+        rows[columns] -= other.rows[columns]
+        return Evaluation(rows, self.names).summary(level)
+
+
+def evaluate(
+    experiment: Experiment,
+    n_resamples: int = 399,
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+) -> Evaluation:
+    """Evaluate an experiment: nested cross-validation inside the nonparametric bootstrap.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The procedure, the data and the protocol.
+    n_resamples : int
+        Number of bootstrap resamples, beside the data as they are. With 399 the ends of a 95 %
+        percentile interval are the tenth values from both ends.
+    journal : path-like, optional
+        A file that keeps the results as they come. A run that was interrupted, even by kill -9,
+        goes on from there and ends with the same results; more resamples can be added later.
+    n_jobs : int, optional
+        Number of processes, as in joblib: -1 for one per core. Does not change the results.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster to run on instead; needs `shortlist[dask]`.
+    progress : bool
+        Whether to show a bar with the time left, on a terminal.
+
+    Returns
+    -------
+    Evaluation
+        Rows, summary, optimism-corrected performance, and the selections.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
+    >>> evaluation = sl.evaluate(experiment, n_resamples=19)
+    >>> evaluation.summary().loc["auc", ["estimate", "lower", "upper"]].round(2).tolist()
+    [0.99, 0.97, 0.99]
+    """
+    return evaluate_all(
+        {"": experiment},
+        n_resamples,
+        journal=journal,
+        n_jobs=n_jobs,
+        dask=dask,
+        progress=progress,
+    )[""]
+
+
+def evaluate_all(
+    experiments: Mapping[str, Experiment],
+    n_resamples: int = 399,
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+) -> dict[str, Evaluation]:
+    """Evaluate several experiments in one run, with one journal and one progress bar.
+
+    Parameters
+    ----------
+    experiments : mapping
+        The experiments by name.
+    n_resamples, journal, n_jobs, dask, progress
+        As in `evaluate`; a journal belongs to these experiments under these names.
+
+    Returns
+    -------
+    dict
+        Evaluations by name.
+    """
+    if not isinstance(n_resamples, int | np.integer) or n_resamples < 0:
+        raise InvalidProblemError(
+            f"n_resamples: must be an integer of at least 0, not {n_resamples!r}."
+        )
+    for experiment in experiments.values():
+        draw(experiment, 0)  # fails here, not in some process, when there are too few rows
+    tasks = {
+        task_key(name, resample): (experiment, resample)
+        for name, experiment in experiments.items()
+        for resample in range(n_resamples + 1)
+    }
+    with Journal(journal, work_of(experiments)) if journal is not None else nullcontext() as book:
+        results = run_tasks(
+            evaluate_resample, tasks, journal=book, n_jobs=n_jobs, dask=dask, progress=progress
+        )
+    return {
+        name: _evaluation(
+            experiment, [results[task_key(name, resample)] for resample in range(n_resamples + 1)]
+        )
+        for name, experiment in experiments.items()
+    }
+
+
+def work_of(experiments: Mapping[str, Experiment]) -> str:
+    """Return what identifies the work of these experiments in a journal."""
+    fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
+    work: str = joblib_hash((__version__, fingerprints), hash_name="sha1")
+    return work
+
+
+def task_key(name: str, resample: int) -> str:
+    """Return the key of a task in a journal."""
+    return f"{name}/{resample}"
+
+
+def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evaluation:
+    rows = pd.DataFrame(
+        [
+            {"resample": resample}
+            | {name: value for name, value in result.items() if name != "log_odds"}
+            | {"support": " ".join(map(str, result["support"]))}
+            for resample, result in enumerate(results)
+        ]
+    )
+    scores = [name for name in results[0] if name.startswith(("test_", "resample_", "data_"))]
+    rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
+    log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
+    predictions = pd.DataFrame({"y": experiment.y, "probability": expit(log_odds)})
+    return Evaluation(rows, experiment.names, predictions)

@@ -1,0 +1,248 @@
+"""What is to be evaluated: data, prices and limits, a way to solve, and a way to split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from math import inf
+from numbers import Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from joblib import hash as joblib_hash
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from ..backends import available_backends
+from ..errors import InvalidProblemError
+from ..problem import Predictor, SubsetProblem
+
+Int = NDArray[np.int64]
+Protocol = Literal["clean", "paper"]
+_PROTOCOLS = ("clean", "paper")
+
+
+class Columns(NamedTuple):
+    """The model's columns of all rows, and the predictor of each column if it is not its own."""
+
+    X: Any
+    groups: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A selection procedure on some data, and how its performance is to be measured.
+
+    The procedure is: choose the ridge by the mean validation AUC over `n_folds` stratified folds,
+    then select and fit with it on all rows. It is repeated, as a whole, on every bootstrap resample
+    and on every outer fold of it. A resample is a vector of whole-number weights. It and its
+    folds depend on nothing but the data, the protocol and the seed, so two experiments that
+    differ in the backend or the limits are compared on the same resamples and folds.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_columns)
+        Features; the names of a DataFrame's columns can be used in the other parameters.
+    y : array-like of shape (n_rows,)
+        Labels of any two values; the larger one counts as the event.
+    budget, costs, max_features, groups, fees, include, exclude
+        Prices and limits, as in `SubsetProblem`.
+    backend : str
+        Who solves: a name that `shortlist.available_backends` lists.
+    ridges : sequence of float
+        Strengths of the L2 penalty to choose from. The strongest wins a tie.
+    protocol : {"clean", "paper"}
+        What the folds of a resample keep together. "clean": all copies of a row, and all rows of
+        a person, are on one side of every split. "paper": the resample counts as a data set of
+        its own, as in Knauer and Rodner (2023), so copies of a row can be on both sides, which
+        flatters the model.
+    persons : sequence of shape (n_rows,), optional
+        The person each row belongs to. Resamples then draw persons with all their rows, and splits
+        keep them together; needs the clean protocol.
+    n_folds : int
+        Number of folds, of the outer and of the inner loop.
+    seed : int
+        Seed of the resamples and the folds, at least 0.
+    gap, node_limit
+        Limits of each solve, as in `shortlist.solve`. There is no time limit, because results must
+        not depend on the speed of a machine.
+    preprocessor : scikit-learn transformer, optional
+        Makes the columns of the model from X, which then need not be numbers. It is fitted anew to
+        the training rows of every fold. `groups` refers to its columns, which must always be as
+        many; a transformer that has, once fitted, `predictors_`, the name of the predictor of
+        each of its columns, may give others in every fold.
+    names : sequence of str, optional
+        Names of the predictors; by default those of `groups` or of the columns.
+
+    Attributes
+    ----------
+    X, y, costs, ...
+        The parameters, checked and normalised: y is 1 for an event and else 0, ridges go from the
+        strongest to the weakest, prices are arrays, and predictors are indices.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> data = sl.datasets.make_prognostic(n_samples=82, random_state=1)
+    >>> experiment = sl.Experiment(data.X, data.y, max_features=5)
+    >>> experiment.ridges, experiment.names[0]
+    ((0.1, 0.02, 0.004), 'informative_1')
+
+    The same with prices, or with another way to select:
+
+    >>> from dataclasses import replace
+    >>> replace(experiment, max_features=None, costs=data.costs, budget=10).budget
+    10.0
+    """
+
+    X: Any
+    y: Any
+    _: KW_ONLY
+    budget: float | None = None
+    costs: ArrayLike | Mapping[str, float] | None = None
+    max_features: int | None = None
+    groups: Sequence[Predictor] | ArrayLike | None = None
+    fees: Sequence[tuple[float, Sequence[Predictor]]] | None = None
+    include: Sequence[Predictor] = ()
+    exclude: Sequence[Predictor] = ()
+    backend: str = "native"
+    ridges: Sequence[float] = (0.1, 0.02, 0.004)
+    protocol: Protocol = "clean"
+    persons: Any = None
+    n_folds: int = 3
+    seed: int = 0
+    gap: float = 1e-6
+    node_limit: int | None = None
+    preprocessor: Any = None
+    names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        self._check_choices()
+        ridges = _strongest_first(self.ridges)
+        columns = Columns(self.X, self.groups)
+        if self.preprocessor is not None:
+            columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
+        problem = self._problem(columns, self.y, ridges[0], None)
+        limits = problem.constraints
+        normalised: dict[str, Any] = {
+            "X": np.array(problem.X, order="C") if self.preprocessor is None else self.X,
+            "y": (problem.signs > 0).astype(np.int64),
+            "budget": None if limits.budget == inf else limits.budget,
+            "costs": limits.costs,
+            "max_features": limits.max_features,
+            "groups": None if self.groups is None else problem.column_predictor,
+            "fees": tuple((fee.amount, fee.members) for fee in limits.fees),
+            "include": limits.include,
+            "exclude": limits.exclude,
+            "ridges": ridges,
+            "persons": _codes(self.persons, problem.n_rows),
+            "names": _names(self.names, problem),
+        }
+        for name, value in normalised.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that the results depend on."""
+        digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
+        return digest
+
+    def problem(self, columns: Columns, rows: Int, weights: Int, ridge: float) -> SubsetProblem:
+        """Return the problem of some weighted rows."""
+        part = Columns(columns.X[rows], columns.groups)
+        return self._problem(part, self.y[rows], ridge, weights)
+
+    def columns(self, copies: Int) -> Columns:
+        """Return the columns that a preprocessor makes of all rows when it is fitted to some.
+
+        `copies` are the training rows, each as often as it counts. Without a preprocessor the
+        columns are those of X.
+        """
+        if self.preprocessor is None:
+            return Columns(self.X, self.groups)
+        X, groups = self._preprocessed(copies, self.y)
+        X = X.toarray() if hasattr(X, "toarray") else X
+        if groups is not self.groups:
+            position = {name: index for index, name in enumerate(self.names)}
+            groups = [position[name] for name in groups]
+        return Columns(np.ascontiguousarray(X, dtype=np.float64), groups)
+
+    def _preprocessed(self, copies: Int, y: NDArray[Any]) -> Columns:
+        train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
+        fitted = clone(self.preprocessor).fit(train, y[copies])
+        return Columns(fitted.transform(self.X), getattr(fitted, "predictors_", self.groups))
+
+    def _problem(
+        self, columns: Columns, y: ArrayLike, ridge: float, weights: ArrayLike | None
+    ) -> SubsetProblem:
+        return SubsetProblem(
+            columns.X,
+            y,
+            ridge=ridge,
+            budget=self.budget,
+            costs=self.costs,
+            max_features=self.max_features,
+            groups=columns.groups,
+            fees=self.fees,
+            include=self.include,
+            exclude=self.exclude,
+            sample_weight=weights,
+        )
+
+    def _check_choices(self) -> None:
+        if self.backend not in list(available_backends()):
+            known = ", ".join(map(repr, available_backends()))
+            raise InvalidProblemError(f"backend: there is no {self.backend!r}; use one of {known}.")
+        if self.protocol not in _PROTOCOLS:
+            raise InvalidProblemError(
+                f"protocol: must be 'clean' or 'paper', not {self.protocol!r}."
+            )
+        if self.persons is not None and self.protocol == "paper":
+            raise InvalidProblemError(
+                "persons: the paper protocol splits single rows; use protocol='clean'."
+            )
+        for argument, smallest in (("n_folds", 2), ("seed", 0)):
+            value = getattr(self, argument)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool):
+                raise InvalidProblemError(f"{argument}: must be an integer, not {value!r}.")
+            if value < smallest:
+                raise InvalidProblemError(f"{argument}: must be at least {smallest}, not {value}.")
+
+
+def _strongest_first(ridges: Sequence[float]) -> tuple[float, ...]:
+    values = list(ridges) if isinstance(ridges, Iterable) else []
+    if not values or not all(isinstance(value, Real) and 0 < value < inf for value in values):
+        raise InvalidProblemError(
+            f"ridges: must be a sequence of numbers greater than 0, not {ridges!r}."
+        )
+    return tuple(sorted((float(value) for value in values), reverse=True))
+
+
+def _codes(persons: Any, n_rows: int) -> Int | None:
+    """Number the persons from 0."""
+    if persons is None:
+        return None
+    labels = np.asarray(persons)
+    if labels.shape != (n_rows,):
+        raise InvalidProblemError(
+            f"persons: expected {n_rows} labels, one per row of X, but got shape {labels.shape}."
+        )
+    codes: Int = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def _names(names: Sequence[str], problem: SubsetProblem) -> tuple[str, ...]:
+    if len(names) == 0:
+        return tuple(problem.name_of(g) for g in range(problem.n_predictors))
+    if len(names) != problem.n_predictors or not all(isinstance(name, str) for name in names):
+        raise InvalidProblemError(
+            f"names: expected {problem.n_predictors} names, one per predictor, not {names!r}."
+        )
+    return tuple(names)

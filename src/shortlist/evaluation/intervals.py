@@ -1,0 +1,50 @@
+"""Intervals for values over resamples."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binomtest
+
+from ..errors import InvalidProblemError
+
+
+def percentile_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Return the percentile interval of bootstrap values.
+
+    The ends are the (n + 1) p-th smallest values, for 399 values and 95 % the 10th and the 390th.
+    NaN if there are no values.
+
+    Examples
+    --------
+    >>> from shortlist.evaluation import percentile_interval
+    >>> [round(end, 9) for end in percentile_interval(range(1, 400))]
+    [10.0, 390.0]
+    """
+    tail = _tail(level)
+    array = np.asarray(values, dtype=np.float64)
+    if len(array) == 0:
+        return nan, nan
+    lower, upper = np.quantile(array, [tail, 1 - tail], method="weibull").tolist()
+    return lower, upper
+
+
+def share_interval(count: int, total: int, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval for a share of which `count` of `total` were seen.
+
+    Examples
+    --------
+    >>> from shortlist.evaluation import share_interval
+    >>> [round(end, 3) for end in share_interval(0, 399)]
+    [0.0, 0.01]
+    """
+    interval = binomtest(count, total).proportion_ci(1 - 2 * _tail(level), method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def _tail(level: float) -> float:
+    if not 0 < level < 1:
+        raise InvalidProblemError(f"level: must be between 0 and 1, not {level!r}.")
+    return (1 - level) / 2

@@ -1,0 +1,177 @@
+"""The procedure that is evaluated, and its evaluation on one resample.
+
+Procedure: the ridge with the best mean validation AUC over the folds, then the selection and the
+fit with that ridge on all rows.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from ..backends import solve
+from ..result import Solution, Status
+from .experiment import Columns, Experiment
+from .metrics import accuracy, auc, brier, calibration, log_loss
+from .resampling import Sample, draw, scorable_folds
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
+OPTIMISM_METRICS = ("auc", "brier", "calibration_intercept", "calibration_slope")
+
+
+class Model(NamedTuple):
+    """A fitted model, and the columns that it was fitted to, those of all rows."""
+
+    ridge: float
+    solution: Solution
+    columns: Columns
+
+    def log_odds(self, rows: Int) -> Float:
+        """Return the predicted log-odds of some rows."""
+        used = np.flatnonzero(self.solution.coef)
+        X = self.columns.X[np.ix_(rows, used)]
+        log_odds: Float = X @ self.solution.coef[used] + self.solution.intercept
+        return log_odds
+
+
+class Procedure:
+    """Tunes and fits on parts of one resample, and counts what that took.
+
+    No solve starts from the selection of another: the native backend finds its optimum so early
+    that it saved nothing, and a heuristic would depend on it.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.solves = self.nodes = self.unproven = 0
+
+    def fit(self, columns: Columns, sample: Sample, ridge: float) -> Model:
+        """Select and fit on the rows of a sample."""
+        experiment = self.experiment
+        solution = solve(
+            experiment.problem(columns, sample.rows, sample.weights, ridge),
+            experiment.backend,
+            gap=experiment.gap,
+            node_limit=experiment.node_limit,
+        )
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.solves += 1
+        self.nodes += solution.nodes
+        self.unproven += solution.status is not Status.OPTIMAL
+        return Model(ridge, solution, columns)
+
+    def tune(self, sample: Sample, rng: np.random.Generator) -> Model:
+        """Choose the ridge by cross-validation on a sample, then select and fit with it."""
+        experiment = self.experiment
+        scores = []
+        for train, test in scorable_folds(experiment, sample, rng):
+            columns = experiment.columns(train.copies)
+            models = [self.fit(columns, train, ridge) for ridge in experiment.ridges]
+            labels = experiment.y[test.rows]
+            scores.append(
+                [auc(labels, model.log_odds(test.rows), test.weights) for model in models]
+            )
+        best = int(np.mean(scores, axis=0).argmax()) if scores else 0  # of several, the strongest
+        return self.fit(experiment.columns(sample.copies), sample, experiment.ridges[best])
+
+
+def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
+    """Return what the procedure selects on a resample and how well it predicts.
+
+    A pure function of its arguments: the same on any number of processes.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The procedure, the data and the protocol.
+    resample : int
+        Number of the resample; 0 is the data as they are.
+
+    Returns
+    -------
+    dict
+        `ridge`, `support` (predictor indices), `cost`, `objective` and `lower_bound` of the model
+        of the whole resample; `test_*`, the mean over outer folds of each metric on the test part,
+        and `test_folds`, the number of folds with rows of both classes in both parts, over which
+        that mean is; `resample_*` and `data_*`, the metrics of the model of the whole resample on
+        the resample and on the data as they are, of which Harrell's optimism is the difference;
+        `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
+        a heuristic, all). What is not defined is None. For resample 0 also `log_odds`: for each
+        row those predicted by the model of the outer fold that had it in its test part.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.evaluation import evaluate_resample
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
+    >>> result = evaluate_resample(experiment, resample=1)
+    >>> result["ridge"], result["support"], result["solves"], round(result["test_auc"], 2)
+    (0.004, [1, 3, 7], 40, 0.99)
+    """
+    with _thread_pools().limit(limits=1):  # so that no sum depends on the number of threads
+        return _evaluate_resample(experiment, resample)
+
+
+def _evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
+    sample, rng = draw(experiment, resample)
+    procedure = Procedure(experiment)
+
+    test_scores = []
+    out_of_fold: list[float | None] = [None] * experiment.n_rows
+    for train, test in scorable_folds(experiment, sample, rng):
+        log_odds = procedure.tune(train, rng).log_odds(test.rows)
+        labels = experiment.y[test.rows]
+        test_scores.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
+        for row, value in zip(test.rows.tolist(), log_odds.tolist(), strict=True):
+            out_of_fold[row] = value
+    means = np.mean(test_scores, axis=0).tolist() if test_scores else [None] * len(TEST_METRICS)
+
+    model = procedure.tune(sample, rng)
+    everyone = Sample(np.arange(experiment.n_rows), np.ones(experiment.n_rows, dtype=np.int64))
+    result: dict[str, Any] = {
+        "ridge": model.ridge,
+        "support": list(model.solution.support),
+        "cost": model.solution.cost,
+        "objective": model.solution.objective,
+        "lower_bound": model.solution.lower_bound,
+        "test_folds": len(test_scores),
+    }
+    result |= {f"test_{name}": mean for name, mean in zip(TEST_METRICS, means, strict=True)}
+    for place, rows in (("resample", sample), ("data", everyone)):
+        scores = _scores_of_model(experiment, model, rows)
+        result |= {f"{place}_{name}": value for name, value in scores.items()}
+    result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
+    if resample == 0:
+        result["log_odds"] = out_of_fold
+    return result
+
+
+def _scores_of_model(
+    experiment: Experiment, model: Model, sample: Sample
+) -> dict[str, float | None]:
+    labels, log_odds = experiment.y[sample.rows], model.log_odds(sample.rows)
+    values = (
+        auc(labels, log_odds, sample.weights),
+        brier(labels, log_odds, sample.weights),
+        *calibration(labels, log_odds, sample.weights),
+    )
+    return {
+        name: None if np.isnan(value) else value
+        for name, value in zip(OPTIMISM_METRICS, values, strict=True)
+    }
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -1,0 +1,130 @@
+"""Resamples as weights, and their folds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from ..errors import InvalidProblemError
+from .experiment import Experiment
+
+Int = NDArray[np.int64]
+
+_MAX_DRAWS = 10_000
+
+
+class Sample(NamedTuple):
+    """Rows that count, in ascending order, and how often each of them does."""
+
+    rows: Int
+    weights: Int
+
+    @property
+    def copies(self) -> Int:
+        """The rows, each repeated as often as it counts."""
+        return np.repeat(self.rows, self.weights)
+
+    def part(self, positions: Int) -> Sample:
+        """Return some of the rows with all their copies."""
+        return Sample(self.rows[positions], self.weights[positions])
+
+    @classmethod
+    def of_copies(cls, copies: Int) -> Sample:
+        """Count repeated rows."""
+        return cls(*np.unique(copies, return_counts=True))
+
+
+def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Generator]:
+    """Return a resample, and the generator that its folds continue with.
+
+    Resample 0 is the data as they are. A resample that has too few rows (clean protocol: too few
+    different ones, or persons) of a class for every fold to get one is drawn again.
+    """
+    rng = np.random.default_rng((experiment.seed, resample))
+    counts = np.ones(experiment.n_rows, dtype=np.int64)
+    if resample == 0:
+        if not _has_enough(experiment, counts):
+            raise InvalidProblemError(
+                f"n_folds: a class has fewer than {experiment.n_folds} rows or persons; "
+                "use fewer folds."
+            )
+        return _counted(counts), rng
+    persons = experiment.persons
+    n_units = experiment.n_rows if persons is None else int(persons.max()) + 1
+    for _ in range(_MAX_DRAWS):
+        counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
+        if persons is not None:
+            counts = counts[persons]
+        if _has_enough(experiment, counts):
+            return _counted(counts), rng
+    raise InvalidProblemError(
+        f"n_folds: hardly any resample has {experiment.n_folds} rows or persons of each class; "
+        "use fewer folds."
+    )
+
+
+def split(
+    experiment: Experiment, sample: Sample, rng: np.random.Generator
+) -> list[tuple[Sample, Sample]]:
+    """Return training and test part of each of `n_folds` stratified folds.
+
+    Paper protocol: the copies of rows are distributed, those of each class evenly. Clean protocol:
+    the different rows are, so that the folds' total weights are equal on average only; or the
+    persons are, the classes being as even as whole persons allow.
+    """
+    seed = int(rng.integers(2**31))
+    keeps_persons = experiment.persons is not None
+    keeps_copies = experiment.protocol == "clean" and not keeps_persons
+    units = sample.rows if keeps_copies else sample.copies
+    labels = experiment.y[units]
+    if np.bincount(labels).max() < experiment.n_folds:
+        return []  # a handful of rows
+    splitter = StratifiedGroupKFold if keeps_persons else StratifiedKFold
+    folds = splitter(experiment.n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # Of a small training part a class may have fewer rows than there are folds; some folds
+        # then lack it and cannot be scored.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        persons = experiment.persons[units] if keeps_persons else None
+        parts = list(folds.split(units, labels, persons))
+    if keeps_copies:
+        return [(sample.part(train), sample.part(test)) for train, test in parts]
+    return [
+        (Sample.of_copies(units[train]), Sample.of_copies(units[test])) for train, test in parts
+    ]
+
+
+def scorable_folds(
+    experiment: Experiment, sample: Sample, rng: np.random.Generator
+) -> list[tuple[Sample, Sample]]:
+    """Return those folds whose training and test part have rows of both classes."""
+
+    def has_both_classes(part: Sample) -> bool:
+        labels = experiment.y[part.rows]
+        return bool(labels.min(initial=1) < labels.max(initial=0))
+
+    return [fold for fold in split(experiment, sample, rng) if all(map(has_both_classes, fold))]
+
+
+def _counted(counts: Int) -> Sample:
+    rows = np.flatnonzero(counts)
+    return Sample(rows, counts[rows])
+
+
+def _has_enough(experiment: Experiment, counts: Int) -> bool:
+    """Whether every fold can get something of each class."""
+    for label in (0, 1):
+        of_class = counts * (experiment.y == label)
+        if experiment.protocol == "paper":
+            n_units = int(of_class.sum())
+        elif experiment.persons is None:
+            n_units = int(np.count_nonzero(of_class))
+        else:
+            n_units = len(np.unique(experiment.persons[of_class > 0]))
+        if n_units < experiment.n_folds:
+            return False
+    return True

@@ -1,0 +1,115 @@
+"""Runs tasks on processes of this machine or on a Dask cluster, and survives being killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, cast
+
+from joblib import Parallel, delayed, parallel_config
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from ..errors import MissingDependencyError
+from .journal import Journal
+
+Function = Callable[..., Any]
+
+
+def run_tasks(
+    function: Function,
+    tasks: Mapping[str, tuple[Any, ...]],
+    *,
+    journal: Journal | None = None,
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Return the result of every task, in the order of `tasks`, whatever the order they end in.
+
+    Parameters
+    ----------
+    function : callable
+        A pure function that gives a JSON value. It has to be importable by other processes.
+    tasks : mapping
+        The arguments of each task, by a key that stays the same from run to run.
+    journal : Journal, optional
+        Where results are kept as they come. Tasks that it knows are not run again.
+    n_jobs : int, optional
+        Number of processes, as in joblib: -1 for one per core.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster that runs the tasks instead; all its workers are
+        used. What a worker that dies had not returned is done by another.
+    progress : bool
+        Whether to show a bar with the time left, on a terminal.
+
+    Returns
+    -------
+    dict
+        Results by key.
+
+    Examples
+    --------
+    >>> from math import factorial
+    >>> from shortlist.evaluation import run_tasks
+    >>> run_tasks(factorial, {"small": (3,), "large": (10,)})
+    {'small': 6, 'large': 3628800}
+    """
+    results = dict(journal.results) if journal is not None else {}
+    open_tasks = {key: arguments for key, arguments in tasks.items() if key not in results}
+    jobs = (delayed(_timed)(function, key, arguments) for key, arguments in open_tasks.items())
+    with _workers(dask), _bar(progress, len(tasks), len(tasks) - len(open_tasks)) as advance:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        for key, result, seconds in parallel(jobs):
+            results[key] = result
+            if journal is not None:
+                journal.append(key, result, seconds)
+            advance()
+    return {key: results[key] for key in tasks}
+
+
+def _timed(function: Function, key: str, arguments: tuple[Any, ...]) -> tuple[str, Any, float]:
+    started = perf_counter()
+    return key, function(*arguments), perf_counter() - started
+
+
+@contextmanager
+def _workers(dask: str | None) -> Iterator[None]:
+    if dask is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingDependencyError(
+            "dask: the package distributed is not installed; pip install 'shortlist[dask]'."
+        ) from None
+    client = cast(Any, Client)(dask, set_as_default=False)
+    with client, parallel_config("dask", client=client, n_jobs=-1):
+        yield
+
+
+@contextmanager
+def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]:
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not shown or not (console.is_interactive or console.is_jupyter),
+    )
+    with bar as view:
+        line = view.add_task("tasks", total=n_tasks, completed=n_done)
+        yield lambda: view.advance(line)

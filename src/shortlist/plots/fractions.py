@@ -1,0 +1,79 @@
+"""Fractions of informative, redundant and uninformative predictors against events per variable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from .style import (
+    HUES,
+    LINES,
+    MARKERS,
+    ROLE_COLOURS,
+    axes_for,
+    check_columns,
+    values_of,
+    whiskers,
+    with_value,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DODGE = 0.1  # how far, relative to the EPV, the methods are moved apart
+
+
+def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the fraction of each role that is selected, against events per variable.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `epv`, `role` and `fraction`; `method`, if there are several, drawn with different
+        markers and lines; `lower` and `upper` for intervals.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        With a legend of roles and methods.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from shortlist.plots import plot_fractions
+    >>> frame = pd.DataFrame({"epv": [1.35, 17.91], "role": "informative", "fraction": [0.6, 0.9]})
+    >>> plot_fractions(frame).get_ylabel()
+    'fraction selected'
+    """
+    check_columns(frame, ("epv", "role", "fraction"))
+    ax = axes_for(ax, 7.0, 3.8)
+    methods = values_of(frame, "method")
+    spare = iter(HUES[2:])  # for roles that are not those of the synthetic data
+    for role in values_of(frame, "role"):
+        colour = ROLE_COLOURS.get(role) or next(spare, HUES[-1])
+        for i, method in enumerate(methods):
+            part = with_value(with_value(frame, "role", role), "method", method).sort_values("epv")
+            if part.empty:
+                continue
+            ax.errorbar(
+                part["epv"] * (1 + _DODGE * (i - (len(methods) - 1) / 2)),
+                part["fraction"],
+                yerr=whiskers(part, "fraction"),
+                color=colour,
+                linestyle=LINES[i % len(LINES)],
+                marker=MARKERS[i % len(MARKERS)],
+                markerfacecolor=colour if i % 2 == 0 else "white",
+                capsize=2,
+                elinewidth=1,
+                label=role if method is None else f"{role}, {method}",
+            )
+    ax.set_xscale("log")
+    epvs = sorted(set(frame["epv"]))
+    ax.set_xticks(epvs, [f"{epv:.2f}" for epv in epvs])
+    ax.minorticks_off()
+    ax.set(xlabel="events per variable", ylabel="fraction selected", ylim=(-0.03, 1.03))
+    ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax

@@ -1,0 +1,106 @@
+"""How often each predictor is selected, as bars with intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .style import (
+    GREY,
+    HATCHES,
+    HUES,
+    axes_for,
+    check_columns,
+    plain,
+    values_of,
+    whiskers,
+    with_value,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HEIGHT = 0.8  # of all bars of a predictor together
+
+
+def plot_inclusion(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw how often each predictor is selected.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `predictor` (or an index of that name, as `inclusion_frequencies` gives it) and
+        `frequency`; `lower` and `upper` for intervals; `method` for bars side by side; `role`,
+        which gives every informative predictor a hue of its own and turns the others grey.
+    ax : Axes, optional
+        Where to draw; by default a new figure, as tall as the number of bars asks for.
+
+    Returns
+    -------
+    Axes
+        The first predictor is on top.
+
+    Examples
+    --------
+    >>> from shortlist.evaluation import inclusion_frequencies
+    >>> from shortlist.plots import plot_inclusion
+    >>> ax = plot_inclusion(inclusion_frequencies([[1, 0], [1, 1], [1, 0], [1, 0]]))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x0', 'x1']
+    """
+    if frame.index.name == "predictor":
+        frame = frame.reset_index()
+    check_columns(frame, ("predictor", "frequency"))
+    predictors = values_of(frame, "predictor")
+    methods = values_of(frame, "method")
+    colours = _colours(frame)
+    position = {predictor: i for i, predictor in enumerate(predictors)}
+    thickness = _HEIGHT / len(methods)
+    ax = axes_for(ax, 6.0, 0.9 + max(0.24, 0.17 * len(methods)) * len(predictors))
+    for i, method in enumerate(methods):
+        part = with_value(frame, "method", method)
+        ax.barh(
+            np.array([position[p] for p in part["predictor"]])
+            + thickness * (i - (len(methods) - 1) / 2),
+            part["frequency"],
+            height=thickness,
+            xerr=whiskers(part, "frequency"),
+            color=[colours[p] for p in part["predictor"]],
+            hatch=HATCHES[i % len(HATCHES)],
+            edgecolor="white",
+            linewidth=0.5,
+            error_kw={"elinewidth": 1, "capsize": 1.5},
+        )
+    ax.set_yticks(range(len(predictors)), plain(predictors))
+    ax.set(xlabel="share of resamples that select it", xlim=(0, 1.02))
+    ax.set_ylim(len(predictors) - 0.5, -0.5)
+    if methods != [None]:
+        _add_legend(ax, methods)
+    return ax
+
+
+def _colours(frame: pd.DataFrame) -> dict[str, str]:
+    if "role" not in frame:
+        return dict.fromkeys(frame["predictor"], HUES[0])
+    colours = dict.fromkeys(frame["predictor"], GREY)
+    informative = values_of(frame[frame["role"] == "informative"], "predictor")
+    return colours | {name: HUES[i % len(HUES)] for i, name in enumerate(informative)}
+
+
+def _add_legend(ax: Axes, methods: list[str]) -> None:
+    from matplotlib.patches import Patch
+
+    patches = [
+        Patch(facecolor=GREY, edgecolor="white", hatch=HATCHES[i % len(HATCHES)], label=method)
+        for i, method in enumerate(methods)
+    ]
+    ax.legend(
+        handles=patches,
+        frameon=False,
+        fontsize="small",
+        ncols=3,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+    )

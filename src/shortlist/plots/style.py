@@ -1,0 +1,72 @@
+"""What all figures share: axes, colours, marks, and the check of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..errors import InvalidProblemError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette without its yellow, which is too light for lines.
+HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+GREY = "#8C8C8C"
+ROLE_COLOURS = {"informative": HUES[0], "redundant": HUES[1], "uninformative": GREY}
+MARKERS = ("o", "s", "^", "D", "v", "P")
+LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
+HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
+
+
+def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the given axes, or those of a new figure of some inches."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise MissingDependencyError(
+            "plots: the package matplotlib is not installed; pip install 'shortlist[plots]'."
+        ) from None
+    if ax is None:
+        ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def check_columns(frame: pd.DataFrame, needed: Sequence[str]) -> None:
+    """Refuse a table that lacks a column, or has nothing to draw."""
+    missing = [name for name in needed if name not in frame]
+    if missing:
+        raise InvalidProblemError(
+            f"frame: has no column {missing[0]!r}; it needs {', '.join(map(repr, needed))}."
+        )
+    if frame.empty:
+        raise InvalidProblemError("frame: has no rows; there is nothing to draw.")
+
+
+def plain(names: Sequence[Any]) -> list[str]:
+    """Return texts in which no $ starts a formula."""
+    return [str(name).replace("$", r"\$") for name in names]
+
+
+def values_of(frame: pd.DataFrame, column: str) -> list[Any]:
+    """Return the different values of a column in the order of appearance; [None] without it."""
+    return list(dict.fromkeys(frame[column])) if column in frame else [None]
+
+
+def with_value(frame: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
+    """Return the rows with a value in a column; all rows for None."""
+    return frame if value is None else frame[frame[column] == value]
+
+
+def whiskers(frame: pd.DataFrame, column: str) -> list[Any] | None:
+    """Return the lengths of error bars from `lower` to `upper`; None without these columns.
+
+    A mean can be outside a percentile interval: that side then has no bar.
+    """
+    if "lower" not in frame or "upper" not in frame:
+        return None
+    value = frame[column]
+    return [(value - frame["lower"]).clip(lower=0), (frame["upper"] - value).clip(lower=0)]
