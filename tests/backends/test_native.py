@@ -9,7 +9,7 @@ from random_problems import random_arguments, random_problem
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound
+from shortlist.solver import branch_and_bound, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -187,11 +187,14 @@ def test_the_tree_does_not_depend_on_when_the_limits_are_checked(monkeypatch):
     slow = sl.solve(problem, callback=lambda progress: time.sleep(0.01))
     monkeypatch.setattr(branch_and_bound, "_SLICE_SECONDS", 1e-9)  # one node a slice
     monkeypatch.setattr(branch_and_bound, "_FIRST_SLOTS", 1)
+    monkeypatch.setattr(prepare, "_FIRST_STEPS", 0)
+    monkeypatch.setattr(prepare, "_FIRST_ENTRIES", 0)
     calls = []
     sliced = sl.solve(problem, callback=calls.append)
     assert len(calls) >= 100
     assert same_bits(plain, slow)
     assert same_bits(plain, sliced)
+    assert plain.certificate == sliced.certificate
 
 
 @all_limits

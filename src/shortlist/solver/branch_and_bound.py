@@ -17,6 +17,7 @@ from .kernels.tree import DIVE_SLOT
 from .prepare import Prepared, enlarge, plant, prepare
 from .recording import Recording
 
+_FIRST_SLOTS = 64
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
@@ -32,7 +33,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     warm = np.zeros(problem.n_predictors, dtype=np.bool_)
     if options.warm_start is not None:
         warm[list(options.warm_start)] = True
-    tree = plant(prepared)
+    tree = plant(prepared, _FIRST_SLOTS)
     recording = Recording(prepared)
     status = Status.OPTIMAL
     n_slice = max(1, int(_FIRST_SLICE / (1 + prepared.data.X.size)))

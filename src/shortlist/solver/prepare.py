@@ -28,8 +28,7 @@ from .kernels.layout import (
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
-# The room that a search starts with.
-_FIRST_SLOTS = 64
+# The room that a trace starts with.
 _FIRST_STEPS = 512
 _FIRST_ENTRIES = 8192
 
@@ -161,7 +160,7 @@ def _allocate(data: Data, n_fit: int) -> Work:
     )  # fmt: skip
 
 
-def plant(prepared: Prepared, n_slots: int = _FIRST_SLOTS) -> Tree:
+def plant(prepared: Prepared, n_slots: int) -> Tree:
     """Return a tree without nodes."""
     n_columns, n_predictors = len(prepared.data.X), len(prepared.root)
     n = n_slots + 1
