@@ -18,6 +18,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"study"}),
     frozenset({"evaluation", "plots"}),
     frozenset({"estimators", "baselines"}),
+    frozenset({"choice"}),
     frozenset({"backends"}),
     frozenset({"solver"}),
     frozenset({"verification", "result", "options"}),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from . import datasets, evaluation, plots
     from .backends import available_backends, solve
     from .certificate import Certificate
+    from .choice import near_optimal, price_ranges, solve_path, substitutes
     from .errors import (
         InfeasibleError,
         InvalidCertificateError,
@@ -44,8 +45,12 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluation",
+    "near_optimal",
     "plots",
+    "price_ranges",
     "solve",
+    "solve_path",
+    "substitutes",
     "verify",
 ]
 
@@ -66,7 +71,11 @@ _HOMES = {
     "Verdict": ".verification",
     "available_backends": ".backends",
     "evaluate": ".evaluation",
+    "near_optimal": ".choice",
+    "price_ranges": ".choice",
     "solve": ".backends",
+    "solve_path": ".choice",
+    "substitutes": ".choice",
     "verify": ".verification",
 }
 _MODULES = ("datasets", "evaluation", "plots")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from hashlib import sha256
 from math import inf, isfinite
@@ -105,6 +106,43 @@ class SubsetProblem:
             exclude=excluded,
         )
         self._warn_if_nothing_is_affordable()
+
+    def with_limits(
+        self,
+        *,
+        budget: float | None = None,
+        max_features: int | None = None,
+        costs: ArrayLike | Mapping[str, float] | None = None,
+        include: Sequence[Predictor] | None = None,
+        exclude: Sequence[Predictor] | None = None,
+    ) -> SubsetProblem:
+        """Return the same data with other limits; what is None stays as it is.
+
+        Examples
+        --------
+        >>> import shortlist as sl
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+        >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=2)
+        >>> problem.with_limits(max_features=1).constraints.max_features
+        1
+        """
+        old = self.constraints
+        other = copy(self)
+        other.__dict__.pop("digest", None)
+        included = old.include if include is None else self.support_of("include", include)
+        excluded = old.exclude if exclude is None else self.support_of("exclude", exclude)
+        self._check_disjoint(included, excluded)
+        other.constraints = Constraints.build(
+            costs=old.costs if costs is None else self._costs(costs),
+            budget=old.budget if budget is None else _non_negative("budget", budget),
+            max_features=old.max_features
+            if max_features is None
+            else self._max_features(max_features),
+            fees=old.fees,
+            include=included,
+            exclude=excluded,
+        )
+        return other
 
     @property
     def n_rows(self) -> int:

@@ -22,8 +22,9 @@ N_SCALARS = 6
 # Positions in Work.counter.
 (
     GRAM_SIZE, NODES, OPEN, SERIAL, DIVE, EVALUATIONS, FITS, STEPS, MEMBERS, POINTS, ENTRIES,
-) = range(11)  # fmt: skip
-N_COUNTERS = 11
+    LISTED, LEFT_OUT,
+) = range(13)  # fmt: skip
+N_COUNTERS = 13
 
 
 class Data(NamedTuple):
@@ -122,6 +123,15 @@ class Tree(NamedTuple):
     serial: np.ndarray  # the node's number, in order of creation
     heap: np.ndarray
     vacant: np.ndarray
+
+
+class Listing(NamedTuple):
+    """Models found by `run_listing`, the first LISTED places in use."""
+
+    status: np.ndarray  # (n_places, n_predictors)
+    theta: np.ndarray  # (n_places, n_columns)
+    theta0: np.ndarray
+    objective: np.ndarray
 
 
 class Trace(NamedTuple):

@@ -52,7 +52,7 @@ def _start(data, limits, work, tree, trace, root, warm):
     work.theta[:] = 0.0
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
     theta0, work.scalar[NULL_OBJECTIVE], _, _ = evaluate_rows(data, work, theta0, 1.0)
-    settle(limits, work, root)
+    _settle_all(limits, work, root)
     first = work.status_swap
     first[:] = root
     has_warm, has_bought = False, False
@@ -104,7 +104,7 @@ def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
         theta0, mu = tree.theta0[slot], tree.mu[slot]
         counter[NODES] += 1
         # 2. Relax, unless nothing is left to decide.
-        left, count, capacity, n_free = settle(limits, work, status)
+        left, count, capacity, n_free = _settle_all(limits, work, status)
         known = PREDICTOR
         point = -1
         if n_free > 0:
@@ -126,7 +126,7 @@ def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
                 continue
             # 4. Fix what the bound decides.
             if _fix(work, trace, status, base, cutoff, node, point) > 0:
-                left, count, capacity, n_free = settle(limits, work, status)
+                left, count, capacity, n_free = _settle_all(limits, work, status)
                 if left < 0.0 or count < 0:
                     # What must be bought is not affordable together: nothing here is better.
                     record_step(trace, counter, NONE, node, -1)
@@ -142,7 +142,7 @@ def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
         elif _only_one_more(limits, work, status, left, count):
             buy_one(data, work, trace, status, theta0, gap, node)
         else:
-            pick = _pick(work, status)
+            pick = pick_predictor(work, status)
             child = counter[SERIAL]
             counter[SERIAL] += 2
             record_step(trace, counter, BRANCH, node, child)
@@ -196,11 +196,11 @@ def _look_for_incumbents(data, limits, work, status, root, theta0):
 
 @njit(cache=True, error_model="numpy")
 def settle(limits, work, status):
-    """Forbid what is not affordable; buy all that is left if all of it is.
+    """Forbid what is not affordable.
 
     Returns the budget left, the number of predictors left to buy, the one of these two that the
-    relaxation uses, because it is tighter on average, and the number of free predictors. Fills
-    work.price to match: the price, or 1.
+    relaxation uses, because it is tighter on average, the number of free predictors, and whether
+    all of them are affordable together. Fills work.price to match: the price, or 1.
     """
     left, count = remaining_limits(limits, status)
     total = 0.0
@@ -214,15 +214,22 @@ def settle(limits, work, status):
                 n_free += 1
                 total += price
                 work.price[g] = price
-    if 0 < n_free <= count and total <= left:
-        for g in range(status.size):
-            if status[g] == FREE:
-                status[g] = IN
-        n_free = 0
     capacity = left
     if not limits.has_budget or count * total < left * n_free:
         capacity = float(count)
         work.price[:] = 1.0
+    return left, count, capacity, n_free, n_free <= count and total <= left
+
+
+@njit(cache=True, error_model="numpy")
+def _settle_all(limits, work, status):
+    """The same, and buy all that is left if all of it is affordable."""
+    left, count, capacity, n_free, all_affordable = settle(limits, work, status)
+    if all_affordable:
+        for g in range(status.size):
+            if status[g] == FREE:
+                status[g] = IN
+        n_free = 0
     return left, count, capacity, n_free
 
 
@@ -263,7 +270,7 @@ def _only_one_more(limits, work, status, left, count):
 
 
 @njit(cache=True, error_model="numpy")
-def _pick(work, status):
+def pick_predictor(work, status):
     """The predictor to branch on, of largest z v: the most that the relaxation gains from one."""
     pick, score = -1, -1.0
     for g in range(status.size):

@@ -1,0 +1,21 @@
+"""What else could be bought: near-optimal models, the price of every budget, substitutes."""
+
+from .near_optimal import Model, NearOptimal, near_optimal
+from .path import Path, PathStep, solve_path
+from .price_ranges import PriceRange, PriceRanges, price_ranges
+from .substitutes import Substitute, Substitutes, substitutes
+
+__all__ = [
+    "Model",
+    "NearOptimal",
+    "Path",
+    "PathStep",
+    "PriceRange",
+    "PriceRanges",
+    "Substitute",
+    "Substitutes",
+    "near_optimal",
+    "price_ranges",
+    "solve_path",
+    "substitutes",
+]

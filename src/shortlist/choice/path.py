@@ -1,0 +1,195 @@
+"""The staircase: what every budget buys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..backends import solve
+from ..problem import SubsetProblem
+from ..result import Solution, Status
+from .near_optimal import GAP, TIE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """A selection that is the best one from a budget on, until the next step.
+
+    Attributes
+    ----------
+    limit : float
+        The smallest budget (or number of predictors) that buys it.
+    solution : Solution
+        The best model at that limit. Its lower bound holds up to the next step.
+    gained, lost : tuple of int
+        Predictors that are bought here and not one step before, and the other way round.
+    """
+
+    limit: float
+    solution: Solution
+    gained: tuple[int, ...]
+    lost: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Path:
+    """The exact staircase, cheapest first: a sequence of `PathStep`.
+
+    Attributes
+    ----------
+    steps : tuple of PathStep
+        From the cheapest selection to the best one that the problem's limits allow.
+    limit_name : str
+        What the steps differ by: "budget" or "max_features".
+    highest_limit : float
+        Up to where the staircase is known.
+    names : tuple of str
+        Names of the predictors.
+    """
+
+    steps: tuple[PathStep, ...]
+    limit_name: str
+    highest_limit: float
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[PathStep]:
+        return iter(self.steps)
+
+    def __getitem__(self, position: int) -> PathStep:
+        return self.steps[position]
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether every step is proven to be optimal."""
+        return all(step.solution.status is Status.OPTIMAL for step in self.steps)
+
+    def at(self, limit: float) -> PathStep:
+        """Return the step that a budget (or a number of predictors) buys."""
+        affordable = [step for step in self.steps if step.limit <= limit * (1.0 + 1e-9)]
+        if not affordable:
+            raise ValueError(
+                f"limit: {limit!r} is below the first step at {self.steps[0].limit:g}; raise it."
+            )
+        return affordable[-1]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per step: limit, cost, objective, bound, and what is bought."""
+        return pd.DataFrame(
+            {
+                self.limit_name: [step.limit for step in self.steps],
+                "cost": [step.solution.cost for step in self.steps],
+                "objective": [step.solution.objective for step in self.steps],
+                "lower_bound": [step.solution.lower_bound for step in self.steps],
+                "n_predictors": [len(step.solution.support) for step in self.steps],
+                "gained": [", ".join(self.names[g] for g in step.gained) for step in self.steps],
+                "lost": [", ".join(self.names[g] for g in step.lost) for step in self.steps],
+                "predictors": [
+                    ", ".join(self.names[g] for g in step.solution.support) for step in self.steps
+                ],
+            }
+        )
+
+    def plot(self) -> Figure:
+        """Draw the staircase, and below it which predictors each step buys (extra `plots`)."""
+        from .path_figure import draw_path
+
+        return draw_path(self)
+
+
+def solve_path(
+    problem: SubsetProblem,
+    *,
+    time_limit: float | None = None,
+    callback: Callable[[PathStep], None] | None = None,
+) -> Path:
+    """Find every budget at which the best affordable selection changes.
+
+    With a budget or with costs, the budget runs from what `include` costs up to the problem's
+    budget (or, if it has none, the price of everything), at the problem's `max_features`.
+    Otherwise the number of predictors runs up to `max_features`. Objectives that differ by less
+    than 1e-9, relatively, count as equal, and the cheaper selection is then the step.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+    time_limit : float, optional
+        Seconds for each step; steps that needed more say so in their solution's status.
+    callback : callable, optional
+        Called with each step as it is found, dearest first; `gained` and `lost` are then empty.
+
+    Returns
+    -------
+    Path
+        The steps, as a sequence, a table and a figure.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, budget=7, costs=[4, 3])
+    >>> [(step.limit, step.solution.support) for step in sl.solve_path(problem)]
+    [(0.0, ()), (4.0, (0,)), (7.0, (0, 1))]
+    """
+    limits = problem.constraints
+    by_budget = limits.budget < inf or bool((limits.costs != 1.0).any()) or bool(limits.fees)
+    everything = tuple(g for g in range(limits.n_predictors) if g not in limits.exclude)
+    current = problem
+    if by_budget and limits.budget == inf:
+        current = problem.with_limits(budget=limits.cost_of(everything))
+    highest = current.constraints.budget if by_budget else float(limits.max_features)
+    found: list[PathStep] = []
+    while True:
+        solution = solve(current, gap=GAP, time_limit=time_limit)
+        limit = solution.cost if by_budget else float(len(solution.support))
+        step = PathStep(limit, solution, (), ())
+        if found and solution.objective <= found[-1].solution.objective * (1.0 + TIE):
+            found.pop()  # as good and cheaper
+        found.append(step)
+        if callback is not None:
+            callback(step)
+        lower = _next_limits(current, solution, by_budget)
+        if lower is None:
+            break
+        current = lower
+    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
+    name = "budget" if by_budget else "max_features"
+    return Path(tuple(_compared(found[::-1])), name, highest, names)
+
+
+def _next_limits(
+    problem: SubsetProblem, solution: Solution, by_budget: bool
+) -> SubsetProblem | None:
+    """The problem whose limit is just below what the solution takes; None at the lowest."""
+    limits = problem.constraints
+    if not by_budget:
+        n = len(solution.support)
+        return problem.with_limits(max_features=n - 1) if n > len(limits.include) else None
+    cost = limits.unit_cost_of(solution.support)
+    if cost <= limits.unit_cost_of(limits.include):
+        return None
+    # Whole units, or else just beyond the tolerance of real prices.
+    lower = cost - 1.0 if limits.integral else cost * (1.0 - 4e-9)
+    if lower < limits.unit_cost_of(limits.include):
+        lower = limits.unit_cost_of(limits.include)
+    return problem.with_limits(budget=lower * limits.unit[0] / limits.unit[1])
+
+
+def _compared(steps: list[PathStep]) -> Iterator[PathStep]:
+    before: set[int] = set()
+    for step in steps:
+        now = set(step.solution.support)
+        yield PathStep(
+            step.limit, step.solution, tuple(sorted(now - before)), tuple(sorted(before - now))
+        )
+        before = now

@@ -1,0 +1,161 @@
+"""How far each price may move before another selection becomes the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+import pandas as pd
+
+from ..backends import solve
+from ..errors import InvalidProblemError
+from ..problem import SubsetProblem
+from ..result import Solution, Status
+from .near_optimal import GAP, TIE
+
+
+@dataclass(frozen=True)
+class PriceRange:
+    """The prices of one predictor at which the chosen selection stays optimal.
+
+    All other prices are as they are. It is optimal for prices above `low` (and at `low` if
+    `includes_low`) up to and including `high`.
+
+    Attributes
+    ----------
+    predictor : int
+        The predictor whose price moves.
+    price : float
+        Its price in the problem.
+    low, high : float
+        Ends of the range; `high` may be infinite.
+    includes_low : bool
+        Whether the selection is optimal at `low` too, which is so only if `low` is 0.
+    rival : tuple of int
+        The better selection that becomes affordable at `low`; empty if there is none.
+    """
+
+    predictor: int
+    price: float
+    low: float
+    high: float
+    includes_low: bool
+    rival: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PriceRanges:
+    """A range for each predictor: a sequence of `PriceRange`.
+
+    Attributes
+    ----------
+    solution : Solution
+        The selection whose optimality the ranges are about.
+    ranges : tuple of PriceRange
+        In the order of the predictors.
+    names : tuple of str
+        Names of the predictors.
+    """
+
+    solution: Solution
+    ranges: tuple[PriceRange, ...]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.ranges)
+
+    def __iter__(self) -> Iterator[PriceRange]:
+        return iter(self.ranges)
+
+    def __getitem__(self, position: int) -> PriceRange:
+        return self.ranges[position]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per predictor: whether it is bought, its price, and the range."""
+        bought = set(self.solution.support)
+        return pd.DataFrame(
+            {
+                "bought": [r.predictor in bought for r in self.ranges],
+                "price": [r.price for r in self.ranges],
+                "low": [r.low for r in self.ranges],
+                "high": [r.high for r in self.ranges],
+                "rival": [", ".join(self.names[g] for g in r.rival) for r in self.ranges],
+            },
+            index=pd.Index([self.names[r.predictor] for r in self.ranges], name="predictor"),
+        )
+
+
+def price_ranges(problem: SubsetProblem) -> PriceRanges:
+    """Find, for each predictor, the prices at which the best selection stays the best.
+
+    A higher price of a bought predictor matters once the selection exceeds the budget. A lower
+    price matters once a better selection with that predictor fits into the budget: this is found
+    by solving with the predictor at price 0, and then at the prices where a better one appears.
+    Objectives that differ by less than 1e-9, relatively, count as equal.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and a budget.
+
+    Returns
+    -------
+    PriceRanges
+        One range per predictor, as a sequence and as a table.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, budget=5, costs=[4, 3])
+    >>> [(r.low, r.high) for r in sl.price_ranges(problem)]
+    [(2.0, 5.0), (1.0, inf)]
+    """
+    limits = problem.constraints
+    if limits.budget == inf:
+        raise InvalidProblemError(
+            "problem: has no budget, so no price matters; give it costs and a budget."
+        )
+    best = solve(problem, gap=GAP)
+    if best.status is not Status.OPTIMAL:
+        raise InvalidProblemError(
+            "problem: its optimum could not be proven, so there is no selection to ask about."
+        )
+    ranges = []
+    for g in range(problem.n_predictors):
+        price = float(limits.costs[g])
+        high = price + max(0.0, limits.budget - best.cost) if g in best.support else inf
+        low: float = 0.0
+        rival: tuple[int, ...] = ()
+        if g not in limits.exclude:
+            low, rival = _lowest_price(problem, best, g)
+        ranges.append(PriceRange(g, price, low, high, not rival, rival))
+    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
+    return PriceRanges(best, tuple(ranges), names)
+
+
+def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float, tuple[int, ...]]:
+    """The highest price of g at which a better selection is affordable, and that selection."""
+    limits = problem.constraints
+    with_g = sorted({*limits.include, g})
+    if len(with_g) > limits.max_features:
+        return 0.0, ()
+    # The next higher price at which another rival may be the last affordable one.
+    step = limits.unit[0] / limits.unit[1] if limits.integral else 4 * TIE * limits.budget
+    low = price = 0.0
+    rival: tuple[int, ...] = ()
+    while price < limits.costs[g]:
+        costs = limits.costs.copy()
+        costs[g] = price
+        cheaper = problem.with_limits(costs=costs)
+        if not cheaper.constraints.is_affordable(tuple(with_g)):
+            break
+        solution = solve(cheaper.with_limits(include=with_g), gap=GAP)
+        if solution.objective >= best.objective * (1.0 - TIE):
+            break
+        # Affordable as long as the price of g is at most what is left after the others.
+        left = limits.budget - (solution.cost - price)
+        low, rival = min(left, float(limits.costs[g])), solution.support
+        price = left + step
+    return low, rival

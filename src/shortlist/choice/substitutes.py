@@ -1,0 +1,141 @@
+"""What to buy instead, when a predictor cannot be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..backends import solve
+from ..errors import InvalidProblemError
+from ..problem import Predictor, SubsetProblem
+from ..result import Solution
+
+
+@dataclass(frozen=True)
+class Substitute:
+    """The best affordable model without one predictor.
+
+    Attributes
+    ----------
+    predictor : int
+        The predictor that cannot be measured.
+    solution : Solution
+        The best model without it.
+    increase : float
+        What its absence costs: the objective of `solution` minus that of the best model.
+    gained, lost : tuple of int
+        Predictors that are bought instead, and those that are no longer bought.
+    """
+
+    predictor: int
+    solution: Solution
+    increase: float
+    gained: tuple[int, ...]
+    lost: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Substitutes:
+    """Substitutes for one or more predictors: a sequence of `Substitute`.
+
+    Attributes
+    ----------
+    best : Solution
+        The best model of the problem as it is.
+    substitutes : tuple of Substitute
+        In the order of the predictors.
+    names : tuple of str
+        Names of the problem's predictors.
+    """
+
+    best: Solution
+    substitutes: tuple[Substitute, ...]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.substitutes)
+
+    def __iter__(self) -> Iterator[Substitute]:
+        return iter(self.substitutes)
+
+    def __getitem__(self, position: int) -> Substitute:
+        return self.substitutes[position]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per predictor: what its absence costs, and what is bought instead."""
+        return pd.DataFrame(
+            {
+                "increase": [s.increase for s in self.substitutes],
+                "relative_increase": [s.increase / self.best.objective for s in self.substitutes],
+                "objective": [s.solution.objective for s in self.substitutes],
+                "cost": [s.solution.cost for s in self.substitutes],
+                "gained": [", ".join(self.names[g] for g in s.gained) for s in self.substitutes],
+                "lost": [", ".join(self.names[g] for g in s.lost) for s in self.substitutes],
+            },
+            index=pd.Index([self.names[s.predictor] for s in self.substitutes], name="without"),
+        )
+
+
+def substitutes(
+    problem: SubsetProblem,
+    predictor: Predictor | None = None,
+    *,
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+) -> Substitutes:
+    """Find the best affordable model when a predictor cannot be measured, and what that costs.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+    predictor : name or index, optional
+        By default each predictor of the best model in turn, those in `include` excepted.
+    gap : float
+        As for `solve`.
+    time_limit : float, optional
+        Seconds for each solve; the status of each solution says whether it was enough.
+
+    Returns
+    -------
+    Substitutes
+        One per predictor, as a sequence and as a table.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.9], [2.0, 1.0, 2.2], [3.0, 0.0, 2.8]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=1)
+    >>> [(s.predictor, s.solution.support) for s in sl.substitutes(problem)]
+    [(0, (2,))]
+    """
+    best = solve(problem, gap=gap, time_limit=time_limit)
+    limits = problem.constraints
+    if predictor is None:
+        missing = [g for g in best.support if g not in limits.include]
+    else:
+        missing = [problem.index_of("predictor", predictor)]
+        if missing[0] in limits.include:
+            raise InvalidProblemError(
+                f"predictor: {problem.name_of(missing[0])} is in include, so every model has it; "
+                "remove it from include first."
+            )
+    rows = []
+    for g in missing:
+        without = problem.with_limits(exclude=sorted({*limits.exclude, g}))
+        solution = best
+        if g in best.support:
+            solution = solve(without, gap=gap, time_limit=time_limit)
+        rows.append(
+            Substitute(
+                predictor=g,
+                solution=solution,
+                increase=solution.objective - best.objective,
+                gained=tuple(sorted(set(solution.support) - set(best.support))),
+                lost=tuple(sorted(set(best.support) - set(solution.support))),
+            )
+        )
+    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
+    return Substitutes(best, tuple(rows), names)
