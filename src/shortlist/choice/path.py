@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import pandas as pd
 from ..backends import solve
 from ..problem import SubsetProblem
 from ..result import Solution, Status
+from ..solver.staircase import has_shared_tree, solve_budgets
 from .near_optimal import GAP, TIE
 
 if TYPE_CHECKING:
@@ -110,7 +111,6 @@ def solve_path(
     problem: SubsetProblem,
     *,
     time_limit: float | None = None,
-    callback: Callable[[PathStep], None] | None = None,
 ) -> Path:
     """Find every budget at which the best affordable selection changes.
 
@@ -124,9 +124,8 @@ def solve_path(
     problem : SubsetProblem
         Data, prices and limits.
     time_limit : float, optional
-        Seconds for each step; steps that needed more say so in their solution's status.
-    callback : callable, optional
-        Called with each step as it is found, dearest first; `gained` and `lost` are then empty.
+        Seconds for each step; steps that needed more say so in their solution's status. Without
+        it, whole prices and no limit on the number let one search serve all budgets.
 
     Returns
     -------
@@ -148,23 +147,31 @@ def solve_path(
     if by_budget and limits.budget == inf:
         current = problem.with_limits(budget=limits.cost_of(everything))
     highest = current.constraints.budget if by_budget else float(limits.max_features)
-    found: list[PathStep] = []
-    while True:
-        solution = solve(current, gap=GAP, time_limit=time_limit)
-        limit = solution.cost if by_budget else float(len(solution.support))
-        step = PathStep(limit, solution, (), ())
-        if found and solution.objective <= found[-1].solution.objective * (1.0 + TIE):
-            found.pop()  # as good and cheaper
-        found.append(step)
-        if callback is not None:
-            callback(step)
-        lower = _next_limits(current, solution, by_budget)
-        if lower is None:
-            break
-        current = lower
+    shared = by_budget and time_limit is None and has_shared_tree(current)
+    solutions = (
+        reversed(solve_budgets(current, GAP))
+        if shared
+        else _one_by_one(current, by_budget, time_limit)
+    )
+    found: list[Solution] = []
+    for solution in solutions:
+        if found and solution.objective <= found[-1].objective * (1.0 + TIE):
+            found.pop()  # as good and not dearer
+        found.append(solution)
     names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
     name = "budget" if by_budget else "max_features"
-    return Path(tuple(_compared(found[::-1])), name, highest, names)
+    return Path(tuple(_steps(found[::-1], by_budget)), name, highest, names)
+
+
+def _one_by_one(
+    problem: SubsetProblem, by_budget: bool, time_limit: float | None
+) -> Iterator[Solution]:
+    """Solve at the highest limit, then just below what that solution takes, and so on."""
+    current: SubsetProblem | None = problem
+    while current is not None:
+        solution = solve(current, gap=GAP, time_limit=time_limit)
+        yield solution
+        current = _next_limits(current, solution, by_budget)
 
 
 def _next_limits(
@@ -185,11 +192,10 @@ def _next_limits(
     return problem.with_limits(budget=lower * limits.unit[0] / limits.unit[1])
 
 
-def _compared(steps: list[PathStep]) -> Iterator[PathStep]:
+def _steps(solutions: list[Solution], by_budget: bool) -> Iterator[PathStep]:
     before: set[int] = set()
-    for step in steps:
-        now = set(step.solution.support)
-        yield PathStep(
-            step.limit, step.solution, tuple(sorted(now - before)), tuple(sorted(before - now))
-        )
+    for solution in solutions:
+        now = set(solution.support)
+        limit = solution.cost if by_budget else float(len(now))
+        yield PathStep(limit, solution, tuple(sorted(now - before)), tuple(sorted(before - now)))
         before = now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,12 +85,24 @@ class Prover:
 
     def __call__(self, solution: Solution) -> Certificate:
         """Return the certificate of the solution."""
+        return self.certificate(self.problem, solution, lambda steps: (step for step, _ in steps))
+
+    def certificate(
+        self,
+        problem: SubsetProblem,
+        solution: Solution,
+        select: Callable[[list[tuple[Step, list[int]]]], Iterable[Step]],
+    ) -> Certificate:
+        """Return the certificate for a problem whose proof is a selection of the recorded steps.
+
+        The selection is made from steps with their recorded members.
+        """
         number, points = self._points()
-        steps = list(self._steps(number))
+        steps = list(select(list(self._steps(number))))
         steps += [Bound(node, number[point]) for node, point in self.open_nodes]
         columns = np.flatnonzero(solution.coef)
         return Certificate(
-            problem=self.problem.digest,
+            problem=problem.digest,
             objective=solution.objective,
             # The bounds of the search are floating point: claim a little less than it computed.
             lower_bound=max(0.0, solution.lower_bound - _ROUNDING * solution.objective),
@@ -116,7 +128,7 @@ class Prover:
             number.append(distinct.setdefault(point, len(distinct)))
         return number, list(distinct)
 
-    def _steps(self, number: list[int]) -> Iterator[Step]:
+    def _steps(self, number: list[int]) -> Iterator[tuple[Step, list[int]]]:
         trace, n_steps, n_members = self.trace, self.counter[STEPS], self.counter[MEMBERS]
         members = trace.member[:n_members].tolist()
         first = [*trace.first_member[:n_steps].tolist(), int(n_members)]
@@ -126,12 +138,12 @@ class Prover:
             if kind == FIX:
                 forbidden = tuple(g for g in mine if g >= 0)
                 bought = tuple(~g for g in mine if g < 0)
-                yield Fix(node, number[reference], forbidden, bought)
+                yield Fix(node, number[reference], forbidden, bought), mine
             elif kind == BOUND:
-                yield Bound(node, number[reference])
+                yield Bound(node, number[reference]), mine
             elif kind == BRANCH:
-                yield Branch(node, mine[0], reference, reference + 1)
+                yield Branch(node, mine[0], reference, reference + 1), mine
             elif kind == ONE:
-                yield One(node, number[reference], tuple(mine))
+                yield One(node, number[reference], tuple(mine)), mine
             else:
-                yield Unaffordable(node)
+                yield Unaffordable(node), mine

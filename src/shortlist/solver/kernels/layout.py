@@ -134,6 +134,16 @@ class Listing(NamedTuple):
     objective: np.ndarray
 
 
+class Stairs(NamedTuple):
+    """What each whole amount buys, from 0 to the budget."""
+
+    upper: np.ndarray  # (budget + 1,) objective of the best model found
+    closed: np.ndarray  # (budget + 1,) smallest bound of the closed leaves
+    status: np.ndarray  # (budget + 1, n_predictors)
+    theta: np.ndarray  # (budget + 1, n_columns)
+    theta0: np.ndarray
+
+
 class Trace(NamedTuple):
     """What a proof needs: see `trace`. Counters say how much of each array is in use."""
 

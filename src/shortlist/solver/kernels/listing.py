@@ -59,7 +59,9 @@ def run_listing(data, limits, work, tree, root, listing, max_nodes):
         base, value = 0.0, 0.0
         if n_free > 0:
             if all_affordable:
-                base, value, theta0 = _buy_all(data, limits, work, status, left, count, theta0)
+                base, value, theta0 = buy_all(
+                    data, limits, work, status, left, count, theta0, scalar[UPPER]
+                )
             else:
                 base, value, theta0, mu = relax(
                     data, limits, work, status, left, count, capacity, theta0, mu, scalar[UPPER],
@@ -99,7 +101,7 @@ def _start(data, work, tree, root):
 
 
 @njit(cache=True, error_model="numpy")
-def _buy_all(data, limits, work, status, left, count, theta0):
+def buy_all(data, limits, work, status, left, count, theta0, cutoff):
     """The relaxation of a node at which everything is affordable: fit all of it.
 
     Returns base, value and theta0 as `relax` does.
@@ -108,7 +110,7 @@ def _buy_all(data, limits, work, status, left, count, theta0):
         work.status_trial[g] = OUT if status[g] == OUT else IN
     n = columns_in(data.start, work.status_trial, work.theta, work.columns)
     linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, _, _ = fit_columns(data, work, n, theta0, work.scalar[UPPER], _COARSE, PREDICTOR)
+    theta0, _, _ = fit_columns(data, work, n, theta0, cutoff, _COARSE, PREDICTOR)
     theta0, _, base, _ = evaluate_rows(data, work, theta0, _BALANCE)
     evaluate_predictors(
         data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, status,

@@ -167,6 +167,35 @@ def _knapsack_table(limits, work, status, budget, forced):
 
 
 @njit(cache=True, error_model="numpy")
+def value_table(limits, work, status, budget, skipped):
+    """The best value for every whole amount up to the budget, without the predictor `skipped`.
+
+    Each fee group is entered with its fee paid first.
+    """
+    best = np.zeros(budget + 1)
+    entered = np.zeros(budget + 1)
+    group = -2
+    for g in limits.order:
+        if status[g] != FREE or g == skipped:
+            continue
+        f = limits.charged[g]
+        f = f if f >= 0 and not is_paid(limits, status, f) else -1
+        if f != group:
+            for b in range(budget + 1):
+                best[b] = max(best[b], entered[b])
+            fee = int(limits.fee[f]) if f >= 0 else 0
+            for b in range(budget + 1):
+                entered[b] = best[b - fee] if b >= fee else -np.inf
+            group = f
+        cost = int(limits.cost[g])
+        for b in range(budget, cost - 1, -1):
+            entered[b] = max(entered[b], entered[b - cost] + work.v[g])
+    for b in range(budget + 1):
+        best[b] = max(best[b], entered[b])
+    return best
+
+
+@njit(cache=True, error_model="numpy")
 def _add_item(old, new, price, value):
     width = old.shape[1]
     for b in range(width):

@@ -117,7 +117,7 @@ def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
                 node_bound, node_point = base - value, point
             if node_bound < cutoff:
                 # 3. Look for better incumbents.
-                if _is_heuristic_turn(counter[NODES]):
+                if is_heuristic_turn(counter[NODES]):
                     _look_for_incumbents(data, limits, work, status, root, theta0)
                 cutoff = scalar[UPPER] * (1.0 - gap)
             if node_bound >= cutoff:
@@ -172,7 +172,8 @@ def polish(data, work):
 
 
 @njit(cache=True, error_model="numpy")
-def _is_heuristic_turn(node):
+def is_heuristic_turn(node):
+    """Whether to look for incumbents at this node."""
     return node <= _EAGER_NODES or node % _ROUND_EVERY == 0
 
 

@@ -1,0 +1,144 @@
+"""The best model for every budget, as seen from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from time import perf_counter
+
+import numpy as np
+
+from ..certificate import Bound, Branch, Certificate, Fix, Step, Unaffordable
+from ..problem import SubsetProblem
+from ..result import Solution, Status
+from .compilation import ready_kernels
+from .kernels.layout import IN, NODES, OPEN, Stairs
+from .kernels.staircase import run_staircase, staircase_has_room
+from .prepare import Prepared, blank_trace, enlarge, lengthen, plant, prepare
+from .recording import Prover
+
+_FIRST_SLOTS = 64
+_SLICE_NODES = 256
+_LARGEST_TABLE = 20_000  # cells: budgets times predictors
+
+
+def has_shared_tree(problem: SubsetProblem) -> bool:
+    """Whether one tree can serve all budgets: whole prices, not too many, and no other limit."""
+    limits = problem.constraints
+    return (
+        limits.integral
+        and limits.budget < inf
+        and limits.max_features >= limits.n_predictors
+        and (limits.unit_budget + 1) * limits.n_predictors <= _LARGEST_TABLE
+    )
+
+
+def solve_budgets(problem: SubsetProblem, gap: float) -> list[Solution]:
+    """Return the best model for every whole budget from what `include` costs, cheapest first.
+
+    Budgets that buy the same model share a solution.
+    """
+    started = perf_counter()
+    ready_kernels()
+    prepared = prepare(problem)
+    n_budgets = int(problem.constraints.unit_budget) + 1
+    stairs = Stairs(
+        upper=np.full(n_budgets, inf),
+        closed=np.full(n_budgets, inf),
+        status=np.zeros((n_budgets, problem.n_predictors), dtype=np.int8),
+        theta=np.zeros((n_budgets, problem.n_columns)),
+        theta0=np.zeros(n_budgets),
+    )
+    tree = plant(prepared, _FIRST_SLOTS)
+    ranges = np.empty((2, _FIRST_SLOTS + 1), dtype=np.int64)
+    trace = blank_trace(prepared)
+    while True:
+        while not staircase_has_room(trace, prepared.work, n_budgets):
+            trace = lengthen(trace)
+        done = run_staircase(
+            prepared.data, prepared.limits, prepared.work, tree, ranges, trace, prepared.root,
+            stairs, gap, _SLICE_NODES,
+        )  # fmt: skip
+        if done:
+            break
+        if prepared.work.counter[OPEN] == len(tree.heap):
+            tree = enlarge(tree)
+            ranges = np.concatenate([ranges, np.empty_like(ranges[:, 1:])], axis=1)
+    prover = Prover(problem, prepared.columns, trace, prepared.work.counter.copy(), [])
+    seconds = perf_counter() - started
+    return list(_solutions(problem, prepared, stairs, prover, gap, seconds))
+
+
+def _solutions(
+    problem: SubsetProblem,
+    prepared: Prepared,
+    stairs: Stairs,
+    prover: Prover,
+    gap: float,
+    seconds: float,
+) -> Iterator[Solution]:
+    limits = problem.constraints
+    for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
+        coef = prepared.coefficients(stairs.theta[b])
+        intercept = float(stairs.theta0[b])
+        support = tuple(np.flatnonzero(stairs.status[b] == IN).tolist())
+        objective = problem.objective(coef, intercept)
+        lower_bound = min(max(0.0, float(stairs.closed[b])), objective)
+        proven = objective - lower_bound <= gap * objective
+        yield Solution(
+            status=Status.OPTIMAL if proven else Status.STALLED,
+            support=support,
+            cost=limits.cost_of(support),
+            coef=coef,
+            intercept=intercept,
+            objective=objective,
+            lower_bound=lower_bound,
+            nodes=int(prepared.work.counter[NODES]),
+            seconds=seconds,
+            prover=BudgetProver(prover, b),
+        )
+
+
+@dataclass(frozen=True)
+class BudgetProver:
+    """The part of the shared tree that proves the model of one budget."""
+
+    whole: Prover
+    budget: int  # in units
+
+    def __call__(self, solution: Solution) -> Certificate:
+        """Return the certificate of the solution, for the problem with this budget."""
+        problem = self.whole.problem
+        numerator, denominator = problem.constraints.unit
+        smaller = problem.with_limits(budget=self.budget * numerator / denominator)
+        return self.whole.certificate(smaller, solution, self._steps)
+
+    def _steps(self, recorded: list[tuple[Step, list[int]]]) -> Iterator[Step]:
+        """Walk the tree, and stop at each node as soon as a bound covers the budget."""
+        limits = self.whole.problem.constraints
+        by_node: dict[int, list[tuple[Step, list[int]]]] = {}
+        for step, members in recorded:
+            by_node.setdefault(step.node, []).append((step, members))
+        nodes = [(0, set(limits.include))]
+        while nodes:
+            node, bought = nodes.pop()
+            if limits.unit_cost_of(tuple(bought)) > self.budget:
+                yield Unaffordable(node)
+                continue
+            for step, members in by_node[node]:
+                if isinstance(step, Bound) and not members[0] <= self.budget <= members[1]:
+                    continue
+                yield step
+                if isinstance(step, Fix):
+                    bought |= set(step.bought)
+                    if limits.unit_cost_of(tuple(bought)) > self.budget:
+                        yield Unaffordable(node)
+                        break
+                elif isinstance(step, Branch):
+                    nodes += [
+                        (step.without, set(bought)),
+                        (step.including, bought | {step.predictor}),
+                    ]
+                else:
+                    break
