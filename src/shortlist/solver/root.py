@@ -18,6 +18,7 @@ from .prepare import prepare
 
 _MAX_ROUNDS = 50  # of a few Newton steps each
 _TOLERANCE = 1e-9
+_ROUNDING = 1e-12
 
 
 class RootRelaxation(NamedTuple):
@@ -45,7 +46,8 @@ def root_relaxation(problem: SubsetProblem) -> RootRelaxation:
     Returns
     -------
     RootRelaxation
-        Bounds of the optimum.
+        Bounds of the optimum. They may be apart where Newton's method stalls, as it may at weak
+        ridge on columns of very different scales.
 
     Examples
     --------
@@ -80,4 +82,6 @@ def root_relaxation(problem: SubsetProblem) -> RootRelaxation:
         upper = loss + 0.5 * data.ridge * float((squares[z > 0] / z[z > 0]).sum())
         if upper - lower <= _TOLERANCE * upper:
             break
+        # A group that a step left at 0 but for rounding stops the next steps: it has no direction.
+        work.theta[np.abs(work.theta) <= _ROUNDING * np.abs(work.theta).max()] = 0.0
     return RootRelaxation(lower, upper)
