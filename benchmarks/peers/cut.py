@@ -58,7 +58,10 @@ class Tangents:
 
 
 def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:
-    """Return (matrix, limits, lower, upper): matrix @ [z, s] <= limits; s says which fees are paid."""
+    """Return what z and the paid fees s must keep: rows @ [z, s] <= limits, and bounds.
+
+    The order is rows, limits, lower and upper bounds.
+    """
     constraints = problem.constraints
     n, n_fees = problem.n_predictors, len(constraints.fees)
     rows = [np.concatenate([np.ones(n), np.zeros(n_fees)])]

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from pyscipopt import SCIP_RESULT, Conshdlr, Model, quicksum
+from pyscipopt import SCIP_RESULT, Conshdlr, Model, quicksum  # type: ignore[attr-defined]
 
 import shortlist as sl
 
@@ -19,7 +19,7 @@ _FRACTIONAL_VIOLATION = 1e-3  # relative, of a cut at a fractional point
 _MAX_ROUNDS = 3  # of cuts at a fractional node below the root
 
 
-class _Losses(Conshdlr):  # type: ignore[misc]
+class _Losses(Conshdlr):
     """Keeps the variable `loss` above the best loss of the selection z."""
 
     def __init__(self, problem: sl.SubsetProblem, z: list[Any], loss: Any) -> None:
@@ -33,7 +33,7 @@ class _Losses(Conshdlr):  # type: ignore[misc]
         z = np.round(z) if whole else np.clip(z, 0.0, 1.0)
         cut = self.tangents.at(z)
         value = cut.constant - float(cut.slopes @ z)
-        violated = self.model.getSolVal(solution, self.loss) < value * (1.0 - tolerance)
+        violated = bool(self.model.getSolVal(solution, self.loss) < value * (1.0 - tolerance))
         if violated and add:
             plane = quicksum(
                 float(v) * variable for v, variable in zip(cut.slopes, self.z, strict=True)
