@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from . import datasets, evaluation, plots
     from .backends import available_backends, solve
     from .certificate import Certificate
-    from .conic import export
     from .choice import near_optimal, price_ranges, solve_path, substitutes
+    from .conic import export
     from .errors import (
         InfeasibleError,
         InvalidCertificateError,
