@@ -43,7 +43,7 @@ class ScipBackend:
         fits = SupportFits(problem)
         best, _ = fits.fit(options.warm_start or problem.constraints.include)
         model = with_bounds(conic_model(problem, scaled=True), best.objective)
-        # Each term of the objective may be too low by the tolerance.
+        # What each term of the objective may contribute to an error of the bound.
         allowance = _TOLERANCE * float(model.cost.sum())
         scip, x = build_scip(model)
         _set_parameters(scip, options)

@@ -74,7 +74,8 @@ def _cbf_lines(model: ConicModel) -> Iterator[str]:
     functions = stack([at_most, model.conic], model.n_variables)
     yield "# Best-subset selection for logistic regression, written by shortlist."
     for name, place in model.blocks.items():
-        yield f"# {name}: variables {place.start} to {place.stop - 1}"
+        if place.stop > place.start:
+            yield f"# {name}: variables {place.start} to {place.stop - 1}"
     yield from ("VER", "3", "", "OBJSENSE", "MIN", "")
     yield from ("VAR", f"{model.n_variables} 1", f"F {model.n_variables}", "")
     whole = np.flatnonzero(model.integer)

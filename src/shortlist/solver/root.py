@@ -11,7 +11,7 @@ from ..problem import SubsetProblem
 from .compilation import ready_kernels
 from .kernels.fit import PREDICTOR
 from .kernels.heuristic import FINE, fit_status
-from .kernels.layout import linear_predictor
+from .kernels.layout import FREE, IN, linear_predictor
 from .kernels.relaxation import relax
 from .kernels.search import settle
 from .prepare import prepare
@@ -63,11 +63,12 @@ def root_relaxation(problem: SubsetProblem) -> RootRelaxation:
     data, work = prepared.data, prepared.work
     limits = prepared.limits._replace(integral=False)
     status = prepared.root
-    left, count, capacity, n_free = settle(limits, work, status)
+    left, count, capacity, _, all_affordable = settle(limits, work, status)
     positive = data.w[: data.n_positive].sum()
     theta0, mu = log(positive / (data.w.sum() - positive)), 0.0
     work.theta[:] = 0.0
-    if n_free == 0:
+    if all_affordable:
+        status[status == FREE] = IN
         linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
         _, objective, bound = fit_status(data, work, status, theta0, inf, FINE, PREDICTOR)
         return RootRelaxation(bound, objective)
