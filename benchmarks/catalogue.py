@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from . import gaussian, grid, parkinson, startup, tall
+from . import gaussian, grid, parkinson, peer_grid, startup, tall
 from .measure import Row
 from .settings import Settings
 from .table import Summary
@@ -31,4 +31,5 @@ EXPERIMENTS: dict[str, Experiment] = {
     "gaussian": gaussian,
     "tall": tall,
     "startup": startup,
+    "peers": peer_grid,
 }

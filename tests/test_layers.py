@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"estimators", "baselines"}),
     frozenset({"choice"}),
     frozenset({"backends"}),
-    frozenset({"solver"}),
+    frozenset({"solver", "conic"}),
     frozenset({"verification", "result", "options"}),
     frozenset({"certificate"}),
     frozenset({"problem", "constraints", "losses"}),

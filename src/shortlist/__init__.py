@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .backends import available_backends, solve
     from .certificate import Certificate
     from .choice import near_optimal, price_ranges, solve_path, substitutes
+    from .conic import export
     from .errors import (
         InfeasibleError,
         InvalidCertificateError,
@@ -45,6 +46,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "evaluation",
+    "export",
     "near_optimal",
     "plots",
     "price_ranges",
@@ -71,6 +73,7 @@ _HOMES = {
     "Verdict": ".verification",
     "available_backends": ".backends",
     "evaluate": ".evaluation",
+    "export": ".conic",
     "near_optimal": ".choice",
     "price_ranges": ".choice",
     "solve": ".backends",

@@ -43,6 +43,10 @@ _REGISTRY = {
     "enumeration": _Entry(
         ".enumeration", "EnumerationBackend", "fits every selection: slow, simple, a reference"
     ),
+    "scip": _Entry(".scip", "ScipBackend", "SCIP on the paper's conic model; an extra"),
+    "mosek": _Entry(
+        ".mosek", "MosekBackend", "MOSEK on the paper's conic model; an extra with a licence"
+    ),
     "univariable": _Entry(
         "..baselines.univariable",
         "UnivariableBackend",
@@ -81,7 +85,7 @@ def available_backends() -> dict[str, str]:
     --------
     >>> import shortlist as sl
     >>> list(sl.available_backends())[:4]
-    ['native', 'enumeration', 'univariable', 'correlation']
+    ['native', 'enumeration', 'scip', 'mosek']
     """
     return {name: entry.description for name, entry in _REGISTRY.items()}
 

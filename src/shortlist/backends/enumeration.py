@@ -18,6 +18,7 @@ from ..errors import InvalidProblemError
 from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
+from .conclusion import conclude
 from .support_fit import Model, SupportFits
 
 Float = NDArray[np.float64]
@@ -34,10 +35,10 @@ class EnumerationBackend:
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best of all affordable models."""
-        start = perf_counter()
+        started = perf_counter()
         fits = SupportFits(problem)
         supports = _supports_to_fit(fits)
-        best, lower_bound, nodes, status = None, inf, 0, None
+        best, lower_bound, nodes, stopped = None, inf, 0, None
         try:
             if options.warm_start is not None:
                 best = fits.fit(options.warm_start)[0]
@@ -47,37 +48,30 @@ class EnumerationBackend:
                 lower_bound = min(lower_bound, bound)
                 if best is None or _is_better(model, best):
                     best = model
-                seconds = perf_counter() - start
+                seconds = perf_counter() - started
                 unfitted = len(supports) - nodes
                 if options.callback is not None:
                     proven = 0.0 if unfitted else lower_bound
                     options.callback(Progress(nodes, unfitted, best.objective, proven, seconds))
                 if unfitted and options.time_limit is not None and seconds >= options.time_limit:
-                    status = Status.TIME_LIMIT
+                    stopped = Status.TIME_LIMIT
                     break
                 if unfitted and options.node_limit is not None and nodes >= options.node_limit:
-                    status = Status.NODE_LIMIT
+                    stopped = Status.NODE_LIMIT
                     break
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            stopped = Status.INTERRUPTED
             best = best or fits.intercept_model()
         assert best is not None  # there always is a selection to fit: `include`, if nothing else
-        if status is not None:
-            lower_bound = 0.0  # all that is known of the selections not fitted
-        elif best.objective - lower_bound <= options.gap * best.objective:
-            status = Status.OPTIMAL
-        else:
-            status = Status.STALLED
-        return Solution(
-            status=status,
-            support=best.support,
-            cost=problem.constraints.cost_of(best.support),
-            coef=best.coef,
-            intercept=best.intercept,
-            objective=best.objective,
-            lower_bound=lower_bound,
+        return conclude(
+            problem,
+            best,
+            # Nothing is known of the selections that were not fitted.
+            lower_bound=lower_bound if stopped is None else 0.0,
+            stopped=stopped,
+            gap=options.gap,
             nodes=nodes,
-            seconds=perf_counter() - start,
+            started=started,
         )
 
 

@@ -1,0 +1,30 @@
+"""abess: splicing, a heuristic for a number of columns, with its penalty matched to the ridge."""
+
+from __future__ import annotations
+
+import numpy as np
+from abess import LogisticRegression  # type: ignore[import-untyped]
+
+import shortlist as sl
+
+from .answer import Answer
+
+
+def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
+    """Return its best support of `max_features` columns; None for what it has no words for.
+
+    Its objective is the summed loss plus alpha times the squared coefficients, if it is told not to
+    scale the columns: alpha is half of the ridge. It knows neither costs nor a time limit.
+    """
+    constraints = problem.constraints
+    if constraints.budget < np.inf or problem.has_groups or constraints.exclude:
+        return None
+    model = LogisticRegression(
+        support_size=[constraints.max_features],
+        alpha=[0.5 * problem.ridge],
+        always_select=list(constraints.include),
+        max_iter=100,
+        primary_model_fit_max_iter=100,
+    )
+    model.fit(problem.X, problem.signs > 0, is_normal=False, sample_weight=problem.weights)
+    return Answer(tuple(np.flatnonzero(model.coef_).tolist()))

@@ -1,0 +1,83 @@
+"""The cuts of outer approximation: tangents of the best loss as a function of the selection.
+
+For z in [0, 1]^G, f(z) = max over a of sum_m w_m H(a_m) - sum_g z_g v_g(a), with the a, H and v of
+`docs/method.md`. As a maximum of functions that are linear in z it is convex, and each a gives
+
+    f(z) >= sum_m w_m H(a_m) - sum_g z_g v_g(a)       for all z,
+
+a cut that is tight where a is best. This is the method of Bertsimas, Pauphilet and Van Parys,
+"Sparse classification: a scalable discrete optimization perspective" (2021).
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr, expit
+
+import shortlist as sl
+from shortlist.backends.support_fit import SupportFits
+
+Float = NDArray[np.float64]
+
+
+class Cut(NamedTuple):
+    """f(z) >= constant - slopes @ z, with equality at the point that it was made for."""
+
+    constant: float
+    slopes: Float
+
+
+class Tangents:
+    """Makes cuts of one problem."""
+
+    def __init__(self, problem: sl.SubsetProblem) -> None:
+        self.problem = problem
+
+    def at(self, z: Float) -> Cut:
+        """Return the cut at a point: a fit in which column n is multiplied by sqrt(z_g(n))."""
+        problem = self.problem
+        z = np.where(z > 1e-9, z, 0.0)
+        factor = np.sqrt(z[problem.column_predictor])
+        scaled = sl.SubsetProblem(
+            problem.X * factor, problem.signs, ridge=problem.ridge, sample_weight=problem.weights,
+        )  # fmt: skip
+        model, _ = SupportFits(scaled).fit(tuple(np.flatnonzero(factor).tolist()))
+        signs, weights = problem.signs, problem.weights
+        a = expit(-signs * scaled.decision_function(model.coef, model.intercept))
+        # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
+        mass = {side: float(weights[signs == side] @ a[signs == side]) for side in (-1.0, 1.0)}
+        for side, own in mass.items():
+            a[signs == side] *= min(1.0, mass[-side] / own)
+        slopes = problem.X.T @ (weights * a * signs)
+        values = np.bincount(problem.column_predictor, slopes**2, problem.n_predictors)
+        return Cut(float(weights @ (entr(a) + entr(1.0 - a))), values / (2.0 * problem.ridge))
+
+
+def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:
+    """Return what z and the paid fees s must keep: rows @ [z, s] <= limits, and bounds.
+
+    The order is rows, limits, lower and upper bounds.
+    """
+    constraints = problem.constraints
+    n, n_fees = problem.n_predictors, len(constraints.fees)
+    rows = [np.concatenate([np.ones(n), np.zeros(n_fees)])]
+    limits = [float(constraints.max_features)]
+    if constraints.budget < inf:
+        rows.append(np.concatenate([constraints.unit_costs, constraints.unit_fees]))
+        limits.append(constraints.unit_budget)
+    for f, fee in enumerate(constraints.fees):
+        for g in fee.members:
+            row = np.zeros(n + n_fees)
+            row[g], row[n + f] = 1.0, -1.0
+            rows.append(row)
+            limits.append(0.0)
+    lower, upper = np.zeros(n + n_fees), np.ones(n + n_fees)
+    lower[list(constraints.include)] = 1.0
+    for g in range(n):
+        if not constraints.is_affordable(tuple({*constraints.include, g})):
+            upper[g] = 0.0
+    return np.array(rows), np.array(limits), lower, upper

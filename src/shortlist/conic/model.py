@@ -1,0 +1,252 @@
+"""The conic model of Knauer and Rodner (2023), with the fees and groups of this package.
+
+The paper's eq. 8, with the limits of eq. 7 and eq. 9, in this package's symbols: rows m with
+weights w_m, columns n, predictors g with columns theta_g, fees f.
+
+    minimise    sum_m w_m t_m + ridge sum_g r_g
+    subject to  [u_m, 1, -y_m (x_m' theta + theta_0) - t_m]  in the exponential cone       (eq. 4)
+                [v_m, 1, -t_m]                               in the exponential cone       (eq. 4)
+                u_m + v_m <= 1                                                             (eq. 4)
+                [z_g, r_g, theta_g]                          in the rotated quadratic cone (eq. 6)
+                sum_g z_g <= max_features                                                  (eq. 7)
+                sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
+                z_g <= s_f                                   for every member g of fee f
+                z_g, s_f in {0, 1}
+
+The exponential cone holds a, b, c with a >= b exp(c / b) and b > 0, and its closure; the rotated
+quadratic cone a, b, c.. with 2 a b >= ||c||^2 and a, b >= 0 (eq. 3 and 5). A predictor that must be
+bought has z_g = 1; one that must not, or that is not affordable next to those, has z_g = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..problem import SubsetProblem
+from .affine import Affine, Float, combine, constant, interleave, stack
+
+
+class Cone(Enum):
+    """The kinds of cone, with the order of coordinates that MOSEK and the CBF format use too."""
+
+    EXPONENTIAL = "exponential"
+    ROTATED = "rotated quadratic"
+
+
+@dataclass(frozen=True)
+class ConicModel:
+    """Minimise `cost @ x` over x within bounds, some whole numbers, subject to rows and cones.
+
+    Attributes
+    ----------
+    cost : ndarray of shape (n_variables,)
+        The objective.
+    lower, upper : ndarray of shape (n_variables,)
+        Bounds, infinite where there is none.
+    integer : ndarray of shape (n_variables,), bool
+        Which variables are whole numbers: z and s.
+    blocks : dict from str to slice
+        Where the variables theta, theta_0, t, u, v, r, z and s are.
+    rows : Affine
+        Functions that must not be positive.
+    conic : Affine
+        Functions that must lie in the cones, which take them in order.
+    cones : tuple of (Cone, int)
+        Kind and dimension of each cone.
+    owner : ndarray of shape (n_columns,)
+        The predictor of each column.
+    scale : float
+    shift : ndarray of shape (n_columns,)
+        A column x of the problem is (x - shift) / scale in the model: theta is scale times the
+        coefficients, theta_0 the intercept plus shift times the coefficients.
+    """
+
+    cost: Float
+    lower: Float
+    upper: Float
+    integer: NDArray[np.bool_]
+    blocks: dict[str, slice]
+    rows: Affine
+    conic: Affine
+    cones: tuple[tuple[Cone, int], ...]
+    owner: NDArray[np.int64]
+    scale: float
+    shift: Float
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cost)
+
+    def block(self, name: str) -> Affine:
+        """Return the variables of a block as functions."""
+        return _block(self.blocks[name], self.n_variables)
+
+    def bounds(self) -> Affine:
+        """Return the bounds as functions that must not be positive."""
+        x = _block(slice(0, self.n_variables), self.n_variables)
+        below, above = np.isfinite(self.lower), np.isfinite(self.upper)
+        return stack(
+            [
+                Affine(-x.matrix[below], self.lower[below]),
+                Affine(x.matrix[above], -self.upper[above]),
+            ],
+            self.n_variables,
+        )
+
+    def names(self) -> list[str]:
+        """Return a name for each variable: `theta_0`, and `z[3]` for the fourth of a block."""
+        return [
+            block if block == "theta_0" else f"{block}[{i}]"
+            for block, place in self.blocks.items()
+            for i in range(place.stop - place.start)
+        ]
+
+    def support_of(self, x: Float) -> tuple[int, ...]:
+        """Return the predictors that a solution buys."""
+        return tuple(np.flatnonzero(x[self.blocks["z"]] > 0.5).tolist())
+
+
+def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
+    """Write a problem as a conic model.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits.
+    scaled : bool
+        Whether to scale by sqrt(ridge), so that the ridge is 1, and to centre the columns, which
+        moves theta_0 alone: the same model, for solvers whose tolerances are absolute.
+
+    Returns
+    -------
+    ConicModel
+        The model; rows of weight 0 are left out.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.conic import conic_model
+    >>> problem = sl.SubsetProblem([[0.0], [1.0], [2.0]], [0, 1, 1], ridge=0.1, max_features=1)
+    >>> model = conic_model(problem)
+    >>> model.names()[:3], len(model.cones)
+    (['theta[0]', 'theta_0', 't[0]'], 7)
+    """
+    constraints = problem.constraints
+    used = problem.weights > 0
+    y, w = problem.signs[used], problem.weights[used]
+    X, scale, shift = problem.X[used], 1.0, np.zeros(problem.n_columns)
+    if scaled:
+        scale, shift = sqrt(problem.ridge), w / w.sum() @ X
+        X = (X - shift) / scale
+    n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(constraints.fees)
+
+    blocks = _consecutive(
+        theta=problem.n_columns, theta_0=1, t=n_rows, u=n_rows, v=n_rows,
+        r=n_predictors, z=n_predictors, s=n_fees,
+    )  # fmt: skip
+    n_variables = blocks["s"].stop
+    theta, theta_0, t, u, v, r, z, s = (_block(place, n_variables) for place in blocks.values())
+    one = constant(1.0, n_rows, n_variables)
+
+    # eq. 4: t_m >= log(1 + exp(-margin_m))
+    margin = combine(y[:, np.newaxis] * X, theta) + combine(y[:, np.newaxis], theta_0)
+    softplus = [interleave(u, one, -margin - t), interleave(v, one, -t)]
+    rows = [u + v - one]
+    # eq. 6: z_g r_g >= ||theta_g||^2 / 2
+    columns = [np.flatnonzero(problem.column_predictor == g) for g in range(n_predictors)]
+    perspective = [
+        stack([z[[g]], r[[g]], theta[members]], n_variables) for g, members in enumerate(columns)
+    ]
+    # eq. 7
+    if constraints.max_features < n_predictors:
+        limit = constant(constraints.max_features, 1, n_variables)
+        rows.append(combine(np.ones((1, n_predictors)), z) - limit)
+    # eq. 9, with the fees; prices in the units in which they are whole numbers if they can be
+    if constraints.budget < inf:
+        limit = constant(constraints.unit_budget, 1, n_variables)
+        costs, fees = constraints.unit_costs, constraints.unit_fees
+        rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
+        rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
+
+    model = ConicModel(
+        cost=np.zeros(n_variables),
+        lower=np.full(n_variables, -inf),
+        upper=np.full(n_variables, inf),
+        integer=np.zeros(n_variables, dtype=bool),
+        blocks=blocks,
+        rows=stack(rows, n_variables),
+        conic=stack([*softplus, *perspective], n_variables),
+        cones=(
+            *[(Cone.EXPONENTIAL, 3)] * (2 * n_rows),
+            *[(Cone.ROTATED, 2 + len(members)) for members in columns],
+        ),
+        owner=problem.column_predictor,
+        scale=scale,
+        shift=shift,
+    )
+    model.cost[blocks["t"]] = w
+    model.cost[blocks["r"]] = problem.ridge / scale**2
+    model.lower[blocks["r"]] = 0.0
+    for binary in (blocks["z"], blocks["s"]):
+        model.lower[binary], model.upper[binary] = 0.0, 1.0
+        model.integer[binary] = True
+    model.lower[blocks["z"]][list(constraints.include)] = 1.0
+    for g in range(n_predictors):
+        if not constraints.is_affordable(tuple({*constraints.include, g})):
+            model.upper[blocks["z"]][g] = 0.0
+    return model
+
+
+def point_of(
+    problem: SubsetProblem,
+    model: ConicModel,
+    support: tuple[int, ...],
+    coef: Float,
+    intercept: float,
+) -> Float:
+    """Return the variables of a model that say the same as the coefficients of a selection.
+
+    Their cost is the objective of these coefficients.
+    """
+    margin = problem.signs * problem.decision_function(coef, intercept)
+    loss = np.logaddexp(0.0, -margin)
+    used = problem.weights > 0
+    theta = model.scale * coef
+    values: dict[str, Any] = {
+        "theta": theta,
+        "theta_0": intercept + model.shift @ coef,
+        "t": loss[used],
+        "u": np.exp(-margin - loss)[used],
+        "v": np.exp(-loss)[used],
+        "r": 0.5 * np.bincount(model.owner, theta**2, problem.n_predictors),
+        "z": np.isin(np.arange(problem.n_predictors), support),
+        "s": [not set(support).isdisjoint(fee.members) for fee in problem.constraints.fees],
+    }
+    x = np.zeros(model.n_variables)
+    for name, value in values.items():
+        x[model.blocks[name]] = value
+    return x
+
+
+def _consecutive(**sizes: int) -> dict[str, slice]:
+    blocks, start = {}, 0
+    for name, size in sizes.items():
+        blocks[name] = slice(start, start + size)
+        start += size
+    return blocks
+
+
+def _block(place: slice, n_variables: int) -> Affine:
+    size = place.stop - place.start
+    matrix = sparse.csr_array(
+        (np.ones(size), (np.arange(size), np.arange(place.start, place.stop))), (size, n_variables)
+    )
+    return Affine(matrix, np.zeros(size))

@@ -1,0 +1,120 @@
+"""The conic model as SCIP takes it: nonlinear constraints, and bounds on all variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import MissingDependencyError
+from .affine import Affine, combine, stack
+from .model import Cone, ConicModel
+
+# Known solutions stay well inside their bounds: SCIP has cut off better ones where they did not.
+_MARGIN = 1.01
+# Adds exp(-50) = 2e-22 to a loss.
+_LEAST_EXPONENT = -50.0
+
+
+def build_scip(model: ConicModel) -> tuple[Any, list[Any]]:
+    """Return a `pyscipopt.Model` that says the same, and its variables in the model's order.
+
+    A rotated cone is 2 a b >= ||c||^2. The exponential cones of the model have 1 as second and at
+    most 1 as first coordinate: each becomes a >= exp(e) with a variable e >= c between bounds.
+    Without them SCIP has met exp of numbers in the thousands, and called wrong solutions optimal.
+    """
+    pyscipopt = import_pyscipopt()
+    scip = pyscipopt.Model("shortlist")
+    scip.hideOutput()
+    x = [
+        scip.addVar(
+            name,
+            vtype="I" if model.integer[j] else "C",
+            lb=model.lower[j] if np.isfinite(model.lower[j]) else None,
+            ub=model.upper[j] if np.isfinite(model.upper[j]) else None,
+        )
+        for j, name in enumerate(model.names())
+    ]
+    scip.setObjective(pyscipopt.quicksum(model.cost[j] * x[j] for j in np.flatnonzero(model.cost)))
+    for function in _expressions(model.rows, x):
+        scip.addCons(function <= 0)
+    coordinates = _expressions(model.conic, x)
+    first = 0
+    for kind, size in model.cones:
+        a, b, *c = coordinates[first : first + size]
+        if kind is Cone.EXPONENTIAL:
+            exponent = scip.addVar(lb=_LEAST_EXPONENT, ub=0.0)
+            scip.addCons(c[0] <= exponent)
+            scip.addCons(pyscipopt.exp(exponent) <= a)
+        elif c:
+            scip.addCons(pyscipopt.quicksum(value * value for value in c) <= 2 * a * b)
+        first += size
+    return scip, x
+
+
+def with_bounds(model: ConicModel, objective: float) -> ConicModel:
+    """Add what holds for every solution that is not worse than a known objective.
+
+    Every term of the objective is then at most that, which bounds t, r and, by eq. 6 with z <= 1,
+    theta. A row of each class bounds theta_0, as t_m >= -y_m (x_m' theta + theta_0). The rows
+    -largest z_g <= theta_n <= largest z_g follow too. They make theta_n = 0 if z_g = 0 within a
+    solver's tolerance, where the cone alone leaves it the square root of that.
+
+    Parameters
+    ----------
+    model : ConicModel
+        The model.
+    objective : float
+        The objective of any affordable selection.
+
+    Returns
+    -------
+    ConicModel
+        The same with bounds on all variables.
+    """
+    blocks = model.blocks
+    lower, upper = model.lower.copy(), model.upper.copy()
+    for term in (blocks["t"], blocks["r"]):
+        lower[term], upper[term] = 0.0, _MARGIN * objective / model.cost[term]
+    for exponential in (blocks["u"], blocks["v"]):
+        lower[exponential], upper[exponential] = 0.0, 1.0
+    largest = sqrt(2.0 * upper[blocks["r"]][0])
+    lower[blocks["theta"]], upper[blocks["theta"]] = -largest, largest
+    # The last coordinates of the first cones are -y_m (x_m' theta + theta_0) - t_m.
+    slopes = model.conic.matrix[2 : 3 * len(upper[blocks["t"]]) : 3].toarray()
+    reach = upper[blocks["t"]] + largest * np.linalg.norm(slopes[:, blocks["theta"]], axis=1)
+    positive = slopes[:, blocks["theta_0"].start] < 0
+    lower[blocks["theta_0"]], upper[blocks["theta_0"]] = (
+        -reach[positive].min(),
+        reach[~positive].min(),
+    )
+    theta = model.block("theta")
+    most = combine(largest * sparse.eye_array(len(theta)), model.block("z")[model.owner])
+    rows = stack([model.rows, theta - most, -theta - most], model.n_variables)
+    return replace(model, lower=lower, upper=upper, rows=rows)
+
+
+def import_pyscipopt() -> Any:
+    """Return the package, or say in a sentence what to install."""
+    try:
+        import pyscipopt
+    except ImportError:
+        raise MissingDependencyError(
+            "SCIP is not installed; install shortlist[scip], or use the backend 'native', "
+            "which needs no other solver."
+        ) from None
+    return pyscipopt
+
+
+def _expressions(functions: Affine, x: list[Any]) -> list[Any]:
+    """Return functions as expressions of SCIP's variables."""
+    quicksum = import_pyscipopt().quicksum
+    matrix = functions.matrix
+    rows = zip(matrix.indptr[:-1], matrix.indptr[1:], functions.offset, strict=True)
+    return [
+        quicksum(matrix.data[k] * x[matrix.indices[k]] for k in range(start, stop)) + offset
+        for start, stop, offset in rows
+    ]

@@ -1,0 +1,57 @@
+"""Every backend on the catalogue of problems with known optima."""
+
+import numpy as np
+import pytest
+from catalogue import CATALOGUE
+
+import shortlist as sl
+from shortlist.errors import MissingDependencyError
+
+EXACT = [
+    name
+    for name, description in sl.available_backends().items()
+    if not description.startswith("heuristic:")
+]
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("backend", EXACT)
+def test_known_optimum(backend, name):
+    known = CATALOGUE[name]
+    problem = known.problem()
+    try:
+        solution = sl.solve(problem, backend)
+    except MissingDependencyError as reason:
+        pytest.skip(str(reason))
+    assert solution.status is sl.Status.OPTIMAL
+    assert solution.gap <= 1e-6
+    # Found to 10 digits by all, as the selection is the same and is fitted to the end.
+    assert solution.objective == pytest.approx(known.objective, rel=2e-9)
+    assert solution.lower_bound <= known.objective * (1 + 2e-9)
+    assert solution.support in known.supports
+    check_model(problem, solution)
+
+
+def check_model(problem, solution):
+    """What holds of every answer of every backend."""
+    assert problem.constraints.is_affordable(solution.support)
+    assert solution.cost == problem.constraints.cost_of(solution.support)
+    assert solution.objective == problem.objective(solution.coef, solution.intercept)
+    unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
+    assert not solution.coef[unused].any()
+    assert 0.0 <= solution.lower_bound <= solution.objective
+
+
+def test_the_catalogue_has_every_kind_of_problem():
+    problems = [known.problem() for known in CATALOGUE.values()]
+    limits = [problem.constraints for problem in problems]
+    with_budget = [c for c in limits if c.budget < np.inf]
+    assert {c.integral for c in with_budget} == {True, False}
+    assert any(c.unit[1] > 1 for c in with_budget)
+    assert any((c.costs == 0).any() for c in with_budget)
+    assert any(c.max_features < c.n_predictors for c in with_budget)
+    assert any(c.fees for c in with_budget)
+    assert any(c.include for c in limits)
+    assert any(c.exclude for c in limits)
+    assert any(problem.has_groups for problem in problems)
+    assert any((problem.weights == 0).any() for problem in problems)

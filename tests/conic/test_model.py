@@ -1,0 +1,88 @@
+"""The conic model against the problem it stands for."""
+
+import numpy as np
+import pytest
+from catalogue import CATALOGUE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_problems import random_problem
+
+import shortlist as sl
+from shortlist.conic.model import Cone, conic_model, point_of
+from shortlist.conic.scip import with_bounds
+
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
+MANY = settings(max_examples=60, deadline=None)
+SEEDS = st.integers(0, 10_000)
+
+
+def violation(model, x):
+    """The largest violation of a bound, row or cone."""
+    worst = max((model.lower - x).max(), (x - model.upper).max())
+    worst = max(worst, (model.rows.matrix @ x + model.rows.offset).max(initial=0.0))
+    values, first = model.conic.matrix @ x + model.conic.offset, 0
+    for kind, size in model.cones:
+        a, b, *c = values[first : first + size]
+        if kind is Cone.EXPONENTIAL:
+            worst = max(worst, b * np.exp(c[0] / b) - a)
+        else:
+            worst = max(worst, np.square(c).sum() - 2 * a * b, -a, -b)
+        first += size
+    assert first == len(values)
+    return worst
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@MANY
+@given(SEEDS, st.integers(0, 2**32 - 1))
+def test_a_selection_is_feasible_if_and_only_if_it_is_affordable(scaled, seed, draw):
+    problem = random_problem(seed)
+    rng = np.random.default_rng(draw)
+    support = tuple(np.flatnonzero(rng.random(problem.n_predictors) < rng.random()).tolist())
+    coef = np.zeros(problem.n_columns)
+    columns = problem.columns_of(support)
+    coef[columns] = rng.normal(size=len(columns)) / (1 + np.abs(problem.X[:, columns]).max(axis=0))
+    model = conic_model(problem, scaled=scaled)
+    x = point_of(problem, model, support, coef, 0.3)
+    objective = problem.objective(coef, 0.3)
+    assert model.cost @ x == pytest.approx(objective, rel=1e-12)
+    feasible = violation(model, x) <= 1e-9
+    assert feasible == problem.constraints.is_affordable(support)
+    assert model.support_of(x) == support
+
+
+@MANY
+@given(SEEDS)
+def test_bounds_do_not_cut_off_the_optimum(seed):
+    problem = random_problem(seed)
+    best = sl.solve(problem, "enumeration")
+    model = with_bounds(conic_model(problem, scaled=True), best.objective)
+    assert np.isfinite(model.lower).all()
+    assert np.isfinite(model.upper).all()
+    x = point_of(problem, model, best.support, best.coef, best.intercept)
+    assert violation(model, x) <= 1e-9 * max(1.0, np.abs(x).max()) ** 2
+
+
+def test_a_column_of_what_is_not_bought_has_coefficient_0():
+    problem = CATALOGUE["groups"].problem()
+    model = conic_model(problem)
+    coef = np.zeros(problem.n_columns)
+    coef[0] = 1.0
+    assert violation(model, point_of(problem, model, (0,), coef, 0.0)) < 1e-12
+    assert violation(model, point_of(problem, model, (), coef, 0.0)) == 1.0
+
+
+def test_what_is_decided_from_the_start_is_fixed():
+    problem = CATALOGUE["include within a budget"].problem()
+    model = conic_model(problem)
+    lower, upper = model.lower[model.blocks["z"]], model.upper[model.blocks["z"]]
+    assert np.flatnonzero(lower == 1).tolist() == [4]
+    # 2 is excluded, and 8 - 5 leaves too little for predictor 1.
+    assert np.flatnonzero(upper == 0).tolist() == [1, 2]
+
+
+def test_every_variable_has_a_name():
+    names = conic_model(CATALOGUE["fees"].problem()).names()
+    assert len(set(names)) == len(names)
+    assert {"theta[7]", "theta_0", "t[39]", "u[0]", "v[0]", "r[7]", "z[7]", "s[1]"} <= set(names)

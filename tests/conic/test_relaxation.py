@@ -1,0 +1,58 @@
+"""The bounds of the search are those of the paper's relaxation, as Clarabel solves it."""
+
+import sys
+
+import numpy as np
+import pytest
+from catalogue import CATALOGUE
+from random_problems import random_problem
+
+import shortlist as sl
+from shortlist.conic import solve_relaxation
+from shortlist.errors import MissingDependencyError
+from shortlist.solver.root import root_relaxation
+
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
+
+def is_one_limit(problem):
+    """Whether the search relaxes just what the conic model relaxes."""
+    constraints = problem.constraints
+    has_budget = constraints.budget < np.inf
+    both = has_budget and constraints.max_features < constraints.n_predictors
+    return not both and not (has_budget and constraints.fees)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_native_root_relaxation_is_that_of_the_conic_model(name):
+    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
+    known = CATALOGUE[name]
+    problem = known.problem()
+    value = solve_relaxation(problem)
+    root = root_relaxation(problem)
+    assert root.lower_bound <= value * (1 + 1e-6)
+    assert value <= known.objective * (1 + 1e-6)
+    if is_one_limit(problem):
+        assert root.lower_bound == pytest.approx(value, rel=1e-5)
+        assert root.upper_bound == pytest.approx(value, rel=1e-5)
+    else:
+        assert "fees" in name or "both" in name
+
+
+def test_the_native_root_relaxation_encloses_that_of_the_conic_model():
+    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
+    n_equal = 0
+    for seed in range(100):
+        problem = random_problem(seed)
+        value, root = solve_relaxation(problem), root_relaxation(problem)
+        assert root.lower_bound <= value * (1 + 1e-5), seed
+        if is_one_limit(problem):
+            assert root.upper_bound >= value * (1 - 1e-5), seed
+            n_equal += root.upper_bound - root.lower_bound <= 1e-5 * value
+    assert n_equal >= 50
+
+
+def test_without_the_package_a_sentence_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(MissingDependencyError, match=r"install shortlist\[clarabel\]"):
+        solve_relaxation(sl.SubsetProblem([[0.0], [1.0]], [0, 1], ridge=1.0))
