@@ -13,6 +13,10 @@ class InvalidCertificateError(ValueError):
     """A file that is not a certificate; the message says what is wrong with it."""
 
 
+class InvalidFileError(ValueError):
+    """A file that cannot be read or written as asked; the message names it and the fix."""
+
+
 class MissingDependencyError(ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 

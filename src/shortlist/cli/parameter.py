@@ -1,0 +1,35 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Patients, one per row, names of the columns first: CSV, TSV, Parquet or Excel.",
+        show_default=False,
+    ),
+]
+OutcomeColumn = Annotated[
+    str, typer.Option("--outcome", metavar="COLUMN", help="The column to predict.")
+]
+PersonColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--person",
+        metavar="COLUMN",
+        help="The column that says whom a row belongs to, if persons have several rows.",
+    ),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where to write the CSV, if not to the terminal."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]

@@ -1,0 +1,24 @@
+"""Where a command writes: checked before the work, so that no answer is lost for a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import InvalidFileError
+
+
+def check_places(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Raise if an output has no folder, or would replace an input or another output."""
+    taken = {path.resolve(): path for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        if path.is_dir() or not path.parent.is_dir():
+            raise InvalidFileError(
+                f"{path}: cannot be written, because "
+                + ("it is a folder." if path.is_dir() else f"there is no folder {path.parent}.")
+            )
+        if path.resolve() in taken:
+            raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
+        taken[path.resolve()] = path
