@@ -225,8 +225,8 @@ class PrognosticModel(LogOddsClassifier):
         Parameters
         ----------
         X : DataFrame
-            At least the columns bought, in any order, some values missing; or an array with all
-            columns of `fit`.
+            At least the columns bought, in any order, some values missing; or a table without
+            names and with all columns of `fit`.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class PrognosticModel(LogOddsClassifier):
         """
         check_is_fitted(self)
         table = as_table(X)
-        if not isinstance(X, pd.DataFrame) and table.shape[1] != self.n_features_in_:
+        if table is not X and table.shape[1] != self.n_features_in_:  # by position, not by name
             raise ValueError(
                 f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."

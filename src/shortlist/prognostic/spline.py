@@ -52,8 +52,7 @@ class NaturalSpline(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_knots : int, optional
         3, 4 or 5 knots at fixed quantiles of each column; None leaves the columns as they are.
-        A column in which the knots coincide, or have too few values between them, gets fewer, and
-        none if fewer than three remain.
+        A column in which some of these coincide gets fewer, and none if fewer than three remain.
 
     Attributes
     ----------
@@ -79,7 +78,7 @@ class NaturalSpline(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _place(self, column: Float) -> tuple[float, ...]:
         if self.n_knots is None:
             return ()
-        knots = np.unique(np.quantile(column, KNOT_QUANTILES[self.n_knots]))
+        knots = np.unique(np.quantile(column, KNOT_QUANTILES[self.n_knots], method="nearest"))
         spread = float(column.max() - column.min())
         apart = knots[np.concatenate([[True], np.diff(knots) > 1e-6 * spread])]
         return tuple(apart.tolist()) if len(apart) >= 3 else ()

@@ -67,10 +67,11 @@ class Study:
 
 
 def as_table(X: Any) -> pd.DataFrame:
-    """Return X as a DataFrame whose columns have names; those of an array are x0, x1, ..."""
+    """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
     if not isinstance(X, pd.DataFrame):
-        array = check_array(X, dtype=None, ensure_all_finite=False)
-        return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])]).infer_objects()
+        X = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
+    if not any(isinstance(name, str) for name in X.columns):
+        return X.set_axis([f"x{i}" for i in range(X.shape[1])], axis="columns")
     for name in X.columns:
         if not isinstance(name, str) or not name:
             raise InvalidProblemError(f"X: the column name {name!r} must be text; rename it.")
@@ -171,10 +172,12 @@ def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
         )
     check_classification_targets(labels)
     n_classes = len(np.unique(labels))
-    if n_classes != 2:
+    if n_classes < 2:
+        raise InvalidProblemError("y: has only 1 class but exactly 2 are needed; add the other.")
+    if n_classes > 2:
         raise InvalidProblemError(
-            f"y: the outcome has {n_classes} different value(s) but exactly 2 are needed; "
-            "select or merge them."
+            f"Only binary classification is supported, but y has {n_classes} classes; "
+            "select or merge classes."
         )
     return np.asarray(labels)
 
