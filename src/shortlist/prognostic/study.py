@@ -94,6 +94,11 @@ def check_study(
     labels = _labels(y, len(table))
     for argument, names in (("include", include), ("exclude", exclude)):
         _check_names(argument, names, table)
+    both = sorted(set(include).intersection(exclude))
+    if both:
+        raise InvalidProblemError(
+            f"include and exclude: {both[0]!r} is in both; remove it from one."
+        )
     candidates = table.drop(columns=list(exclude))
     candidate_kinds = infer_kinds(
         candidates, {name: kind for name, kind in (kinds or {}).items() if name not in exclude}

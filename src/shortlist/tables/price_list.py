@@ -106,7 +106,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _column(path: Path, cell: str, columns: Sequence[str]) -> str:
-    for name in (cell, original(cell)):
+    for name in (original(cell), cell):
         if name in columns:
             return name
     raise InvalidFileError(

@@ -17,6 +17,12 @@ from .delimited import check_names, check_size, find_delimiter, read_lines, read
 _MISSING = ["?", "."]
 _DECIMAL_COMMA = re.compile(r"(^|;)\s*-?\d+,\d+\s*(;|$)")
 _SAMPLE_LINES = 1000
+# Every digit counts: pandas reads numbers exactly by itself since 3.1, before that if asked.
+_EXACT: dict[str, Any] = (
+    {}
+    if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+    else {"float_precision": "round_trip"}
+)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -82,6 +88,7 @@ def _read_text(path: Path) -> pd.DataFrame:
             na_values=_MISSING,
             index_col=False,
             low_memory=False,  # one type per column, not per chunk
+            **_EXACT,
         )
     except (ValueError, OverflowError) as error:  # the errors of its parser are ValueErrors
         raise InvalidFileError(f"{path}: cannot be read as a table ({error}).") from None
@@ -138,7 +145,7 @@ def _read_excel(path: Path) -> pd.DataFrame:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = book.sheet_names
             # Without a header: pandas would rename columns of the same name.
-            cells: Any = book.parse(sheets[0], header=None, na_values=_MISSING)
+            cells: Any = pd.read_excel(book, sheet_name=0, header=None, na_values=_MISSING)
     except Exception as error:  # zip, XML and openpyxl each have their own
         raise InvalidFileError(f"{path}: is no Excel workbook ({_first_line(error)}).") from None
     if len(sheets) > 1:

@@ -19,7 +19,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     header : sequence of str
         The names of the columns.
     rows : iterable of sequences
-        Numbers, text, or None for an empty cell.
+        Numbers, text (of several lines with a line feed between them), or None for an empty cell.
 
     Returns
     -------
@@ -34,10 +34,15 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([harmless(name) for name in header])
+    writer.writerow([_cell(name) for name in header])
     for row in rows:
-        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([_cell(value) for value in row])
     return buffer.getvalue()
+
+
+def _cell(value: object) -> object:
+    # The writer does not quote a carriage return, and a reader would end the row there.
+    return harmless("\n".join(value.splitlines())) if isinstance(value, str) else value
 
 
 def harmless(text: str) -> str:
