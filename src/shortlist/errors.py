@@ -1,5 +1,7 @@
 """The exceptions and warnings that shortlist raises, each with a one-sentence message."""
 
+from reprlib import Repr
+
 
 class InvalidProblemError(ValueError):
     """An argument that does not describe a problem; the message names it and the fix."""
@@ -23,3 +25,10 @@ class MissingDependencyError(ImportError):
 
 class ShortlistWarning(UserWarning):
     """Something worth knowing that does not make the result wrong."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: quoted, on one line, and not too long."""
+    shortener = Repr()
+    shortener.maxstring = shortener.maxother = shortener.maxlong = 60
+    return shortener.repr(value)

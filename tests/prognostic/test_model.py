@@ -190,6 +190,16 @@ def test_a_level_that_only_a_test_fold_has_is_no_obstacle(patients):
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.parametrize("options", OPTIONS)
+def test_columns_that_are_empty_in_a_training_fold_are_no_obstacle(patients, options):
+    table, y = patients
+    train, test = np.arange(75), np.arange(75, 150)
+    table = table.copy()
+    table.loc[train, ["marker", "stage", "smoker"]] = np.nan
+    model = sl.PrognosticModel(max_features=4, cv=[(train, test)], **options).fit(table, y)
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
 @pytest.mark.slow  # other processes have to load the kernels
 def test_jobs_and_repetition_change_nothing(patients):
     table, y = patients
@@ -256,6 +266,7 @@ def wrong_inputs(table, y):
     yield "most values are", table.assign(marker=text), y, {}
     yield "infinite or too large", table.assign(marker=np.inf), y, {}
     yield "too large to compute", table.assign(marker=1e200), y, {}
+    yield "too large to compute", table.assign(marker=[10**400, *range(149)]), y, {}
     yield "neither numbers nor text", table.assign(noise=pd.Timestamp("2020-01-01")), y, {}
     yield "different texts", table.assign(noise=[f"id{i}" for i in range(len(y))]), y, {}
     yield "two columns are named 'age'", pd.concat([table, table[["age"]]], axis=1), y, {}

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import typer
-
 from .parameter import DataFile, OutcomeColumn, OutputFile, PersonColumn
-from .place import check_places
+from .place import check_places, write_or_print
 from .progress import noting, working
 
 
@@ -26,14 +22,3 @@ def costs_template(
         predictors = part_columns(data, read_table(data), outcome, person)
     text = csv_text(["predictor", "cost"], [(name, None) for name in predictors.columns])
     write_or_print(text, output, "Fill in a cost of at least 0 in every row.")
-
-
-def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
-    """Write text to a file and say so, or print it."""
-    from ..files import write_whole
-
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        write_whole(output, text)
-        typer.echo(f"{output} is written. {hint}".strip(), err=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, shown
 from ..prognostic.card import Outcome
 from ..prognostic.columns import level_of
 from ..tables import read_table
@@ -38,7 +38,7 @@ def read_patients(path: Path, outcome: str, positive: str | None, person: str | 
     persons = None if person is None else table[person]
     if persons is not None and persons.isna().any():
         raise InvalidFileError(
-            f"{path}: column {person!r} is empty in row {int(np.argmax(persons.isna())) + 1}; "
+            f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
             "say whose that row is."
         )
     return Patients(
@@ -55,7 +55,7 @@ def part_columns(path: Path, table: pd.DataFrame, outcome: str, person: str | No
     for option, name in others.items():
         if name not in table.columns:
             raise InvalidFileError(
-                f"{path}: there is no column {name!r} for {option}; "
+                f"{path}: there is no column {shown(name)} for {option}; "
                 f"the columns are {_some(list(table.columns))}."
             )
     if outcome == person:
@@ -80,24 +80,25 @@ def _event(path: Path, outcome: str, values: list[str], positive: str | None) ->
     """Return the event and the other value."""
     if len(values) != 2:
         raise InvalidFileError(
-            f"{path}: the outcome {outcome!r} must have 2 different values, not {len(values)} "
+            f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
             f"({_some(values)})."
         )
     if positive is not None:
         if positive not in values:
             raise InvalidFileError(
-                f"--positive: {positive!r} is no value of {outcome!r}; use {_some(values)}."
+                f"--positive: {shown(positive)} is no value of {shown(outcome)}; "
+                f"use {_some(values)}."
             )
         return positive, next(value for value in values if value != positive)
     for obvious in _OBVIOUS:
         if tuple(value.lower() for value in values) == obvious:
             return values[1], values[0]
     raise InvalidFileError(
-        f"{path}: the outcome {outcome!r} is {values[0]!r} or {values[1]!r}; "
+        f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
         "say with --positive which of them is the event."
     )
 
 
 def _some(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:10])
-    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
+    some = ", ".join(map(shown, names[:10]))
+    return some if len(names) <= 10 else f"{some} and {len(names) - 10} more"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import typer
+
 from ..errors import InvalidFileError
+from ..files import write_whole
 
 
 def check_places(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
@@ -22,3 +25,12 @@ def check_places(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) 
         if path.resolve() in taken:
             raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
         taken[path.resolve()] = path
+
+
+def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
+    """Write text to a file and say so, or print it."""
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+        typer.echo(f"{output} is written. {hint}".strip(), err=True)

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .costs_template import write_or_print
 from .parameter import AsJson, OutputFile
-from .place import check_places
+from .place import check_places, write_or_print
 from .progress import noting, working
 
 

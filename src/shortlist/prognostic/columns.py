@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InvalidProblemError
+from ..errors import InvalidProblemError, shown
 
 Float = NDArray[np.float64]
 Kind = Literal["numeric", "boolean", "categorical"]
@@ -30,10 +30,10 @@ def infer_kinds(table: pd.DataFrame, kinds: Mapping[str, str] | None) -> dict[st
     for name, kind in given.items():
         if kind not in KINDS:
             raise InvalidProblemError(
-                f"kinds: {name!r} must be one of {', '.join(map(repr, KINDS))}, not {kind!r}."
+                f"kinds: {shown(name)} must be one of {', '.join(map(repr, KINDS))}, not {kind!r}."
             )
         if name not in table.columns:
-            raise InvalidProblemError(f"kinds: there is no column {name!r}; correct the name.")
+            raise InvalidProblemError(f"kinds: there is no column {shown(name)}; correct the name.")
     return {name: given.get(name) or infer_kind(table[name]) for name in table.columns}
 
 
@@ -45,28 +45,26 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
         return "boolean"
     if pd.api.types.is_numeric_dtype(column.dtype):
         return "boolean" if _is_binary(column) else "numeric"
-    known = column.dropna()
-    if not all(
-        isinstance(value, str | bool | int | float | np.number | np.bool_) for value in known
-    ):
-        bad = next(v for v in known if not isinstance(v, str | bool | int | float | np.number))
-        raise InvalidProblemError(
-            f"column {column.name!r}: holds values such as {str(bad)!r}, neither numbers nor text; "
-            "convert it, for example dates to days, or exclude it."
-        )
+    known = column[~_is_missing(column)]
+    for value in known:
+        if not isinstance(value, str | bool | int | float | np.number | np.bool_):
+            raise InvalidProblemError(
+                f"column {shown(column.name)}: holds values such as {shown(str(value))}, neither "
+                "numbers nor text; convert it, for example dates to days, or exclude it."
+            )
     if all(isinstance(value, bool | np.bool_) for value in known):
         return "boolean"
-    numbers = pd.to_numeric(known, errors="coerce")
+    numbers = _parse(known)
     share = float(numbers.notna().mean())
     if share == 1:
         return "boolean" if _is_binary(numbers) else "numeric"
     if share >= _SHARE_OF_NUMBERS:
-        row = numbers.index[numbers.isna()][0]
-        position = column.index.get_loc(row)
-        raise InvalidProblemError(
-            f"column {column.name!r}: {str(known[row])!r} in row {_ordinal(position)} is not a "
-            "number but most values are; correct it, leave it empty, or declare the column "
-            "categorical."
+        wrong = _parse(column).isna().to_numpy() & ~_is_missing(column)
+        _refuse(
+            column,
+            wrong,
+            "is not a number but most values are; correct it, leave it empty, or declare the "
+            "column categorical",
         )
     return "categorical"
 
@@ -82,47 +80,33 @@ def as_numbers(column: pd.Series[Any]) -> Float:
     """Return a column as float64, NaN where a value is missing."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
-    numbers: Float = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    missing = column.isna().to_numpy(dtype=bool)
-    bad = np.flatnonzero(np.isnan(numbers) & ~missing & ~_is_blank(column))
-    if len(bad):
-        raise InvalidProblemError(
-            f"column {column.name!r}: {str(column.iloc[bad[0]])!r} in row {bad[0] + 1} is not a "
-            "number; correct it or leave it empty."
-        )
-    large = np.flatnonzero(np.abs(numbers) > _LARGEST)
-    if len(large):
-        raise InvalidProblemError(
-            f"column {column.name!r}: {column.iloc[large[0]]} in row {large[0] + 1} is infinite or "
-            "too large to compute with; correct it or leave it empty."
-        )
+    numbers: Float = _parse(column).to_numpy(np.float64, na_value=np.nan)
+    wrong = np.isnan(numbers) & ~_is_missing(column)
+    _refuse(column, wrong, "is not a number; correct it or leave it empty")
+    _refuse(
+        column,
+        np.abs(numbers) > _LARGEST,
+        "is infinite or too large to compute with; correct it or leave it empty",
+    )
     return numbers
 
 
 def as_truth_values(column: pd.Series[Any]) -> Float:
     """Return a column as 1 for true, 0 for false, NaN where a value is missing."""
-    lowered = column.map(
-        lambda value: (
-            {"true": 1.0, "false": 0.0}.get(value.strip().lower(), value)
-            if isinstance(value, str)
-            else value
-        )
+    words = {"true": 1.0, "false": 0.0}
+    numbers = as_numbers(
+        column.map(lambda v: words.get(v.strip().lower(), v) if isinstance(v, str) else v)
     )
-    numbers = as_numbers(lowered)
-    bad = np.flatnonzero(~np.isnan(numbers) & (numbers != 0) & (numbers != 1))
-    if len(bad):
-        raise InvalidProblemError(
-            f"column {column.name!r}: {str(column.iloc[bad[0]])!r} in row {bad[0] + 1} is neither "
-            "0 nor 1, true nor false; correct it or leave it empty."
-        )
+    wrong = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)
+    _refuse(column, wrong, "is neither 0 nor 1, true nor false; correct it or leave it empty")
     return numbers
 
 
 def as_levels(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column as text, None where a value is missing; 3.0 and 3 are the same level."""
-    levels = np.empty(len(column), dtype=object)
-    for position, value in enumerate(column.astype(object)):
-        levels[position] = None if _is_missing(value) else level_of(value)
+    levels = np.empty(len(column), dtype=object)  # of None
+    for position in np.flatnonzero(~_is_missing(column)):
+        levels[position] = level_of(column.iloc[position])
     return levels
 
 
@@ -137,10 +121,10 @@ def check_levels(name: str, levels: NDArray[Any]) -> None:
     """Raise if a factor has so many levels that it must be something else."""
     distinct = set(levels) - {None}
     if len(distinct) > _MAX_LEVELS:
-        some = ", ".join(repr(level) for level in sorted(distinct)[:3])
+        some = ", ".join(shown(level) for level in sorted(distinct)[:3])
         raise InvalidProblemError(
-            f"column {name!r}: has {len(distinct)} different texts such as {some}, more than the "
-            f"limit of {_MAX_LEVELS} levels; exclude it if it identifies rows, or merge levels."
+            f"column {shown(name)}: has {len(distinct)} different texts such as {some}, and more "
+            f"than {_MAX_LEVELS} are too many; exclude it if it identifies rows, or merge levels."
         )
 
 
@@ -155,19 +139,36 @@ def is_constant(values: NDArray[Any], kind: Kind) -> bool:
     return high - low <= max(1e-100, 1e-13 * max(abs(low), abs(high)))
 
 
+def _parse(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the numbers of a column, NaN for what is none; too large an integer is infinite."""
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:
+        bounded = column.map(
+            lambda value: np.inf if isinstance(value, int) and abs(value) > _LARGEST else value
+        )
+        return pd.to_numeric(bounded, errors="coerce")
+
+
+def _refuse(column: pd.Series[Any], wrong: NDArray[np.bool_], complaint: str) -> None:
+    """Raise if any value is wrong, and name the first."""
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InvalidProblemError(
+            f"column {shown(column.name)}: {shown(str(column.iloc[row]))} in row {row + 1} "
+            f"{complaint}."
+        )
+
+
+def _is_missing(column: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Where a value is missing, or text that is blank."""
+    missing: NDArray[np.bool_] = column.isna().to_numpy(dtype=bool)
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return missing
+    blank = np.array([isinstance(v, str) and not v.strip() for v in column], dtype=bool)
+    either: NDArray[np.bool_] = missing | blank
+    return either
+
+
 def _is_binary(numbers: pd.Series[Any]) -> bool:
     return bool(numbers.dropna().isin([0, 1]).all())
-
-
-def _is_blank(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    return np.array([isinstance(value, str) and not value.strip() for value in column], dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, str):
-        return not value.strip()
-    return bool(pd.isna(value))
-
-
-def _ordinal(position: Any) -> int | str:
-    return position + 1 if isinstance(position, int) else "?"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..errors import InvalidProblemError, ShortlistWarning
+from ..errors import InvalidProblemError, ShortlistWarning, shown
 from .columns import Kind, check_levels, infer_kinds, is_constant, read_column
 
 Int = NDArray[np.int64]
@@ -68,17 +68,20 @@ class Study:
 
 def as_table(X: Any) -> pd.DataFrame:
     """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
+    table: pd.DataFrame = X
     if not isinstance(X, pd.DataFrame):
-        X = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
-    if not any(isinstance(name, str) for name in X.columns):
-        return X.set_axis([f"x{i}" for i in range(X.shape[1])], axis="columns")
-    for name in X.columns:
+        table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
+    if not any(isinstance(name, str) for name in table.columns):
+        return table.set_axis([f"x{i}" for i in range(table.shape[1])], axis="columns")
+    for name in table.columns:
         if not isinstance(name, str) or not name:
-            raise InvalidProblemError(f"X: the column name {name!r} must be text; rename it.")
-    twice = X.columns[X.columns.duplicated()]
+            raise InvalidProblemError(f"X: the column name {shown(name)} must be text; rename it.")
+    twice = table.columns[table.columns.duplicated()]
     if len(twice):
-        raise InvalidProblemError(f"X: two columns are named {twice[0]!r}; rename one of them.")
-    return X
+        raise InvalidProblemError(
+            f"X: two columns are named {shown(twice[0])}; rename one of them."
+        )
+    return table
 
 
 def check_study(
@@ -97,7 +100,7 @@ def check_study(
     both = sorted(set(include).intersection(exclude))
     if both:
         raise InvalidProblemError(
-            f"include and exclude: {both[0]!r} is in both; remove it from one."
+            f"include and exclude: {shown(both[0])} is in both; remove it from one."
         )
     candidates = table.drop(columns=list(exclude))
     candidate_kinds = infer_kinds(
@@ -111,12 +114,12 @@ def check_study(
     for name in constant:
         if name in include:
             raise InvalidProblemError(
-                f"include: {name!r} has the same value in every row; include another predictor."
+                f"include: {shown(name)} has the same value in every row; include another."
             )
         del columns[name], candidate_kinds[name]
     if constant:
         warnings.warn(
-            f"{', '.join(map(repr, constant))} cannot be bought: the same value in every row.",
+            f"{', '.join(map(shown, constant))} cannot be bought: the same value in every row.",
             ShortlistWarning,
             stacklevel=3,
         )
@@ -194,4 +197,6 @@ def _check_names(argument: str, names: Sequence[str], table: pd.DataFrame) -> No
         )
     for name in names:
         if name not in table.columns:
-            raise InvalidProblemError(f"{argument}: there is no column {name!r}; correct the name.")
+            raise InvalidProblemError(
+                f"{argument}: there is no column {shown(name)}; correct the name."
+            )

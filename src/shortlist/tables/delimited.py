@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, shown
 
 SIZE_LIMIT = 2_000_000_000  # bytes; a larger table does not fit into the memory of a usual machine
 _DELIMITERS = (",", ";", "\t", "|")
@@ -75,7 +75,9 @@ def check_names(path: Path, names: list[str]) -> None:
     for name in names:
         if any(unicodedata.category(character) == "Cc" for character in name):
             raise InvalidFileError(
-                f"{path}: the column name {name!r} contains a control character; rename it."
+                f"{path}: the column name {shown(name)} contains a control character; rename it."
             )
         if name and names.count(name) > 1:
-            raise InvalidFileError(f"{path}: two columns are named {name!r}; rename one of them.")
+            raise InvalidFileError(
+                f"{path}: two columns are named {shown(name)}; rename one of them."
+            )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, shown
 from .delimited import check_size, find_delimiter, read_rows
 from .write import original
 
@@ -52,7 +52,7 @@ def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
             continue  # the header
         name = _column(path, row[0], columns)
         if name in seen:
-            raise InvalidFileError(f"{path}: {name!r} has two costs; remove one.")
+            raise InvalidFileError(f"{path}: {shown(name)} has two costs; remove one.")
         seen.add(name)
         if row[1]:
             costs[name] = _amount(path, name, row[1])
@@ -110,7 +110,7 @@ def _column(path: Path, cell: str, columns: Sequence[str]) -> str:
         if name in columns:
             return name
     raise InvalidFileError(
-        f"{path}: there is no predictor {cell!r} in the data; correct the name or remove the row."
+        f"{path}: there is no predictor {shown(cell)} in the data; correct or remove it."
     )
 
 
@@ -118,7 +118,8 @@ def _amount(path: Path, whose: str, cell: str) -> float:
     number = _number(cell)
     if number is None or number < 0:
         raise InvalidFileError(
-            f"{path}: the price of {whose!r} must be a number of at least 0, not {cell!r}."
+            f"{path}: the price of {shown(whose)} must be a number of at least 0, "
+            f"not {shown(cell)}."
         )
     return number
 

@@ -79,7 +79,7 @@ def _read_text(path: Path) -> pd.DataFrame:
     delimiter = find_delimiter(path)
     names = _check_rows(path, delimiter)
     try:
-        table = pd.read_csv(
+        table: pd.DataFrame = pd.read_csv(
             path,
             sep=delimiter,
             decimal=_decimal(path, delimiter),
