@@ -122,6 +122,15 @@ def test_codes_are_pointed_at(fit, clinic):
         assert "few whole numbers" not in result.stderr
 
 
+def test_lists_of_columns_have_commas_between_them(fit, clinic):
+    table = pd.read_csv(clinic / "patients.csv").rename(columns={"lab": "lab, fasting"})
+    table.to_csv(clinic / "comma.csv", index=False)
+    arguments = ("--max-features", "3", "--json", "--exclude", "smoker, stage", "--exclude")
+    result = fit(*arguments, "lab, fasting", data="comma.csv")
+    model = json.loads(result.stdout)["model"]
+    assert [candidate["name"] for candidate in model["candidates"]] == ["age", "sex"]
+
+
 def test_a_time_limit_ends_with_3_and_a_model(run, tmp_path):
     simulate = ("simulate", tmp_path / "p.csv", tmp_path / "c.csv", "--label-noise", "0.3")
     run(*simulate, "--rows", "300", "--columns", "60")
@@ -154,14 +163,15 @@ def test_names_are_neither_markup_nor_emoji_codes(run, tmp_path):
     table.iloc[0, :] = np.nan
     table.to_csv(tmp_path / "new.csv", index=False)
     predicted = run("predict", tmp_path / "m.json", tmp_path / "new.csv", "--id", "=1+1")
-    assert predicted.stdout.startswith("row,'=1+1,probability,imputed\n1,,0.")
+    assert predicted.stdout.startswith("row,'=1+1,probability,imputed,outside\n1,,0.")
     assert "[bold]x[/bold]; :smile:" in predicted.stdout
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--outcome", "fat", "--max-features", "1"), "there is no column 'fat' for --outcome"),
+        (("--outcome", "fat", "--max-features", "1"), "'fat' for --outcome; is it 'fate'?"),
+        (("--outcome", "qqq", "--max-features", "1"), "there are 'age', 'sex', 'stage', 'lab'"),
         (("--outcome", "stage", "--max-features", "1"), "must have 2 different values, not 3"),
         (("--outcome", "fate", "--max-features", "1"), "say with --positive"),
         ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is no value of 'fate'"),
@@ -216,7 +226,7 @@ def test_predictions(fit, run, clinic):
     result = run(*predict, "--id", "visit", "-o", clinic / "out.csv")
     assert result.exit_code == 0, result.output
     written = read_table(clinic / "out.csv")
-    assert written.columns.tolist() == ["row", "visit", "probability", "imputed"]
+    assert written.columns.tolist() == ["row", "visit", "probability", "imputed", "outside"]
     assert written["probability"].to_numpy().tobytes() == card.probability(table).tobytes()
     assert written["imputed"].dropna().to_dict() == {3: "age"}
     printed = run(*predict, "--id", "visit")
@@ -224,6 +234,12 @@ def test_predictions(fit, run, clinic):
     record = json.loads(run(*predict, "--json").stdout)
     assert record["outcome"]["event"] == "dead"
     assert record["predictions"][3]["imputed"] == ["age"]
+    run(*predict, "--json", "-o", clinic / "out.json")
+    assert json.loads((clinic / "out.json").read_text()) == record
+    old = read_table(clinic / "patients.csv").head(2).assign(age=[40, 140])
+    old.to_csv(clinic / "old.csv", index=False)
+    printed = run("predict", clinic / "m.json", clinic / "old.csv").stdout
+    assert [line.endswith(",age") for line in printed.splitlines()] == [False, False, True]
 
 
 def test_wrong_predictions(fit, run, clinic):
@@ -240,7 +256,7 @@ def test_wrong_predictions(fit, run, clinic):
     result = run("predict", clinic / "m.json", clinic / "new.csv")
     assert result.exit_code == 0
     assert "Note: column 'stage': the model does not know 'IV'" in words(result.stderr)
-    assert result.stdout.splitlines()[1].endswith(",stage")
+    assert result.stdout.splitlines()[1].endswith(",stage,")
     result = run("predict", clinic / "patients.csv", clinic / "new.csv")
     assert result.exit_code == 2
     assert "is not a model file" in result.stderr

@@ -6,13 +6,14 @@ import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InvalidProblemError, ShortlistWarning
-from .parameter import AsJson, DataFile, OutcomeColumn, PersonColumn
+from ..errors import InvalidProblemError, ShortlistWarning, shown
+from .parameter import AsJson, DataFile, OutcomeColumn, PersonColumn, split_names
 from .place import check_places
 from .progress import noting, working
 
@@ -70,32 +71,32 @@ def fit(
     include: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN",
-            help="A predictor that must be bought; may be repeated.",
+            metavar="COLUMNS",
+            help="Predictors that must be bought, with commas between them.",
             rich_help_panel=_LIMITS,
         ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN",
-            help="A column that is no predictor; may be repeated.",
+            metavar="COLUMNS",
+            help="Columns that are no predictors.",
             rich_help_panel=_LIMITS,
         ),
     ] = None,
     categorical: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN",
-            help="A column whose numbers are codes, not amounts; may be repeated.",
+            metavar="COLUMNS",
+            help="Columns whose numbers are codes, not amounts.",
             rich_help_panel=_COLUMNS,
         ),
     ] = None,
     numeric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN",
-            help="A column whose numbers are amounts; may be repeated.",
+            metavar="COLUMNS",
+            help="Columns whose numbers are amounts.",
             rich_help_panel=_COLUMNS,
         ),
     ] = None,
@@ -153,22 +154,23 @@ def fit(
     with noting() as notes, working("Reading") as announce:
         patients = read_patients(data, outcome, positive, person)
         names = list(patients.predictors.columns)
+        amounts = split_names(numeric, names)
         announce("Preparing")
         estimator = PrognosticModel(
             max_features=max_features,
             budget=budget,
             costs=None if costs is None else read_costs(costs, names),
             fees=None if fees is None else read_fees(fees, names),
-            include=include or (),
-            exclude=exclude or (),
-            kinds=_kinds(categorical or [], numeric or []),
+            include=split_names(include, names),
+            exclude=split_names(exclude, names),
+            kinds=_kinds(split_names(categorical, names), amounts),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
             ridge=strength,
             time_limit=time_limit,
         ).fit(patients.predictors, patients.events, patients.persons, announce)
         card = estimator.card_.model_copy(update={"outcome": patients.outcome})
-        _note_codes(patients.predictors, estimator.kinds_, numeric or [])
+        _note_codes(patients.predictors, estimator.kinds_, amounts)
         if model is not None:
             card.save(model)
     fitted = Fitted(card, estimator, patients, model, notes, perf_counter() - started)
@@ -226,8 +228,9 @@ def _note_codes(predictors: pd.DataFrame, kinds: Mapping[str, str], numeric: lis
                 suspects.append(name)
     if suspects:
         warnings.warn(
-            f"{', '.join(map(repr, suspects))} hold few whole numbers and are taken for amounts; "
-            "if they are codes, name them with --categorical, otherwise with --numeric.",
+            f"{', '.join(map(shown, suspects))} hold few whole numbers and are taken for amounts; "
+            f"if they are codes, add --categorical {quote(','.join(suspects))}, "
+            "and --numeric for those that are not.",
             ShortlistWarning,
             stacklevel=2,
         )

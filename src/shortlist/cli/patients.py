@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +56,10 @@ def part_columns(path: Path, table: pd.DataFrame, outcome: str, person: str | No
     others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
     for option, name in others.items():
         if name not in table.columns:
-            raise InvalidFileError(
-                f"{path}: there is no column {shown(name)} for {option}; "
-                f"the columns are {_some(list(table.columns))}."
-            )
+            names = list(table.columns)
+            close = get_close_matches(name, names, n=1)
+            hint = f"is it {shown(close[0])}?" if close else f"there are {_some(names)}."
+            raise InvalidFileError(f"{path}: there is no column {shown(name)} for {option}; {hint}")
     if outcome == person:
         raise InvalidFileError("--person: must be another column than --outcome.")
     predictors = table.drop(columns=list(others.values()))
@@ -99,6 +101,6 @@ def _event(path: Path, outcome: str, values: list[str], positive: str | None) ->
     )
 
 
-def _some(names: list[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     some = ", ".join(map(shown, names[:10]))
     return some if len(names) <= 10 else f"{some} and {len(names) - 10} more"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .parameter import AsJson, OutputFile
 from .place import check_places, write_or_print
 from .progress import noting, working
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def predict(
@@ -32,8 +35,9 @@ def predict(
 ) -> None:
     """Predict the probability of the event for new patients.
 
-    The table that is written has the row (counted from 1), the probability, and which values were
-    missing or unknown to the model and had to be replaced.
+    The result has the row (counted from 1 below the names), the probability, which values were
+    missing or unknown to the model and had to be replaced, and which lie outside those that it was
+    fitted to.
     """
     from ..errors import InvalidFileError
     from ..prognostic import ModelCard
@@ -46,27 +50,33 @@ def predict(
         if identifier is not None and identifier not in table.columns:
             raise InvalidFileError(f"{data}: there is no column {identifier!r} for --id.")
         probability = card.probability(table).tolist()
-        imputed = card.imputed(table)
-    guessed = [
-        [name for name, guess in zip(imputed.columns, row, strict=True) if guess]
-        for row in imputed.to_numpy().tolist()
-    ]
+        imputed = _names_where(card.imputed(table))
+        outside = _names_where(card.outside(table))
     rows = range(1, len(table) + 1)
     if as_json:
         record = {
             "outcome": card.outcome.model_dump(),
             "predictions": [
-                {"row": row, "probability": p, "imputed": names}
-                for row, p, names in zip(rows, probability, guessed, strict=True)
+                {"row": row, "probability": p, "imputed": guessed, "outside": far}
+                for row, p, guessed, far in zip(rows, probability, imputed, outside, strict=True)
             ],
             "notes": notes,
         }
-        typer.echo(json.dumps(record, indent=2))
+        write_or_print(json.dumps(record, indent=2) + "\n", output)
         return
     columns: dict[str, list[object]] = {"row": list(rows)}
     if identifier is not None:
         values = table[identifier]
         columns[identifier] = values.astype(object).where(values.notna(), None).tolist()
     columns["probability"] = probability
-    columns["imputed"] = ["; ".join(names) for names in guessed]
+    columns["imputed"] = ["; ".join(names) for names in imputed]
+    columns["outside"] = ["; ".join(names) for names in outside]
     write_or_print(csv_text(list(columns), zip(*columns.values(), strict=True)), output)
+
+
+def _names_where(marks: pd.DataFrame) -> list[list[str]]:
+    """Return for each row the columns that are marked."""
+    return [
+        [name for name, marked in zip(marks.columns, row, strict=True) if marked]
+        for row in marks.to_numpy().tolist()
+    ]

@@ -206,6 +206,11 @@ class ModelCard(Plain):
         parts = self._contributions(table)
         return pd.DataFrame({name: part.imputed for name, part in parts.items()}, index=table.index)
 
+    def outside(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return where a number is below or above all of the data, as `imputed` does."""
+        parts = self._contributions(table)
+        return pd.DataFrame({name: part.outside for name, part in parts.items()}, index=table.index)
+
     def effects(self) -> list[Effect]:
         """Return differences between patients with their coefficients and odds ratios."""
         return [effect for term in self.terms for effect in term.effects()]

@@ -39,11 +39,12 @@ class Contribution(NamedTuple):
     """What one predictor adds to each row's log-odds, and where it had to be guessed.
 
     `imputed` marks rows whose value is missing or, in `unknown`, a level that the model has not
-    seen.
+    seen; `outside` marks numbers below or above all that it has seen.
     """
 
     log_odds: Float
     imputed: Bool
+    outside: Bool
     unknown: frozenset[str] = frozenset()
 
 
@@ -85,7 +86,11 @@ class NumericTerm(Plain):
         values = as_numbers(column)
         missing = np.isnan(values)
         log_odds = self._curve(np.where(missing, self.fill, values))
-        return Contribution(_add_missing(log_odds, missing, self.missing_coefficient), missing)
+        return Contribution(
+            _add_missing(log_odds, missing, self.missing_coefficient),
+            missing,
+            (values < self.range[0]) | (values > self.range[1]),
+        )
 
     def effects(self) -> list[Effect]:
         """Return the effect of one unit, if the term is linear, and of the quartiles."""
@@ -117,7 +122,11 @@ class BooleanTerm(Plain):
         values = as_truth_values(column)
         missing = np.isnan(values)
         log_odds = self.coefficient * np.where(missing, float(self.fill), values)
-        return Contribution(_add_missing(log_odds, missing, self.missing_coefficient), missing)
+        return Contribution(
+            _add_missing(log_odds, missing, self.missing_coefficient),
+            missing,
+            np.zeros(len(values), dtype=bool),
+        )
 
     def effects(self) -> list[Effect]:
         """Return the effect of 1, which is true, against 0."""
@@ -150,6 +159,7 @@ class CategoricalTerm(Plain):
         return Contribution(
             _add_missing(log_odds, ~known, self.missing_coefficient),
             ~known,
+            np.zeros(len(levels), dtype=bool),
             frozenset(set(levels[~known]) - {None}),
         )
 
