@@ -27,6 +27,11 @@ class OneSentenceGroup(TyperGroup):
         except (InvalidProblemError, InvalidFileError, MissingDependencyError) as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(2) from None
+        except MemoryError:
+            typer.echo(
+                "Error: not enough memory; keep only the rows and columns you need.", err=True
+            )
+            raise typer.Exit(2) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(130) from None

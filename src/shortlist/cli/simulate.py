@@ -9,6 +9,7 @@ import typer
 
 from ..errors import InvalidProblemError
 from .place import check_places
+from .progress import working
 
 
 def simulate(
@@ -32,17 +33,18 @@ def simulate(
     from ..tables import csv_text
 
     check_places([], [data, costs])
-    try:
-        study = make_prognostic(
-            rows, columns, informative, label_noise=label_noise, random_state=seed
-        )
-    except ValueError as error:
-        raise InvalidProblemError(str(error)) from None
-    names = list(study.X.columns)
-    patients = zip(*(study.X[name].tolist() for name in names), study.y.tolist(), strict=True)
-    write_whole(data, csv_text([*names, "event"], patients))
-    prices = zip(names, study.costs.tolist(), strict=True)
-    write_whole(costs, csv_text(["predictor", "cost"], prices))
+    with working("Drawing patients"):
+        try:
+            study = make_prognostic(
+                rows, columns, informative, label_noise=label_noise, random_state=seed
+            )
+        except ValueError as error:
+            raise InvalidProblemError(str(error)) from None
+        names = list(study.X.columns)
+        patients = zip(*(study.X[name].tolist() for name in names), study.y.tolist(), strict=True)
+        write_whole(data, csv_text([*names, "event"], patients))
+        prices = zip(names, study.costs.tolist(), strict=True)
+        write_whole(costs, csv_text(["predictor", "cost"], prices))
     typer.echo(
         f"{data} ({rows} patients) and {costs} are written. "
         f"Try: shortlist fit {data} --outcome event --costs {costs} --budget 10",
