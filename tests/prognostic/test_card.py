@@ -157,9 +157,8 @@ def assert_one_sentence(path):
 
 def test_nothing_may_be_missing(saved):
     content = json.loads(saved.read_text())
-    required = {"format", "format_version", "shortlist_version", "kind"}  # these have defaults
     for place in paths_in(content):
-        if isinstance(place[-1], str) and place[-1] not in required and "coefficients" not in place:
+        if isinstance(place[-1], str) and "coefficients" not in place:
             saved.write_text(json.dumps(tampered(content, place, DELETED)))
             assert_one_sentence(saved)
 
@@ -192,6 +191,7 @@ def test_nothing_may_be_added(saved):
         {"format": "another model"},
         {"format_version": 2},
         {"cost": -1},
+        {"cost": 3},
         {"terms": []},
         {"candidates": []},
     ],
@@ -206,6 +206,8 @@ def test_wrong_values(saved, change):
     ("part", "change"),
     [
         ("search", {"lower_bound": 1e9}),
+        ("search", {"lower_bound": 0}),
+        ("search", {"gap": 0.5}),
         ("search", {"ridge": 0}),
         ("search", {"status": "best"}),
         ("data", {"events": 1000}),

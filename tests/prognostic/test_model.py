@@ -312,6 +312,35 @@ def test_text_that_holds_numbers_is_numbers(patients):
     assert first.card_.terms == second.card_.terms
 
 
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        {"age": "Int64", "marker": "Float64", "sex": "string", "smoker": "boolean"},
+        {"age": "category", "sex": "category", "stage": "category"},
+        {"age": "float64[pyarrow]", "sex": "string[pyarrow]", "smoker": "bool[pyarrow]"},
+        {"age": object, "marker": object, "sex": object, "smoker": object},
+    ],
+    ids=str,
+)
+def test_types_of_pandas_do_not_matter(patients, dtypes):
+    table, y = patients
+    other = table.astype(dtypes)
+    model = sl.PrognosticModel(ridge=1.0, kinds={"age": "numeric"})
+    first = clone(model).fit(table, y)
+    second = clone(model).fit(other, y)
+    assert first.card_ == second.card_
+    assert np.array_equal(first.predict_proba(table), second.predict_proba(other))
+
+
+def test_a_budget_that_buys_nothing(patients):
+    table, y = patients
+    with pytest.warns(sl.ShortlistWarning, match="intercept alone"):
+        model = sl.PrognosticModel(budget=0.5, ridge=1.0).fit(table, y)
+    assert model.selected_features_ == []
+    assert model.predict_proba(table)[:, 1] == pytest.approx(np.mean(y == "dead"))
+    assert model.card_.imputed(table).shape == (150, 0)
+
+
 def test_hash_knows_values_not_types(patients):
     table, y = patients
     model = sl.PrognosticModel(max_features=1, ridge=1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from math import isclose
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 from scipy.special import expit
 
-from .. import __version__
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import write_whole
 from .columns import Kind
@@ -52,7 +52,7 @@ class SharedFee(Plain):
 
 
 class Limits(Plain):
-    """What was affordable."""
+    """What was affordable; columns with one value are excluded too."""
 
     budget: NonNegative | None
     max_features: Count | None
@@ -134,9 +134,9 @@ class ModelCard(Plain):
     True
     """
 
-    format: Literal["shortlist model"] = "shortlist model"
-    format_version: Literal[1] = 1
-    shortlist_version: str = __version__
+    format: Literal["shortlist model"]
+    format_version: Literal[1]
+    shortlist_version: str
     outcome: Outcome
     intercept: Finite
     terms: tuple[Annotated[Term, Field(discriminator="kind")], ...]
@@ -155,11 +155,21 @@ class ModelCard(Plain):
         bought = [(item.name, item.kind) for item in self.candidates if item.bought]
         if bought != [(term.name, term.kind) for term in self.terms]:
             raise ValueError("the terms are not those of the candidates bought")
-        if self.search.lower_bound > self.search.objective:
+        if not isclose(self.cost, self._price(), rel_tol=1e-9, abs_tol=1e-9):
+            raise ValueError("the cost is not that of the candidates bought and their fees")
+        search = self.search
+        if search.lower_bound > search.objective:
             raise ValueError("the lower bound is above the objective")
+        if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
+            raise ValueError("the gap is not that of the objective and the lower bound")
         if self.data.events > self.data.rows:
             raise ValueError("there are more events than rows")
         return self
+
+    def _price(self) -> float:
+        bought = {term.name for term in self.terms}
+        fees = (fee.amount for fee in self.limits.fees if bought.intersection(fee.members))
+        return sum(item.cost for item in self.candidates if item.bought) + sum(fees)
 
     def log_odds(self, table: pd.DataFrame) -> Float:
         """Return the log-odds of the event for each row.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import __version__
 from ..estimators.ridge_search import RidgeSearch
 from ..problem import SubsetProblem
 from ..result import Solution
@@ -45,6 +46,9 @@ def make_card(
     constraints = problem.constraints
     names = design.names
     return ModelCard(
+        format="shortlist model",
+        format_version=1,
+        shortlist_version=__version__,
         outcome=Outcome(
             name=None if outcome is None else str(outcome),
             event=str(problem.classes[1]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,9 @@ def make_folds(
             f"persons: expected {len(study.labels)} values, one per row, but got shape "
             f"{owners.shape}."
         )
-    if isinstance(cv, int):
+    if isinstance(cv, Integral):
         rarest = int(np.unique(study.labels, return_counts=True)[1].min())
-        n_folds = min(cv, rarest)
+        n_folds = min(int(cv), rarest)
         if n_folds < 2:
             raise InvalidProblemError(
                 f"ridge: cannot be chosen with {cv} fold(s) and {rarest} row(s) of the rarer "

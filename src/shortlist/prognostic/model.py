@@ -65,7 +65,8 @@ class PrognosticModel(LogOddsClassifier):
     ridges : sequence of float
         Strengths to choose from.
     cv : int, cross-validation splitter or iterable of (train, test) indices
-        The folds; a number means stratified and shuffled ones, with each person in one of them.
+        The folds; a number means stratified and shuffled ones, with each person in one of them,
+        and no more of them than there are rows of the rarer outcome.
     scoring : str or callable
         What the folds maximise, as in scikit-learn.
     random_state : int
