@@ -143,6 +143,17 @@ def test_a_time_limit_ends_with_3_and_a_model(run, tmp_path):
     assert sl.ModelCard.load(tmp_path / "m.json").search.status == "time_limit"
 
 
+def test_an_interrupt_ends_with_130_and_no_model(fit, clinic, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.prognostic.model.solve", interrupted)
+    result = fit("--max-features", "1", "--model", clinic / "m.json")
+    assert result.exit_code == 130
+    assert result.stderr == "Interrupted.\n"
+    assert not (clinic / "m.json").exists()
+
+
 def test_names_are_neither_markup_nor_emoji_codes(run, tmp_path):
     rng = np.random.default_rng(0)
     names = ["[bold]x[/bold]", ":smile:", "<script>alert(1)</script>", "=1+1", 'a"b', "👩‍⚕️"]

@@ -120,7 +120,7 @@ def _decimal(path: Path, delimiter: str) -> str:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
-        import pyarrow  # type: ignore[import-untyped]  # noqa: F401
+        import pyarrow  # noqa: F401
     except ImportError:
         raise MissingDependencyError(
             "Reading Parquet needs pyarrow; install shortlist[parquet], or save the table as CSV."
@@ -136,7 +136,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 def _read_excel(path: Path) -> pd.DataFrame:
     try:
-        import openpyxl  # type: ignore[import-untyped]  # noqa: F401
+        import openpyxl  # noqa: F401
     except ImportError:
         raise MissingDependencyError(
             "Reading Excel needs openpyxl; install shortlist[excel], or save the table as CSV."
