@@ -135,7 +135,7 @@ def test_a_time_limit_ends_with_3_and_a_model(run, tmp_path):
     simulate = ("simulate", tmp_path / "p.csv", tmp_path / "c.csv", "--label-noise", "0.3")
     run(*simulate, "--rows", "300", "--columns", "60")
     result = run(
-        *("fit", tmp_path / "p.csv", "--outcome", "event", "--max-features", "12"),
+        *("fit", tmp_path / "p.csv", "--outcome", "outcome", "--max-features", "12"),
         *("--ridge", "0.001", "--time-limit", "0", "--model", tmp_path / "m.json"),
     )
     assert result.exit_code == 3, result.output
@@ -291,7 +291,7 @@ def test_simulate_writes_what_make_prognostic_draws(run, tmp_path):
     assert result.exit_code == 0, result.output
     data = sl.datasets.make_prognostic(100, random_state=3)
     table = read_table(tmp_path / "p.csv")
-    assert table.pop("event").tolist() == data.y.tolist()
+    assert table.pop("outcome").tolist() == data.y.tolist()
     pd.testing.assert_frame_equal(table, data.X, check_exact=True, check_column_type=False)
     assert pd.read_csv(tmp_path / "c.csv")["cost"].tolist() == data.costs.tolist()
     result = run(*arguments, "--columns", "3")

@@ -9,12 +9,25 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
+from ..errors import (
+    InvalidCertificateError,
+    InvalidFileError,
+    InvalidProblemError,
+    MissingDependencyError,
+)
 from .costs_template import costs_template
 from .demo import demo
 from .fit import fit
 from .predict import predict
 from .simulate import simulate
+
+# What the package raises when it is given something wrong: each message is one sentence.
+_TOLD = (
+    InvalidCertificateError,
+    InvalidFileError,
+    InvalidProblemError,
+    MissingDependencyError,
+)
 
 
 class OneSentenceGroup(TyperGroup):
@@ -24,17 +37,19 @@ class OneSentenceGroup(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except (InvalidProblemError, InvalidFileError, MissingDependencyError) as error:
-            typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(2) from None
+        except _TOLD as error:
+            message = str(error)
         except MemoryError:
-            typer.echo(
-                "Error: not enough memory; keep only the rows and columns you need.", err=True
-            )
-            raise typer.Exit(2) from None
+            message = "not enough memory; keep only the rows and columns you need."
+        except BrokenPipeError:
+            raise  # whoever reads our output has seen enough
+        except OSError as error:
+            message = f"{error.filename}: {error.strerror}."
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(130) from None
+        typer.echo(f"Error: {message}", err=True)
+        raise typer.Exit(2)
 
 
 app = typer.Typer(

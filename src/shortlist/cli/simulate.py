@@ -27,12 +27,12 @@ def simulate(
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed.")] = 0,
 ) -> None:
-    """Write synthetic patients, with the outcome in the column "event", and a price list."""
+    """Write synthetic patients, the truth about their columns as JSON beside them, and prices."""
     from ..datasets import make_prognostic
     from ..files import write_whole
     from ..tables import csv_text
 
-    check_places([], [data, costs])
+    check_places([], [data, costs, data.with_name(f"{data.name}.json")])
     with working("Drawing patients"):
         try:
             study = make_prognostic(
@@ -40,13 +40,11 @@ def simulate(
             )
         except ValueError as error:
             raise InvalidProblemError(str(error)) from None
-        names = list(study.X.columns)
-        patients = zip(*(study.X[name].tolist() for name in names), study.y.tolist(), strict=True)
-        write_whole(data, csv_text([*names, "event"], patients))
-        prices = zip(names, study.costs.tolist(), strict=True)
+        study.to_csv(data)
+        prices = zip(study.X.columns, study.costs.tolist(), strict=True)
         write_whole(costs, csv_text(["predictor", "cost"], prices))
     typer.echo(
         f"{data} ({rows} patients) and {costs} are written. "
-        f"Try: shortlist fit {data} --outcome event --costs {costs} --budget 10",
+        f"Try: shortlist fit {data} --outcome outcome --costs {costs} --budget 10",
         err=True,
     )

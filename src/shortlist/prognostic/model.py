@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..backends import solve
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..estimators.classifier import describe_limit
+from ..estimators.classifier import describe_limit, is_cut_short
 from ..estimators.log_odds_classifier import LogOddsClassifier
 from ..estimators.ridge_search import Outcome, RidgeSearch, check_ridges, search_ridges
 from ..options import Progress
@@ -195,7 +195,7 @@ class PrognosticModel(LogOddsClassifier):
         self._set_fitted(study, design, problem, solution, search, getattr(y, "name", None))
         if search is not None and search.n_unproven:
             warnings.warn(search.describe_unproven(), ConvergenceWarning, stacklevel=2)
-        if solution.status is not Status.OPTIMAL:
+        if is_cut_short(solution):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
@@ -311,17 +311,18 @@ class PrognosticModel(LogOddsClassifier):
         scorer = check_scoring(self, scoring=self.scoring)
         design = self._design(train)
         outcomes: list[Outcome] = []
+        support = None
         for ridge in ridges:
             problem = self._problem(train, design, ridge)
-            warm_start = outcomes[-1].solution.support if outcomes else None
-            solution = self._solve(problem, time_limit, warm_start)
+            solution = self._solve(problem, time_limit, support)
+            support = solution.support
             model = clone(self)
             model._set_fitted(train, design, problem, solution)
             with warnings.catch_warnings():
                 # A level that only the test rows have is no news to the user.
                 warnings.simplefilter("ignore", ShortlistWarning)
                 score = float(scorer(model, test.table, test.labels))
-            outcomes.append(Outcome(score, solution))
+            outcomes.append(Outcome(score, solution.gap, is_cut_short(solution)))
         return outcomes
 
     def _set_fitted(
