@@ -117,6 +117,11 @@ def test_codes_are_pointed_at(fit, clinic):
     table.to_csv(clinic / "codes.csv", index=False)
     result = fit("--max-features", "2", data="codes.csv")
     assert "Note: 'stage' hold few whole numbers" in words(result.stderr)
+    blank = table.astype({"stage": str})
+    blank.loc[0, "stage"] = " \n"
+    blank.to_csv(clinic / "blank.csv", index=False)
+    result = fit("--max-features", "2", data="blank.csv")
+    assert "Note: 'stage' hold few whole numbers" in words(result.stderr)
     for option in ("--categorical", "--numeric"):
         result = fit("--max-features", "2", option, "stage", data="codes.csv")
         assert "few whole numbers" not in result.stderr

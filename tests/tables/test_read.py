@@ -74,6 +74,7 @@ def test_columns_without_a_name_are_left_out_and_told(tmp_path):
         ("a,b\n1,2\n1\n", "row 2 has 1 cells"),
         ("a,b\n1,2,3\n1,2,3\n", "row 1 has 3 cells"),
         ('a,b\n1,"2\n', "cells but there are 2 columns|cannot be read"),
+        ('""\na,b\n1,2\n', "ambiguous"),
         ('"a\x1b[2J",b\n1,2\n', "control character"),
         ("größe,b\n1,2\n".encode("latin-1"), r"not UTF-8 text \(byte 0xf6\)"),
         ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),

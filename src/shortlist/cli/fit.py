@@ -220,11 +220,14 @@ def _kinds(categorical: list[str], numeric: list[str]) -> dict[str, str]:
 
 def _note_codes(predictors: pd.DataFrame, kinds: Mapping[str, str], numeric: list[str]) -> None:
     """Point at numbers that may be codes: three to ten different ones, all of them whole."""
+    from ..prognostic.columns import as_numbers
+
     suspects = []
     for name, kind in kinds.items():
         if kind == "numeric" and name not in numeric:
-            values = predictors[name].dropna().unique()
-            if 3 <= len(values) <= 10 and all(float(value).is_integer() for value in values):
+            values = set(as_numbers(predictors[name]).tolist())
+            values = {value for value in values if value == value}  # NaN is not itself
+            if 3 <= len(values) <= 10 and all(value.is_integer() for value in values):
                 suspects.append(name)
     if suspects:
         warnings.warn(

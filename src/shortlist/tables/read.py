@@ -77,37 +77,47 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 def _read_text(path: Path) -> pd.DataFrame:
     delimiter = find_delimiter(path)
-    names = _check_rows(path, delimiter)
+    names, n_rows = _check_rows(path, delimiter)
     try:
-        table: pd.DataFrame = pd.read_csv(
-            path,
-            sep=delimiter,
-            decimal=_decimal(path, delimiter),
-            encoding="utf-8-sig",
-            skipinitialspace=True,
-            na_values=_MISSING,
-            index_col=False,
-            low_memory=False,  # one type per column, not per chunk
-            **_EXACT,
-        )
+        with warnings.catch_warnings():
+            # Of rows that are too long, which are found below.
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+            table: pd.DataFrame = pd.read_csv(
+                path,
+                sep=delimiter,
+                decimal=_decimal(path, delimiter),
+                encoding="utf-8-sig",
+                skipinitialspace=True,
+                na_values=_MISSING,
+                index_col=False,
+                low_memory=False,  # one type per column, not per chunk
+                **_EXACT,
+            )
     except (ValueError, OverflowError) as error:  # the errors of its parser are ValueErrors
-        raise InvalidFileError(f"{path}: cannot be read as a table ({error}).") from None
+        raise InvalidFileError(
+            f"{path}: cannot be read as a table ({_first_line(error)})."
+        ) from None
+    if table.shape != (n_rows, len(names)):  # two readers, two opinions: better none than one
+        raise InvalidFileError(
+            f"{path}: quotes, blank lines or line ends in it are ambiguous; save it again as CSV."
+        )
     table.columns = pd.Index(names, dtype=object)  # as they are, not as pandas renames them
     return table
 
 
-def _check_rows(path: Path, delimiter: str) -> list[str]:
-    """Return the names of the columns, once every row is known to have as many cells."""
+def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int]:
+    """Return the names of the columns and the number of rows, each with as many cells."""
     rows = read_rows(path, delimiter)
     names = next(rows, [])
     check_names(path, names)
+    number = 0
     for number, row in enumerate(rows, start=1):
         if len(row) != len(names):
             raise InvalidFileError(
                 f"{path}: row {number} has {len(row)} cells but there are {len(names)} columns; "
                 "correct that row, and quote text that contains the delimiter."
             )
-    return names
+    return names, number
 
 
 def _decimal(path: Path, delimiter: str) -> str:
