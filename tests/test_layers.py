@@ -17,6 +17,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "explorer", "report"}),
     frozenset({"study"}),
     frozenset({"evaluation", "plots"}),
+    frozenset({"prognostic"}),
     frozenset({"estimators", "baselines"}),
     frozenset({"choice"}),
     frozenset({"backends"}),
@@ -24,6 +25,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"verification", "result", "options"}),
     frozenset({"certificate"}),
     frozenset({"problem", "constraints", "losses"}),
+    frozenset({"tables"}),
+    frozenset({"files"}),
     frozenset({"errors"}),
 )
 # The parts of one definition may know each other.

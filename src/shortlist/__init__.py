@@ -1,6 +1,7 @@
 """Cost-sensitive best-subset selection for logistic regression, to certified optimality.
 
-Start with `SubsetProblem` and `solve`, or with the scikit-learn estimator `BestSubsetClassifier`.
+Start with `SubsetProblem` and `solve`, with the scikit-learn estimator `BestSubsetClassifier`, or
+with `PrognosticModel` for a table of patients as it is.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from .errors import (
         InfeasibleError,
         InvalidCertificateError,
+        InvalidFileError,
         InvalidProblemError,
         ShortlistWarning,
     )
     from .estimators import BestSubsetClassifier, BestSubsetClassifierCV
     from .evaluation import Experiment, evaluate
     from .problem import SubsetProblem
+    from .prognostic import ModelCard, PrognosticModel
     from .result import Solution, Status
     from .verification import Verdict, verify
 
@@ -35,7 +38,10 @@ __all__ = [
     "Experiment",
     "InfeasibleError",
     "InvalidCertificateError",
+    "InvalidFileError",
     "InvalidProblemError",
+    "ModelCard",
+    "PrognosticModel",
     "ShortlistWarning",
     "Solution",
     "Status",
@@ -65,7 +71,10 @@ _HOMES = {
     "Experiment": ".evaluation",
     "InfeasibleError": ".errors",
     "InvalidCertificateError": ".errors",
+    "InvalidFileError": ".errors",
     "InvalidProblemError": ".errors",
+    "ModelCard": ".prognostic",
+    "PrognosticModel": ".prognostic",
     "ShortlistWarning": ".errors",
     "Solution": ".result",
     "Status": ".result",

@@ -1,5 +1,7 @@
 """The exceptions and warnings that shortlist raises, each with a one-sentence message."""
 
+from reprlib import Repr
+
 
 class InvalidProblemError(ValueError):
     """An argument that does not describe a problem; the message names it and the fix."""
@@ -13,9 +15,20 @@ class InvalidCertificateError(ValueError):
     """A file that is not a certificate; the message says what is wrong with it."""
 
 
+class InvalidFileError(ValueError):
+    """A file that cannot be read or written as asked; the message names it and the fix."""
+
+
 class MissingDependencyError(ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 
 
 class ShortlistWarning(UserWarning):
     """Something worth knowing that does not make the result wrong."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: quoted, on one line, and not too long."""
+    shortener = Repr()
+    shortener.maxstring = shortener.maxother = shortener.maxlong = 60
+    return shortener.repr(value)

@@ -16,6 +16,13 @@ class Progress:
     lower_bound: float
     seconds: float
 
+    def describe(self) -> str:
+        """Return how far the search is, in words."""
+        return (
+            f"Searching: {self.nodes} nodes, penalised loss {self.objective:.3f}, "
+            f"proven at least {self.lower_bound:.3f}"
+        )
+
 
 @dataclass(frozen=True)
 class Options:

@@ -1,21 +1,69 @@
-"""The commands and their options; each command's work and its output are in files of their own."""
+"""The command line: its commands, each in a file of its own, and how all of them fail."""
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import InvalidProblemError, MissingDependencyError
-from ..options import Progress
-from .demo import SHOWCASE_SEED, Comparison, as_record, compare
-from .demo_view import render
+from ..errors import (
+    InvalidCertificateError,
+    InvalidFileError,
+    InvalidProblemError,
+    MissingDependencyError,
+)
+from .costs_template import costs_template
+from .demo import demo
+from .fit import fit
+from .predict import predict
+from .simulate import simulate
+
+# What the package raises when it is given something wrong: each message is one sentence.
+_TOLD = (
+    InvalidCertificateError,
+    InvalidFileError,
+    InvalidProblemError,
+    MissingDependencyError,
+)
+
+
+class OneSentenceGroup(TyperGroup):
+    """Commands that answer wrong input with one sentence and exit code 2, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except _TOLD as error:
+            message = str(error)
+        except MemoryError:
+            message = "not enough memory; keep only the rows and columns you need."
+        except BrokenPipeError:
+            raise  # whoever reads our output has seen enough
+        except OSError as error:
+            message = f"{error.filename}: {error.strerror}."
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(130) from None
+        typer.echo(f"Error: {message}", err=True)
+        raise typer.Exit(2)
+
 
 app = typer.Typer(
-    help="Buy the best predictors a budget allows, and prove that no others are better.",
+    cls=OneSentenceGroup,
+    help=(
+        "Buy the best predictors a budget allows, and prove that no others are better.\n\n"
+        "From patients and prices to a model: shortlist costs-template, then fit, then predict. "
+        "Each has a --help of its own."
+    ),
+    epilog=(
+        "Exit codes: 0 done; 2 wrong input, told in one sentence; 3 done, but a limit came before "
+        "the proof; 130 interrupted."
+    ),
+    rich_markup_mode="markdown",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
@@ -24,6 +72,10 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show is no reason to stop.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="shortlist")
 
 
@@ -42,56 +94,13 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    # A callback of its own keeps `demo` a subcommand although it is the only one.
     pass
 
 
-@app.command()
-def demo(
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=2**32 - 1,
-            help="Seed of the synthetic patients; the default was chosen to show a difference.",
-        ),
-    ] = SHOWCASE_SEED,
-    budget: Annotated[float, typer.Option(min=0, help="Minutes to spend per patient.")] = 10,
-    ridge: Annotated[float, typer.Option(help="Strength of the L2 penalty.")] = 0.02,
-    label_noise: Annotated[
-        float, typer.Option(min=0, max=0.5, help="Fraction of outcomes to flip.")
-    ] = 0.0,
-    backend: Annotated[str, typer.Option(help="Solver to use.")] = "native",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
-) -> None:
-    """Show on synthetic patients what a budget buys, next to what the greedy rule buys."""
-    try:
-        comparison = _compare_with_spinner(seed, budget, ridge, label_noise, backend)
-    except (InvalidProblemError, MissingDependencyError) as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(2) from None
-    if as_json:
-        typer.echo(json.dumps(as_record(comparison), indent=2))
-    else:
-        render(comparison, Console())
-
-
-def _compare_with_spinner(
-    seed: int, budget: float, ridge: float, label_noise: float, backend: str
-) -> Comparison:
-    with Console(stderr=True).status("Searching…") as status:
-
-        def show(progress: Progress) -> None:
-            status.update(
-                f"Searching… {progress.nodes} nodes, penalised loss {progress.objective:.3f}, "
-                f"proven at least {progress.lower_bound:.3f}"
-            )
-
-        return compare(
-            seed=seed,
-            budget=budget,
-            ridge=ridge,
-            label_noise=label_noise,
-            backend=backend,
-            callback=show,
-        )
+# In the order of a first visit. The commands import what they need when they run, so that --help
+# answers at once.
+app.command()(demo)
+app.command()(simulate)
+app.command()(costs_template)
+app.command()(fit)
+app.command()(predict)

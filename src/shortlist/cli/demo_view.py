@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ..result import Solution, Status
-from .demo import SHOWCASE_SEED, Comparison, odds_ratio
+from .comparison import Comparison, odds_ratio
+from .demo import SHOWCASE_SEED
 
 _NOTHING = "-"
 _CAPTION = " * of the event, when the predictor rises by a tenth of its range\n"

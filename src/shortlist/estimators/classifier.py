@@ -164,7 +164,7 @@ class BestSubsetClassifier(SelectedModel):
         features, labels = check_inputs(self, X, y)
         problem, solution = self._solve(features, labels, sample_weight)
         self._set_fitted(X, problem, solution)
-        if solution.status not in (Status.OPTIMAL, Status.HEURISTIC):
+        if is_cut_short(solution):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
@@ -201,6 +201,11 @@ class BestSubsetClassifier(SelectedModel):
             # Who interrupts a grid search wants it to end, not to go on with the next model.
             raise KeyboardInterrupt
         return problem, solution
+
+
+def is_cut_short(solution: Solution) -> bool:
+    """Whether a search that proves ended before its proof; a heuristic does not even try."""
+    return solution.status not in (Status.OPTIMAL, Status.HEURISTIC)
 
 
 def describe_limit(solution: Solution) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import inf
-from numbers import Real
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 
-from ..errors import InvalidProblemError
 from ..problem import Predictor
-from ..result import Status
-from .classifier import BestSubsetClassifier, describe_limit
+from .classifier import BestSubsetClassifier, describe_limit, is_cut_short
 from .inputs import check_inputs
+from .ridge_search import Outcome, check_ridges, search_ridges
 from .selected_model import SelectedModel
 
 Int = NDArray[np.int64]
@@ -142,30 +139,22 @@ class BestSubsetClassifierCV(SelectedModel):
         """
         features, labels = check_inputs(self, X, y)
         weights = None if sample_weight is None else np.asarray(sample_weight)
-        ridges = _check_ridges(self.ridges)
+        ridges = check_ridges(self.ridges)
         folds = list(check_cv(self.cv, labels, classifier=True).split(features, labels))
         scorer = check_scoring(BestSubsetClassifier(), scoring=self.scoring)
-        paths = Parallel(n_jobs=self.n_jobs)(
-            delayed(_solve_fold)(self._models(ridges), scorer, features, labels, weights, *fold)
-            for fold in folds
+        solve_fold = partial(_solve_fold, self._models(ridges), scorer, features, labels, weights)
+        search = search_ridges(ridges, folds, solve_fold, self.n_jobs)
+        problem, solution = self._models(ridges)[search.best]._solve(
+            features, labels, sample_weight
         )
-        results = _tabulate(ridges, paths)
-        best = int(results["rank_test_score"].argmin())  # the first of several is the strongest
-        problem, solution = self._models(ridges)[best]._solve(features, labels, sample_weight)
 
         self._set_fitted(X, problem, solution)
-        self.ridge_ = ridges[best]
-        self.best_score_ = float(results["mean_test_score"][best])
-        self.cv_results_ = results
-        n_unproven = sum(outcome.is_cut_short for path in paths for outcome in path)
-        if n_unproven:
-            warnings.warn(
-                f"{n_unproven} of the {len(folds) * len(ridges)} cross-validated models are not "
-                "proven optimal; raise time_limit, node_limit or gap.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        if solution.status not in (Status.OPTIMAL, Status.HEURISTIC):
+        self.ridge_ = search.ridge
+        self.best_score_ = search.score
+        self.cv_results_ = search.results
+        if search.n_unproven:
+            warnings.warn(search.describe_unproven(), ConvergenceWarning, stacklevel=2)
+        if is_cut_short(solution):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
@@ -198,12 +187,6 @@ class BestSubsetClassifierCV(SelectedModel):
         return [BestSubsetClassifier(ridge=ridge, **shared) for ridge in ridges]
 
 
-class _Outcome(NamedTuple):
-    score: float
-    gap: float
-    is_cut_short: bool
-
-
 def _solve_fold(
     models: list[BestSubsetClassifier],
     scorer: Callable[..., float],
@@ -212,7 +195,7 @@ def _solve_fold(
     sample_weight: NDArray[Any] | None,
     train: Int,
     test: Int,
-) -> list[_Outcome]:
+) -> list[Outcome]:
     """Fit and score the models of one fold, each starting from the support of the one before."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     weights_train = None if sample_weight is None else sample_weight[train]
@@ -223,8 +206,7 @@ def _solve_fold(
         model._set_fitted(X_train, problem, solution)
         support = solution.support
         score = _score(scorer, model, X_test, y[test], weights_test)
-        is_cut_short = solution.status not in (Status.OPTIMAL, Status.HEURISTIC)
-        outcomes.append(_Outcome(score, solution.gap, is_cut_short))
+        outcomes.append(Outcome(score, solution.gap, is_cut_short(solution)))
     return outcomes
 
 
@@ -238,32 +220,3 @@ def _score(
     # Without weights the argument is left out: not every scorer knows it.
     weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
     return float(scorer(model, X, y, **weighted))
-
-
-def _tabulate(ridges: list[float], paths: list[list[_Outcome]]) -> dict[str, NDArray[Any]]:
-    scores = np.array([[outcome.score for outcome in path] for path in paths])
-    means = scores.mean(axis=0)
-    if np.isnan(means).all():
-        raise InvalidProblemError(
-            "scoring: no ridge has a score in every fold; use fewer folds, so that each has rows "
-            "of both classes."
-        )
-    results: dict[str, NDArray[Any]] = {"ridge": np.array(ridges)}
-    results |= {f"split{fold}_test_score": row for fold, row in enumerate(scores)}
-    results["mean_test_score"] = means
-    results["std_test_score"] = scores.std(axis=0)
-    # 1 is best, and equal means share a rank; without a score a ridge comes last.
-    comparable = np.where(np.isnan(means), -inf, means)
-    results["rank_test_score"] = 1 + (comparable[:, np.newaxis] < comparable).sum(axis=1)
-    results["max_gap"] = np.array([[outcome.gap for outcome in path] for path in paths]).max(axis=0)
-    return results
-
-
-def _check_ridges(ridges: Sequence[float]) -> list[float]:
-    """Return the ridges from the strongest to the weakest."""
-    values = list(ridges) if isinstance(ridges, Iterable) else []
-    if not values or not all(isinstance(value, Real) and 0 < value < inf for value in values):
-        raise InvalidProblemError(
-            f"ridges: must be a sequence of numbers greater than 0, not {ridges!r}."
-        )
-    return sorted((float(value) for value in values), reverse=True)

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..problem import SubsetProblem
 from ..result import Solution
+from .log_odds_classifier import LogOddsClassifier
 
 Float = NDArray[np.float64]
 
 
-class SelectedModel(SelectorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SelectedModel(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
     """A fitted selection that predicts, and that selects columns as scikit-learn's selectors do."""
 
     def decision_function(self, X: Any) -> Float:
@@ -38,69 +37,13 @@ class SelectedModel(SelectorMixin, ClassifierMixin, BaseEstimator):  # type: ign
         log_odds: Float = X @ self.coef_[0] + self.intercept_[0]
         return log_odds
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
-            All columns, in the order of `fit`; only those bought are used.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels, as they were given to `fit`.
-        """
-        positive = self.decision_function(X) > 0
-        labels: NDArray[Any] = self.classes_[positive.astype(int)]
-        return labels
-
-    def predict_proba(self, X: Any) -> Float:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
-            All columns, in the order of `fit`; only those bought are used.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities in the order of `classes_`.
-        """
-        log_odds = self.decision_function(X)
-        return np.column_stack([expit(-log_odds), expit(log_odds)])
-
-    def predict_log_proba(self, X: Any) -> Float:
-        """Return the logarithm of the probability of each class, finite however small that is.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
-            All columns, in the order of `fit`; only those bought are used.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Log-probabilities in the order of `classes_`.
-        """
-        log_odds = self.decision_function(X)
-        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
-
     def _set_fitted(self, X: Any, problem: SubsetProblem, solution: Solution) -> None:
         """Set what a fit leaves behind; the only place that does, after nothing can fail."""
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-        self.classes_ = problem.classes
+        self._set_solution(problem, solution)
         self.coef_ = solution.coef[np.newaxis, :].copy()
         self.intercept_ = np.array([solution.intercept])
         self.support_ = np.array(solution.support, dtype=np.int64)
-        self.selected_features_ = [problem.name_of(g) for g in solution.support]
-        self.cost_ = solution.cost
-        self.objective_ = solution.objective
-        self.lower_bound_ = solution.lower_bound
-        self.gap_ = solution.gap
-        self.status_ = solution.status
-        self.solution_ = solution
         self._selected_columns = problem.columns_of(solution.support)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -111,6 +54,5 @@ class SelectedModel(SelectorMixin, ClassifierMixin, BaseEstimator):  # type: ign
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags

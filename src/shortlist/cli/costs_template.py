@@ -1,0 +1,24 @@
+"""`shortlist costs-template`: a price list to fill in."""
+
+from __future__ import annotations
+
+from .parameter import DataFile, OutcomeColumn, OutputFile, PersonColumn
+from .place import check_places, write_or_print
+from .progress import noting, working
+
+
+def costs_template(
+    data: DataFile,
+    outcome: OutcomeColumn,
+    person: PersonColumn = None,
+    output: OutputFile = None,
+) -> None:
+    """Write a price list with all predictors of a table, to fill in the costs."""
+    from ..tables import csv_text, read_table
+    from .patients import part_columns
+
+    check_places([data], [output])
+    with noting(), working("Reading"):
+        predictors = part_columns(data, read_table(data), outcome, person)
+    text = csv_text(["predictor", "cost"], [(name, None) for name in predictors.columns])
+    write_or_print(text, output, "Fill in a cost of at least 0 in every row.")

@@ -1,0 +1,106 @@
+"""Patients from a file, parted into predictors, outcome and persons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InvalidFileError, shown
+from ..prognostic.card import Outcome
+from ..prognostic.columns import level_of
+from ..tables import read_table
+
+# Pairs of values whose second is the event, whoever asks.
+_OBVIOUS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
+
+
+@dataclass(frozen=True)
+class Patients:
+    """The predictors of each row, whether it has the event, and whose it is."""
+
+    predictors: pd.DataFrame
+    events: pd.Series[int]
+    outcome: Outcome
+    persons: pd.Series[Any] | None
+
+
+def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
+    """Read a table and part it; `positive` is the value of the outcome that is the event."""
+    table = read_table(path)
+    parted = part_columns(path, table, outcome, person)
+    labels = _labels(path, table[outcome])
+    values = sorted(set(labels))
+    event, no_event = _event(path, outcome, values, positive)
+    persons = None if person is None else table[person]
+    if persons is not None and persons.isna().any():
+        raise InvalidFileError(
+            f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
+            "say whose that row is."
+        )
+    return Patients(
+        predictors=parted,
+        events=pd.Series([int(label == event) for label in labels], name=outcome),
+        outcome=Outcome(name=outcome, event=event, no_event=no_event),
+        persons=persons,
+    )
+
+
+def part_columns(path: Path, table: pd.DataFrame, outcome: str, person: str | None) -> pd.DataFrame:
+    """Return the predictors of a table."""
+    others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
+    for option, name in others.items():
+        if name not in table.columns:
+            names = list(table.columns)
+            close = get_close_matches(name, names, n=1)
+            hint = f"is it {shown(close[0])}?" if close else f"there are {_some(names)}."
+            raise InvalidFileError(f"{path}: there is no column {shown(name)} for {option}; {hint}")
+    if outcome == person:
+        raise InvalidFileError("--person: must be another column than --outcome.")
+    predictors = table.drop(columns=list(others.values()))
+    if predictors.shape[1] == 0:
+        raise InvalidFileError(f"{path}: has no column to predict from.")
+    return predictors
+
+
+def _labels(path: Path, column: pd.Series[Any]) -> list[str]:
+    missing = np.flatnonzero(column.isna())
+    if len(missing):
+        raise InvalidFileError(
+            f"{path}: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            "remove those rows."
+        )
+    return [level_of(value) for value in column]
+
+
+def _event(path: Path, outcome: str, values: list[str], positive: str | None) -> tuple[str, str]:
+    """Return the event and the other value."""
+    if len(values) != 2:
+        raise InvalidFileError(
+            f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
+            f"({_some(values)})."
+        )
+    if positive is not None:
+        if positive not in values:
+            raise InvalidFileError(
+                f"--positive: {shown(positive)} is no value of {shown(outcome)}; "
+                f"use {_some(values)}."
+            )
+        return positive, next(value for value in values if value != positive)
+    for obvious in _OBVIOUS:
+        if tuple(value.lower() for value in values) == obvious:
+            return values[1], values[0]
+    raise InvalidFileError(
+        f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
+        "say with --positive which of them is the event."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    some = ", ".join(map(shown, names[:10]))
+    return some if len(names) <= 10 else f"{some} and {len(names) - 10} more"

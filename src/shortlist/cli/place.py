@@ -1,0 +1,36 @@
+"""Where a command writes: checked before the work, so that no answer is lost for a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from ..errors import InvalidFileError
+from ..files import write_whole
+
+
+def check_places(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Raise if an output has no folder, or would replace an input or another output."""
+    taken = {path.resolve(): path for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        if path.is_dir() or not path.parent.is_dir():
+            raise InvalidFileError(
+                f"{path}: cannot be written, because "
+                + ("it is a folder." if path.is_dir() else f"there is no folder {path.parent}.")
+            )
+        if path.resolve() in taken:
+            raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
+        taken[path.resolve()] = path
+
+
+def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
+    """Write text to a file and say so, or print it."""
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+        typer.echo(f"{output} is written. {hint}".strip(), err=True)

@@ -1,0 +1,88 @@
+"""A fitted selection that predicts: all that follows from the log-odds of its rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ..problem import SubsetProblem
+from ..result import Solution
+
+Float = NDArray[np.float64]
+
+
+class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Labels and probabilities from log-odds, and what every solve leaves behind."""
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Float:
+        """Return the log-odds of the second class."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likelier class of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            What `decision_function` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels, as they were given to `fit`.
+        """
+        positive = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[positive.astype(int)]
+        return labels
+
+    def predict_proba(self, X: Any) -> Float:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            What `decision_function` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities in the order of `classes_`.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """Return the logarithm of the probability of each class, finite however small that is.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            What `decision_function` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Log-probabilities in the order of `classes_`.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+
+    def _set_solution(self, problem: SubsetProblem, solution: Solution) -> None:
+        self.classes_ = problem.classes
+        self.selected_features_ = [problem.name_of(g) for g in solution.support]
+        self.cost_ = solution.cost
+        self.objective_ = solution.objective
+        self.lower_bound_ = solution.lower_bound
+        self.gap_ = solution.gap
+        self.status_ = solution.status
+        self.solution_ = solution
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

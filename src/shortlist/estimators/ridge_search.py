@@ -1,0 +1,131 @@
+"""Which ridge scores best over the folds, whatever is fitted in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..errors import InvalidProblemError
+
+Int = NDArray[np.int64]
+
+
+class Outcome(NamedTuple):
+    """What one ridge did in one fold: its score on the test rows, its search on the others."""
+
+    score: float
+    gap: float
+    is_cut_short: bool
+
+
+@dataclass(frozen=True)
+class RidgeSearch:
+    """Ridges from the strongest to the weakest, and what the folds said about them.
+
+    Attributes
+    ----------
+    ridges : list of float
+        The ridges.
+    results : dict of ndarray
+        One entry per ridge, as `cv_results_` documents them.
+    n_unproven : int
+        How many of the models should have been proven optimal and are not.
+    n_models : int
+        How many models there are.
+    """
+
+    ridges: list[float]
+    results: dict[str, NDArray[Any]]
+    n_unproven: int
+    n_models: int
+
+    @property
+    def best(self) -> int:
+        """The position of the ridge chosen; of several that score the same, the strongest."""
+        return int(self.results["rank_test_score"].argmin())
+
+    @property
+    def ridge(self) -> float:
+        """The ridge chosen."""
+        return self.ridges[self.best]
+
+    @property
+    def score(self) -> float:
+        """Its mean score."""
+        return float(self.results["mean_test_score"][self.best])
+
+    def describe_unproven(self) -> str:
+        """Return what to tell the user about models that are not proven optimal."""
+        return (
+            f"{self.n_unproven} of the {self.n_models} cross-validated models are not "
+            "proven optimal; raise time_limit, node_limit or gap."
+        )
+
+
+def search_ridges(
+    ridges: list[float],
+    folds: Sequence[tuple[Int, Int]],
+    solve_fold: Callable[[Int, Int], list[Outcome]],
+    n_jobs: int | None,
+    announce: Callable[[str], None] = lambda text: None,
+) -> RidgeSearch:
+    """Solve every fold for every ridge.
+
+    Parameters
+    ----------
+    ridges : list of float
+        From the strongest to the weakest.
+    folds : sequence of (train, test)
+        Indices of rows.
+    solve_fold : callable
+        Given the indices of a fold, the outcome of every ridge.
+    n_jobs : int, optional
+        Number of processes, as in scikit-learn; it changes no result.
+    announce : callable
+        Told in words how far the search is.
+    """
+    paths = []
+    announce(f"Choosing the ridge: fold 1 of {len(folds)}")
+    for path in Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(solve_fold)(*fold) for fold in folds
+    ):
+        paths.append(path)
+        announce(f"Choosing the ridge: fold {min(len(paths) + 1, len(folds))} of {len(folds)}")
+    n_unproven = sum(outcome.is_cut_short for path in paths for outcome in path)
+    return RidgeSearch(ridges, _tabulate(ridges, paths), n_unproven, len(folds) * len(ridges))
+
+
+def _tabulate(ridges: list[float], paths: list[list[Outcome]]) -> dict[str, NDArray[Any]]:
+    scores = np.array([[outcome.score for outcome in path] for path in paths])
+    means = scores.mean(axis=0)
+    if np.isnan(means).all():
+        raise InvalidProblemError(
+            "scoring: no ridge has a score in every fold; use fewer folds, so that each has rows "
+            "of both classes."
+        )
+    results: dict[str, NDArray[Any]] = {"ridge": np.array(ridges)}
+    results |= {f"split{fold}_test_score": row for fold, row in enumerate(scores)}
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=0)
+    # 1 is best, and equal means share a rank; without a score a ridge comes last.
+    comparable = np.where(np.isnan(means), -inf, means)
+    results["rank_test_score"] = 1 + (comparable[:, np.newaxis] < comparable).sum(axis=1)
+    results["max_gap"] = np.array([[outcome.gap for outcome in path] for path in paths]).max(axis=0)
+    return results
+
+
+def check_ridges(ridges: Sequence[float]) -> list[float]:
+    """Return the ridges from the strongest to the weakest."""
+    values = list(ridges) if isinstance(ridges, Iterable) else []
+    if not values or not all(isinstance(value, Real) and 0 < value < inf for value in values):
+        raise InvalidProblemError(
+            f"ridges: must be a sequence of numbers greater than 0, not {ridges!r}."
+        )
+    return sorted((float(value) for value in values), reverse=True)

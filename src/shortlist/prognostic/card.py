@@ -1,0 +1,301 @@
+"""The fitted model as a plain description: it predicts, a file holds it, a report shows it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from math import isclose
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, model_validator
+from scipy.special import expit
+
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
+from ..files import write_whole
+from .columns import Kind
+from .term import Contribution, Effect, Finite, Name, Plain, Term
+
+Float = NDArray[np.float64]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+
+_LARGEST_FILE = 50_000_000
+
+
+class Outcome(Plain):
+    """What is predicted: the name of the column, and its two values."""
+
+    name: str | None
+    event: str
+    no_event: str
+
+
+class Candidate(Plain):
+    """A predictor that could be bought."""
+
+    name: Name
+    kind: Kind
+    cost: NonNegative
+    bought: bool
+
+
+class SharedFee(Plain):
+    """A price paid once if any of its members is bought."""
+
+    amount: NonNegative
+    members: tuple[Name, ...]
+
+
+class Limits(Plain):
+    """What was affordable; columns with one value are excluded too."""
+
+    budget: NonNegative | None
+    max_features: Count | None
+    fees: tuple[SharedFee, ...]
+    include: tuple[Name, ...]
+    exclude: tuple[Name, ...]
+
+
+class Preprocessing(Plain):
+    """How the columns of the table became those of the problem."""
+
+    spline_knots: Literal[3, 4, 5] | None
+    missing_indicator: bool
+
+
+class RidgeScore(Plain):
+    """The mean score of a ridge over the folds; None if a fold has no score."""
+
+    ridge: Positive
+    score: Finite | None
+
+
+class Search(Plain):
+    """How the model was found, and what is proven about it."""
+
+    ridge: Positive
+    tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
+    scoring: str | None
+    folds: Count
+    backend: str
+    status: Literal["optimal", "time_limit", "node_limit", "interrupted", "stalled", "heuristic"]
+    objective: NonNegative
+    lower_bound: NonNegative
+    gap: NonNegative
+    gap_target: NonNegative
+    nodes: Count
+
+
+class Data(Plain):
+    """What the model was fitted to; the hash is that of the candidates and the outcome."""
+
+    rows: Count
+    events: Count
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class ModelCard(Plain):
+    """A fitted prognostic model in original units: it predicts, and it can be saved.
+
+    A fitted `PrognosticModel` has one as `card_` and predicts through it, so that a model read from
+    a file predicts the same to the last bit.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        `name`, `event` and `no_event`.
+    intercept : float
+        The log-odds of a patient whose terms are all 0.
+    terms : tuple of NumericTerm, BooleanTerm or CategoricalTerm
+        What each predictor bought adds to the log-odds.
+    cost : float
+        What the predictors cost, fees included.
+    candidates : tuple of Candidate
+        All predictors that could be bought, with their costs.
+    limits : Limits
+        `budget`, `max_features`, `fees`, `include` and `exclude`.
+    preprocessing, search, data
+        How the columns were prepared, how the model was found and to what it was fitted.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> patients = pd.DataFrame({"age": [40, 50, 60, 70], "smoker": [True, False, True, True]})
+    >>> model = sl.PrognosticModel(max_features=1, ridge=0.1).fit(patients, [0, 0, 1, 1])
+    >>> card = model.card_
+    >>> [term.name for term in card.terms], card.search.status
+    (['age'], 'optimal')
+    >>> bool((card.probability(patients) == model.predict_proba(patients)[:, 1]).all())
+    True
+    """
+
+    format: Literal["shortlist model"]
+    format_version: Literal[1]
+    shortlist_version: str
+    outcome: Outcome
+    intercept: Finite
+    terms: tuple[Annotated[Term, Field(discriminator="kind")], ...]
+    cost: NonNegative
+    candidates: tuple[Candidate, ...]
+    limits: Limits
+    preprocessing: Preprocessing
+    search: Search
+    data: Data
+
+    @model_validator(mode="after")
+    def _check(self) -> ModelCard:
+        names = [candidate.name for candidate in self.candidates]
+        if len(set(names)) < len(names):
+            raise ValueError("two candidates have the same name")
+        bought = [(item.name, item.kind) for item in self.candidates if item.bought]
+        if bought != [(term.name, term.kind) for term in self.terms]:
+            raise ValueError("the terms are not those of the candidates bought")
+        if not isclose(self.cost, self._price(), rel_tol=1e-9, abs_tol=1e-9):
+            raise ValueError("the cost is not that of the candidates bought and their fees")
+        search = self.search
+        if search.lower_bound > search.objective:
+            raise ValueError("the lower bound is above the objective")
+        if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
+            raise ValueError("the gap is not that of the objective and the lower bound")
+        if self.data.events > self.data.rows:
+            raise ValueError("there are more events than rows")
+        return self
+
+    def _price(self) -> float:
+        bought = {term.name for term in self.terms}
+        fees = (fee.amount for fee in self.limits.fees if bought.intersection(fee.members))
+        return sum(item.cost for item in self.candidates if item.bought) + sum(fees)
+
+    def log_odds(self, table: pd.DataFrame) -> Float:
+        """Return the log-odds of the event for each row.
+
+        Parameters
+        ----------
+        table : DataFrame
+            At least the columns that were bought, in any order. A missing value is replaced as
+            the term says; so is a level that was not in the data, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log-odds.
+        """
+        contributions = self._contributions(table)
+        for name, contribution in contributions.items():
+            if contribution.unknown:
+                some = ", ".join(repr(level) for level in sorted(contribution.unknown)[:3])
+                warnings.warn(
+                    f"column {name!r}: the model does not know {some}, and takes it for missing.",
+                    ShortlistWarning,
+                    stacklevel=2,
+                )
+        total = np.full(len(table), self.intercept)
+        for contribution in contributions.values():
+            total = total + contribution.log_odds
+        return total
+
+    def probability(self, table: pd.DataFrame) -> Float:
+        """Return the probability of the event for each row; `table` is that of `log_odds`."""
+        probability: Float = expit(self.log_odds(table))
+        return probability
+
+    def contributions(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return what each predictor bought adds to each row's log-odds, the intercept aside."""
+        parts = self._contributions(table)
+        return pd.DataFrame(
+            {name: part.log_odds for name, part in parts.items()}, index=table.index
+        )
+
+    def imputed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return where a value was missing or unknown, for each row and predictor bought."""
+        parts = self._contributions(table)
+        return pd.DataFrame({name: part.imputed for name, part in parts.items()}, index=table.index)
+
+    def outside(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return where a number is below or above all of the data, as `imputed` does."""
+        parts = self._contributions(table)
+        return pd.DataFrame({name: part.outside for name, part in parts.items()}, index=table.index)
+
+    def effects(self) -> list[Effect]:
+        """Return differences between patients with their coefficients and odds ratios."""
+        return [effect for term in self.terms for effect in term.effects()]
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        write_whole(Path(path), self.model_dump_json(indent=2) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> ModelCard:
+        """Read a model that `save` wrote; nothing in it is executed, and all of it is checked.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        ModelCard
+            The model.
+
+        Raises
+        ------
+        InvalidFileError
+            If anything in it is missing, unknown or wrong; the message is one sentence.
+        """
+        path = Path(path)
+        text = _read(path)
+        try:
+            json.loads(text, object_pairs_hook=_unique)
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise InvalidFileError(f"{path}: {_sentence(error)}") from None
+        except (ValueError, RecursionError) as error:
+            raise InvalidFileError(f"{path}: is not a model file ({error}).") from None
+
+    def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
+        absent = [term.name for term in self.terms if term.name not in table.columns]
+        if absent:
+            raise InvalidProblemError(
+                f"The model needs the column(s) {', '.join(map(repr, absent))}, which the table "
+                "does not have; add them, empty where unknown."
+            )
+        return {term.name: term.contribution(table[term.name]) for term in self.terms}
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InvalidFileError(f"{path}: is too large to be a model file.")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidFileError(f"{path}: is not a model file (not UTF-8 text).") from None
+    except OSError as error:
+        raise InvalidFileError(f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise ValueError("a name occurs twice in one object")
+    return entries
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    if first["loc"] == ("format_version",):
+        return "was written by a newer version of shortlist, or is damaged; update shortlist."
+    place = ".".join(str(part) for part in first["loc"]) or "the whole"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"is not a model file that can be used ({place}: {message})."

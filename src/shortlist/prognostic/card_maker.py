@@ -1,0 +1,103 @@
+"""The description of a fitted model, from what its fit knew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import __version__
+from ..estimators.ridge_search import RidgeSearch
+from ..problem import SubsetProblem
+from ..result import Solution
+from .card import (
+    Candidate,
+    Data,
+    Limits,
+    ModelCard,
+    Outcome,
+    Preprocessing,
+    RidgeScore,
+    Search,
+    SharedFee,
+)
+from .design import Design
+from .equation import write_equation
+from .study import Study
+
+if TYPE_CHECKING:
+    from .model import PrognosticModel
+
+
+def make_card(
+    model: PrognosticModel,
+    study: Study,
+    design: Design,
+    problem: SubsetProblem,
+    solution: Solution,
+    search: RidgeSearch | None,
+    outcome: Any,
+) -> ModelCard:
+    """Describe the model that a search found, in the units of the table."""
+    bought = [problem.name_of(g) for g in solution.support]
+    terms, intercept = write_equation(
+        design, study.table, solution.coef, solution.intercept, bought
+    )
+    constraints = problem.constraints
+    names = design.names
+    return ModelCard(
+        format="shortlist model",
+        format_version=1,
+        shortlist_version=__version__,
+        outcome=Outcome(
+            name=None if outcome is None else str(outcome),
+            event=str(problem.classes[1]),
+            no_event=str(problem.classes[0]),
+        ),
+        intercept=intercept,
+        terms=terms,
+        cost=solution.cost,
+        candidates=tuple(
+            Candidate(name=name, kind=study.kinds[name], cost=float(cost), bought=name in bought)
+            for name, cost in zip(names, constraints.costs, strict=True)
+        ),
+        limits=Limits(
+            budget=None if constraints.budget == np.inf else constraints.budget,
+            max_features=None if model.max_features is None else constraints.max_features,
+            fees=tuple(
+                SharedFee(amount=fee.amount, members=tuple(names[g] for g in fee.members))
+                for fee in constraints.fees
+            ),
+            include=tuple(names[g] for g in constraints.include),
+            exclude=tuple(name for name in study.names if name not in study.kinds),
+        ),
+        preprocessing=Preprocessing(
+            spline_knots=model.spline_knots,  # type: ignore[arg-type]
+            missing_indicator=bool(model.missing_indicator),
+        ),
+        search=Search(
+            ridge=problem.ridge,
+            tuning=() if search is None else _tuning(search),
+            scoring=None if search is None else str(model.scoring),
+            folds=0 if search is None else search.n_models // len(search.ridges),
+            backend=model.backend,
+            status=solution.status.value,
+            objective=solution.objective,
+            lower_bound=solution.lower_bound,
+            gap=solution.gap,
+            gap_target=model.gap,
+            nodes=solution.nodes,
+        ),
+        data=Data(
+            rows=problem.n_rows,
+            events=int((problem.signs > 0).sum()),
+            sha256=study.sha256(),
+        ),
+    )
+
+
+def _tuning(search: RidgeSearch) -> tuple[RidgeScore, ...]:
+    return tuple(
+        RidgeScore(ridge=ridge, score=None if np.isnan(score) else float(score))
+        for ridge, score in zip(search.ridges, search.results["mean_test_score"], strict=True)
+    )

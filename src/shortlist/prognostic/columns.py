@@ -1,0 +1,174 @@
+"""Columns of a table as they are measured: numbers, truth values, or levels of a factor.
+
+Whatever the table holds becomes one of three plain forms here, for fitting and for predicting
+alike: float64 with NaN, 0 and 1 with NaN, or text with None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..errors import InvalidProblemError, shown
+
+Float = NDArray[np.float64]
+Kind = Literal["numeric", "boolean", "categorical"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+_LARGEST = 1e100  # so that cubes, as splines have them, stay finite
+_MAX_LEVELS = 50
+_SHARE_OF_NUMBERS = 0.5  # text columns with more numbers than this are numbers with mistakes
+
+
+def infer_kinds(table: pd.DataFrame, kinds: Mapping[str, str] | None) -> dict[str, Kind]:
+    """Return the kind of every column: as given, else as its values suggest."""
+    given: dict[str, Any] = dict(kinds or {})
+    for name, kind in given.items():
+        if kind not in KINDS:
+            raise InvalidProblemError(
+                f"kinds: {shown(name)} must be one of {', '.join(map(repr, KINDS))}, not {kind!r}."
+            )
+        if name not in table.columns:
+            raise InvalidProblemError(f"kinds: there is no column {shown(name)}; correct the name.")
+    return {name: given.get(name) or infer_kind(table[name]) for name in table.columns}
+
+
+def infer_kind(column: pd.Series[Any]) -> Kind:
+    """Return the kind of a column: 0 and 1 are truth values, other numbers numbers, text levels."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "categorical"
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return "boolean"
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return "boolean" if _is_binary(column) else "numeric"
+    known = column[~_is_missing(column)]
+    for value in known:
+        if not isinstance(value, str | bool | int | float | np.number | np.bool_):
+            raise InvalidProblemError(
+                f"column {shown(column.name)}: holds values such as {shown(str(value))}, neither "
+                "numbers nor text; convert it, for example dates to days, or exclude it."
+            )
+    if all(isinstance(value, bool | np.bool_) for value in known):
+        return "boolean"
+    numbers = _parse(known)
+    share = float(numbers.notna().mean())
+    if share == 1:
+        return "boolean" if _is_binary(numbers) else "numeric"
+    if share >= _SHARE_OF_NUMBERS:
+        wrong = _parse(column).isna().to_numpy() & ~_is_missing(column)
+        _refuse(
+            column,
+            wrong,
+            "is not a number but most values are; correct it, leave it empty, or declare the "
+            "column categorical",
+        )
+    return "categorical"
+
+
+def read_column(column: pd.Series[Any], kind: Kind) -> NDArray[Any]:
+    """Return the values of a column in the plain form of its kind."""
+    if kind == "numeric":
+        return as_numbers(column)
+    return as_truth_values(column) if kind == "boolean" else as_levels(column)
+
+
+def as_numbers(column: pd.Series[Any]) -> Float:
+    """Return a column as float64, NaN where a value is missing."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    numbers: Float = _parse(column).to_numpy(np.float64, na_value=np.nan)
+    wrong = np.isnan(numbers) & ~_is_missing(column)
+    _refuse(column, wrong, "is not a number; correct it or leave it empty")
+    _refuse(
+        column,
+        np.abs(numbers) > _LARGEST,
+        "is infinite or too large to compute with; correct it or leave it empty",
+    )
+    return numbers
+
+
+def as_truth_values(column: pd.Series[Any]) -> Float:
+    """Return a column as 1 for true, 0 for false, NaN where a value is missing."""
+    words = {"true": 1.0, "false": 0.0}
+    numbers = as_numbers(
+        column.map(lambda v: words.get(v.strip().lower(), v) if isinstance(v, str) else v)
+    )
+    wrong = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)
+    _refuse(column, wrong, "is neither 0 nor 1, true nor false; correct it or leave it empty")
+    return numbers
+
+
+def as_levels(column: pd.Series[Any]) -> NDArray[Any]:
+    """Return a column as text, None where a value is missing; 3.0 and 3 are the same level."""
+    levels = np.empty(len(column), dtype=object)  # of None
+    for position in np.flatnonzero(~_is_missing(column)):
+        levels[position] = level_of(column.iloc[position])
+    return levels
+
+
+def level_of(value: Any) -> str:
+    """Return the text of a level."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def check_levels(name: str, levels: NDArray[Any]) -> None:
+    """Raise if a factor has so many levels that it must be something else."""
+    distinct = set(levels) - {None}
+    if len(distinct) > _MAX_LEVELS:
+        some = ", ".join(shown(level) for level in sorted(distinct)[:3])
+        raise InvalidProblemError(
+            f"column {shown(name)}: has {len(distinct)} different texts such as {some}, and more "
+            f"than {_MAX_LEVELS} are too many; exclude it if it identifies rows, or merge levels."
+        )
+
+
+def is_constant(values: NDArray[Any], kind: Kind) -> bool:
+    """Whether a column in plain form tells rows apart by nothing but missing values."""
+    if kind == "categorical":
+        return len(set(values) - {None}) < 2
+    known = values[~np.isnan(values)]
+    if len(known) == 0:
+        return True
+    low, high = float(known.min()), float(known.max())
+    return high - low <= max(1e-100, 1e-13 * max(abs(low), abs(high)))
+
+
+def _parse(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the numbers of a column, NaN for what is none; too large an integer is infinite."""
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:
+        bounded = column.map(
+            lambda value: np.inf if isinstance(value, int) and abs(value) > _LARGEST else value
+        )
+        return pd.to_numeric(bounded, errors="coerce")
+
+
+def _refuse(column: pd.Series[Any], wrong: NDArray[np.bool_], complaint: str) -> None:
+    """Raise if any value is wrong, and name the first."""
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InvalidProblemError(
+            f"column {shown(column.name)}: {shown(str(column.iloc[row]))} in row {row + 1} "
+            f"{complaint}."
+        )
+
+
+def _is_missing(column: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Where a value is missing, or text that is blank."""
+    missing: NDArray[np.bool_] = column.isna().to_numpy(dtype=bool)
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return missing
+    blank = np.array([isinstance(v, str) and not v.strip() for v in column], dtype=bool)
+    either: NDArray[np.bool_] = missing | blank
+    return either
+
+
+def _is_binary(numbers: pd.Series[Any]) -> bool:
+    return bool(numbers.dropna().isin([0, 1]).all())

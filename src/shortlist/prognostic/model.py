@@ -1,0 +1,359 @@
+"""The estimator over a table of patients: preprocessing, purchase and prediction in one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.utils.validation import check_is_fitted
+
+from ..backends import solve
+from ..errors import InvalidProblemError, ShortlistWarning
+from ..estimators.classifier import describe_limit, is_cut_short
+from ..estimators.log_odds_classifier import LogOddsClassifier
+from ..estimators.ridge_search import Outcome, RidgeSearch, check_ridges, search_ridges
+from ..options import Progress
+from ..problem import SubsetProblem
+from ..result import Solution, Status
+from .card_maker import make_card
+from .design import Design
+from .fold import make_folds
+from .spline import KNOT_QUANTILES
+from .study import Study, as_table, check_study, costs_without, fees_without
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+class PrognosticModel(LogOddsClassifier):
+    """Logistic regression on the best affordable columns of a table of patients.
+
+    A column is bought or not as a whole, whatever it becomes: a number, the curves of a spline, the
+    levels of a factor, an indicator of missing values. Missing numbers are replaced by the median,
+    other missing values by the most frequent one. Numbers are divided by two standard deviations,
+    truth values are 0 and 1, and a factor has a column per level, so that one `ridge` is fair to
+    all. Everything is measured on the rows that a model is fitted to, in every fold anew.
+
+    Parameters
+    ----------
+    max_features : int, optional
+        Upper limit on the number of columns.
+    budget : float, optional
+        Upper limit on the total cost. Without `costs` every column costs 1.
+    costs : mapping from column to cost, optional
+        Price of each column, at least 0; excluded columns need none.
+    fees : sequence of (amount, columns), optional
+        Prices paid once if any of the columns is bought.
+    include, exclude : sequence of str
+        Columns that must, or must not, be bought.
+    kinds : mapping from column to "numeric", "boolean" or "categorical", optional
+        What columns are. By default 0 and 1 are truth values, other numbers are numbers, and text
+        is a factor.
+    spline_knots : {3, 4, 5}, optional
+        Knots of a natural cubic spline for every number; None is linear.
+    missing_indicator : bool
+        Whether a column with missing values also tells by being missing.
+    ridge : float, optional
+        Strength of the L2 penalty; None chooses one of `ridges` by cross-validation.
+    ridges : sequence of float
+        Strengths to choose from.
+    cv : int, cross-validation splitter or iterable of (train, test) indices
+        The folds; a number means stratified and shuffled ones, with each person in one of them,
+        and no more of them than there are rows of the rarer outcome.
+    scoring : str or callable
+        What the folds maximise, as in scikit-learn.
+    random_state : int
+        Seed of the folds.
+    n_jobs : int, optional
+        Number of processes over the folds; it changes no result.
+    backend, gap, node_limit
+        As in `BestSubsetClassifier`.
+    time_limit : float, optional
+        Seconds after which the search stops with the best model so far, and a warning. Choosing the
+        ridge may take as long again.
+
+    Attributes
+    ----------
+    card_ : ModelCard
+        The model in original units, which predicts and can be saved.
+    coefficients_ : DataFrame
+        Differences between patients: `predictor`, `contrast`, `coefficient`, `odds_ratio`.
+    support_ : ndarray of int
+        Positions of the columns bought.
+    selected_features_ : list of str
+        Their names.
+    kinds_ : dict from str to str
+        What each column that could be bought was taken for.
+    ridge_ : float
+        The ridge.
+    cv_results_ : dict of ndarray or None
+        As in `BestSubsetClassifierCV`; None if the ridge was given.
+    cost_, objective_, lower_bound_, gap_, status_, solution_, classes_
+        As in `BestSubsetClassifier`; the columns of `solution_` are those of `make_problem`.
+    n_features_in_, feature_names_in_
+        The columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> patients = pd.DataFrame({
+    ...     "age": [41, 50, None, 63, 68, 75], "sex": ["f", "m", "m", "f", "m", "f"],
+    ...     "marker": [1.0, 3.0, 2.0, 4.5, 3.5, 5.0],
+    ... })
+    >>> costs = {"age": 1, "sex": 1, "marker": 20}
+    >>> model = sl.PrognosticModel(budget=5, costs=costs, ridge=0.1)
+    >>> model.fit(patients, ["well", "well", "well", "ill", "well", "ill"]).selected_features_
+    ['age', 'sex']
+    >>> model.predict(pd.DataFrame({"sex": ["m"], "age": [None]})).tolist()
+    ['well']
+    """
+
+    def __init__(
+        self,
+        max_features: int | None = None,
+        budget: float | None = None,
+        costs: Mapping[str, float] | None = None,
+        fees: Sequence[tuple[float, Sequence[str]]] | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
+        spline_knots: int | None = None,
+        missing_indicator: bool = False,
+        ridge: float | None = None,
+        ridges: Sequence[float] = (10.0, 1.0, 0.1, 0.01),
+        cv: Any = 5,
+        scoring: str | Callable[..., float] = "neg_log_loss",
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        backend: str = "native",
+        gap: float = 1e-6,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+    ) -> None:
+        self.max_features = max_features
+        self.budget = budget
+        self.costs = costs
+        self.fees = fees
+        self.include = include
+        self.exclude = exclude
+        self.kinds = kinds
+        self.spline_knots = spline_knots
+        self.missing_indicator = missing_indicator
+        self.ridge = ridge
+        self.ridges = ridges
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.gap = gap
+        self.time_limit = time_limit
+        self.node_limit = node_limit
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        persons: ArrayLike | None = None,
+        announce: Callable[[str], None] = lambda text: None,
+    ) -> PrognosticModel:
+        """Choose the ridge, unless it is given, and find the best affordable columns.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Patients: numbers, truth values and text, some of them missing.
+        y : array-like of shape (n_rows,)
+            Outcomes of any two values; the larger one (in sorted order) is the event.
+        persons : array-like of shape (n_rows,), optional
+            Whom each row belongs to; the rows of a person stay together in the folds.
+        announce : callable
+            Told in words what is going on, now and then.
+
+        Returns
+        -------
+        self : PrognosticModel
+            The fitted estimator.
+        """
+        study = self._study(X, y)
+        search = None
+        ridge = self.ridge
+        if ridge is None:
+            search = self._choose_ridge(study, persons, announce)
+            ridge = search.ridge
+        design = self._design(study)
+        problem = self._problem(study, design, ridge)
+        solution = self._solve(problem, self.time_limit, announce=announce)
+
+        self._set_fitted(study, design, problem, solution, search, getattr(y, "name", None))
+        if search is not None and search.n_unproven:
+            warnings.warn(search.describe_unproven(), ConvergenceWarning, stacklevel=2)
+        if is_cut_short(solution):
+            warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def make_problem(self, X: Any, y: ArrayLike, ridge: float | None = None) -> SubsetProblem:
+        """Return the problem that `fit` solves for these patients.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        ridge : float, optional
+            By default that of the fitted model, or else the parameter.
+
+        Returns
+        -------
+        SubsetProblem
+            One predictor per column that can be bought, by its name.
+        """
+        ridge = ridge or getattr(self, "ridge_", self.ridge)
+        if ridge is None:
+            raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
+        study = self._study(X, y)
+        return self._problem(study, self._design(study), ridge)
+
+    def decision_function(self, X: Any) -> Float:
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : DataFrame
+            At least the columns bought, in any order, some values missing; or a table without
+            names and with all columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Positive where the second of `classes_` is predicted.
+        """
+        check_is_fitted(self)
+        table = as_table(X)
+        if table is not X and table.shape[1] != self.n_features_in_:  # by position, not by name
+            raise ValueError(
+                f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return self.card_.log_odds(table)
+
+    def _study(self, X: Any, y: ArrayLike) -> Study:
+        if self.spline_knots not in (None, *KNOT_QUANTILES):
+            raise InvalidProblemError(
+                f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."
+            )
+        return check_study(X, y, kinds=self.kinds, include=self.include, exclude=self.exclude)
+
+    def _design(self, study: Study) -> Design:
+        return Design.fit(study.table, study.kinds, self.spline_knots, self.missing_indicator)
+
+    def _problem(self, study: Study, design: Design, ridge: float) -> SubsetProblem:
+        # Columns that cannot be bought have no part in the problem, nor have their prices.
+        gone = frozenset(study.names).difference(study.kinds)
+        return SubsetProblem(
+            design.matrix,
+            study.labels,
+            ridge=ridge,
+            budget=self.budget,
+            costs=costs_without(self.costs, gone),
+            max_features=self.max_features,
+            groups=design.predictors,
+            fees=fees_without(self.fees, gone),
+            include=self.include,
+        )
+
+    def _solve(
+        self,
+        problem: SubsetProblem,
+        time_limit: float | None,
+        warm_start: tuple[int, ...] | None = None,
+        announce: Callable[[str], None] | None = None,
+    ) -> Solution:
+        def show(progress: Progress) -> None:
+            if announce is not None:
+                announce(progress.describe())
+
+        solution = solve(
+            problem,
+            self.backend,
+            gap=self.gap,
+            time_limit=time_limit,
+            node_limit=self.node_limit,
+            callback=show,
+            warm_start=warm_start,
+        )
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return solution
+
+    def _choose_ridge(
+        self, study: Study, persons: ArrayLike | None, announce: Callable[[str], None]
+    ) -> RidgeSearch:
+        ridges = check_ridges(self.ridges)
+        folds = make_folds(self.cv, study, persons, self.random_state)
+        limit = None if self.time_limit is None else self.time_limit / (len(ridges) * len(folds))
+
+        def solve_fold(train: Int, test: Int) -> list[Outcome]:
+            return self._solve_fold(ridges, study.rows(train), study.rows(test), limit)
+
+        return search_ridges(ridges, folds, solve_fold, self.n_jobs, announce)
+
+    def _solve_fold(
+        self, ridges: Sequence[float], train: Study, test: Study, time_limit: float | None
+    ) -> list[Outcome]:
+        """Fit and score every ridge in a fold, each starting from the selection before it."""
+        scorer = check_scoring(self, scoring=self.scoring)
+        design = self._design(train)
+        outcomes: list[Outcome] = []
+        support = None
+        for ridge in ridges:
+            problem = self._problem(train, design, ridge)
+            solution = self._solve(problem, time_limit, support)
+            support = solution.support
+            model = clone(self)
+            model._set_fitted(train, design, problem, solution)
+            with warnings.catch_warnings():
+                # A level that only the test rows have is no news to the user.
+                warnings.simplefilter("ignore", ShortlistWarning)
+                score = float(scorer(model, test.table, test.labels))
+            outcomes.append(Outcome(score, solution.gap, is_cut_short(solution)))
+        return outcomes
+
+    def _set_fitted(
+        self,
+        study: Study,
+        design: Design,
+        problem: SubsetProblem,
+        solution: Solution,
+        search: RidgeSearch | None = None,
+        outcome: Any = None,
+    ) -> None:
+        """Set what a fit leaves behind; the only place that does, after nothing can fail."""
+        card = make_card(self, study, design, problem, solution, search, outcome)
+        self._set_solution(problem, solution)
+        self.card_ = card
+        self.coefficients_ = pd.DataFrame(
+            [(*effect, effect.odds_ratio) for effect in card.effects()],
+            columns=["predictor", "contrast", "coefficient", "odds_ratio"],
+        )
+        self.support_ = np.array(
+            [study.names.index(term.name) for term in card.terms], dtype=np.int64
+        )
+        self.kinds_ = study.kinds
+        self.ridge_ = problem.ridge
+        self.cv_results_ = None if search is None else search.results
+        self.n_features_in_ = len(study.names)
+        self.feature_names_in_ = np.array(study.names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags

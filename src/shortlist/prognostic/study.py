@@ -1,0 +1,202 @@
+"""What `fit` is given, checked and in plain form: patients, their outcome, their predictors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..errors import InvalidProblemError, ShortlistWarning, shown
+from .columns import Kind, check_levels, infer_kinds, is_constant, read_column
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Patients in plain form.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The candidates: float64 with NaN, or objects that are text or NaN.
+    kinds : dict from str to str
+        The kind of each candidate.
+    labels : ndarray of shape (n_rows,)
+        The outcome, of two values.
+    names : list of str
+        The columns of the table as it was given, excluded ones too.
+    """
+
+    table: pd.DataFrame
+    kinds: dict[str, Kind]
+    labels: NDArray[Any]
+    names: list[str]
+
+    def rows(self, indices: Int) -> Study:
+        """Return some of the rows."""
+        return Study(self.table.iloc[indices], self.kinds, self.labels[indices], self.names)
+
+    def sha256(self) -> str:
+        """Return the hash of the candidates and the outcome, whatever file they came from."""
+        digest = hashlib.sha256()
+        for name, kind in self.kinds.items():
+            digest.update(f"{json.dumps(name)} {kind}\n".encode())
+            column = self.table[name]
+            if kind == "categorical":
+                missing = column.isna()
+                levels = [
+                    None if gone else level for level, gone in zip(column, missing, strict=True)
+                ]
+                digest.update(json.dumps(levels).encode())
+            else:
+                values = column.to_numpy(dtype="<f8")
+                digest.update(np.where(np.isnan(values), np.nan, values).tobytes())
+        events = self.labels == np.unique(self.labels)[1]
+        digest.update(events.astype(np.uint8).tobytes())
+        return digest.hexdigest()
+
+
+def as_table(X: Any) -> pd.DataFrame:
+    """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
+    table: pd.DataFrame = X
+    if not isinstance(X, pd.DataFrame):
+        table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
+    if not any(isinstance(name, str) for name in table.columns):
+        return table.set_axis([f"x{i}" for i in range(table.shape[1])], axis="columns")
+    for name in table.columns:
+        if not isinstance(name, str) or not name:
+            raise InvalidProblemError(f"X: the column name {shown(name)} must be text; rename it.")
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise InvalidProblemError(
+            f"X: two columns are named {shown(twice[0])}; rename one of them."
+        )
+    return table
+
+
+def check_study(
+    X: Any,
+    y: ArrayLike,
+    *,
+    kinds: Mapping[str, str] | None,
+    include: Sequence[str],
+    exclude: Sequence[str],
+) -> Study:
+    """Return the patients of a fit, without the columns that are excluded or hold one value."""
+    table = as_table(X)
+    labels = _labels(y, len(table))
+    for argument, names in (("include", include), ("exclude", exclude)):
+        _check_names(argument, names, table)
+    both = sorted(set(include).intersection(exclude))
+    if both:
+        raise InvalidProblemError(
+            f"include and exclude: {shown(both[0])} is in both; remove it from one."
+        )
+    candidates = table.drop(columns=list(exclude))
+    candidate_kinds = infer_kinds(
+        candidates, {name: kind for name, kind in (kinds or {}).items() if name not in exclude}
+    )
+    columns = {name: read_column(candidates[name], kind) for name, kind in candidate_kinds.items()}
+    for name, kind in candidate_kinds.items():
+        if kind == "categorical":
+            check_levels(name, columns[name])
+    constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
+    for name in constant:
+        if name in include:
+            raise InvalidProblemError(
+                f"include: {shown(name)} has the same value in every row; include another."
+            )
+        del columns[name], candidate_kinds[name]
+    if constant:
+        warnings.warn(
+            f"{', '.join(map(shown, constant))} cannot be bought: the same value in every row.",
+            ShortlistWarning,
+            stacklevel=3,
+        )
+    if not columns:
+        raise InvalidProblemError(
+            "X: no predictor is left to buy; exclude fewer columns or add some that vary."
+        )
+    return Study(_plain_table(columns), candidate_kinds, labels, list(table.columns))
+
+
+def costs_without(costs: Any, gone: frozenset[str]) -> dict[str, float] | None:
+    """Return the costs by name, less those of columns that cannot be bought."""
+    if costs is None:
+        return None
+    if isinstance(costs, pd.Series):
+        costs = costs.to_dict()
+    if not isinstance(costs, Mapping):
+        raise InvalidProblemError(
+            f"costs: must be a mapping from column to cost, not {type(costs).__name__}."
+        )
+    return {name: cost for name, cost in costs.items() if name not in gone}
+
+
+def fees_without(fees: Any, gone: frozenset[str]) -> Any:
+    """Return the fees less the columns that cannot be bought; wrong ones as they are."""
+    if not isinstance(fees, list | tuple):
+        return fees
+    return [
+        (fee[0], [name for name in fee[1] if name not in gone])
+        if isinstance(fee, list | tuple) and len(fee) == 2 and isinstance(fee[1], list | tuple)
+        else fee
+        for fee in fees
+    ]
+
+
+def _plain_table(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+    series = {}
+    for name, values in columns.items():
+        if values.dtype == object:
+            values = np.array(
+                [np.nan if level is None else level for level in values], dtype=object
+            )
+        series[name] = pd.Series(values, dtype=values.dtype)
+    return pd.DataFrame(series)
+
+
+def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise InvalidProblemError(
+            f"y: expected {n_rows} outcomes, one per row of X, but got {len(labels)}."
+        )
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise InvalidProblemError(
+            f"y: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            "remove those rows."
+        )
+    check_classification_targets(labels)
+    n_classes = len(np.unique(labels))
+    if n_classes < 2:
+        raise InvalidProblemError("y: has only 1 class but exactly 2 are needed; add the other.")
+    if n_classes > 2:
+        raise InvalidProblemError(
+            f"Only binary classification is supported, but y has {n_classes} classes; "
+            "select or merge classes."
+        )
+    return np.asarray(labels)
+
+
+def _check_names(argument: str, names: Sequence[str], table: pd.DataFrame) -> None:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidProblemError(
+            f"{argument}: expected a list of columns, such as [{names!r}], not {names!r}."
+        )
+    for name in names:
+        if name not in table.columns:
+            raise InvalidProblemError(
+                f"{argument}: there is no column {shown(name)}; correct the name."
+            )

@@ -1,0 +1,189 @@
+"""What each predictor adds to the log-odds: plain numbers that a file can hold, and nothing else.
+
+A fitted model and one read from a file predict through these same lines, so they agree to the bit.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .columns import as_levels, as_numbers, as_truth_values
+from .spline import spline_curves
+
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Effect(NamedTuple):
+    """A difference between patients, and the difference of the log-odds that it makes."""
+
+    predictor: str
+    contrast: str
+    coefficient: float
+
+    @property
+    def odds_ratio(self) -> float:
+        """The factor on the odds; infinite if it is too large for a number."""
+        with np.errstate(over="ignore"):
+            return float(np.exp(self.coefficient))
+
+
+class Contribution(NamedTuple):
+    """What one predictor adds to each row's log-odds, and where it had to be guessed.
+
+    `imputed` marks rows whose value is missing or, in `unknown`, a level that the model has not
+    seen; `outside` marks numbers below or above all that it has seen.
+    """
+
+    log_odds: Float
+    imputed: Bool
+    outside: Bool
+    unknown: frozenset[str] = frozenset()
+
+
+class Plain(BaseModel):
+    """Part of a model file: nothing unknown in it, nothing converted, nothing changed later."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class NumericTerm(Plain):
+    """A number: linear, or a natural cubic spline.
+
+    `coefficients` multiply the number and then the curves of the spline with these `knots`;
+    `fill` stands in for a missing value; `quartiles` and `range` are those of the data.
+    """
+
+    kind: Literal["numeric"] = "numeric"
+    name: Name
+    fill: Finite
+    quartiles: tuple[Finite, Finite]
+    range: tuple[Finite, Finite]
+    knots: tuple[Finite, ...]
+    coefficients: tuple[Finite, ...]
+    missing_coefficient: Finite | None
+
+    @model_validator(mode="after")
+    def _check(self) -> NumericTerm:
+        if len(self.knots) in (1, 2) or list(self.knots) != sorted(set(self.knots)):
+            raise ValueError("knots must be none, or at least three in increasing order")
+        if len(self.coefficients) != max(1, len(self.knots) - 1):
+            raise ValueError("coefficients must be one, and one more per knot but the last two")
+        low, high = self.range
+        if not low <= self.quartiles[0] <= self.quartiles[1] <= high:
+            raise ValueError("quartiles must lie in the range")
+        return self
+
+    def contribution(self, column: pd.Series[Any]) -> Contribution:
+        """Return what the values of a column add to the log-odds."""
+        values = as_numbers(column)
+        missing = np.isnan(values)
+        log_odds = self._curve(np.where(missing, self.fill, values))
+        return Contribution(
+            _add_missing(log_odds, missing, self.missing_coefficient),
+            missing,
+            (values < self.range[0]) | (values > self.range[1]),
+        )
+
+    def effects(self) -> list[Effect]:
+        """Return the effect of one unit, if the term is linear, and of the quartiles."""
+        low, high = self.quartiles
+        at_low, at_high = self._curve(np.array([low, high])).tolist()
+        effects = [Effect(self.name, f"{_short(high)} against {_short(low)}", at_high - at_low)]
+        if not self.knots:
+            effects.insert(0, Effect(self.name, "per unit", self.coefficients[0]))
+        return effects + _missing_effect(self.name, self.missing_coefficient)
+
+    def _curve(self, x: Float) -> Float:
+        log_odds = self.coefficients[0] * x
+        for slope, curve in zip(self.coefficients[1:], spline_curves(x, self.knots), strict=True):
+            log_odds = log_odds + slope * curve
+        return log_odds
+
+
+class BooleanTerm(Plain):
+    """A truth value; `fill` stands in for a missing one."""
+
+    kind: Literal["boolean"] = "boolean"
+    name: Name
+    fill: bool
+    coefficient: Finite
+    missing_coefficient: Finite | None
+
+    def contribution(self, column: pd.Series[Any]) -> Contribution:
+        """Return what the values of a column add to the log-odds."""
+        values = as_truth_values(column)
+        missing = np.isnan(values)
+        log_odds = self.coefficient * np.where(missing, float(self.fill), values)
+        return Contribution(
+            _add_missing(log_odds, missing, self.missing_coefficient),
+            missing,
+            np.zeros(len(values), dtype=bool),
+        )
+
+    def effects(self) -> list[Effect]:
+        """Return the effect of 1, which is true, against 0."""
+        effect = Effect(self.name, "1 against 0", self.coefficient)
+        return [effect, *_missing_effect(self.name, self.missing_coefficient)]
+
+
+class CategoricalTerm(Plain):
+    """A factor: differences of its levels to the reference, which stands in for a missing one."""
+
+    kind: Literal["categorical"] = "categorical"
+    name: Name
+    reference: str
+    coefficients: dict[str, Finite]
+    missing_coefficient: Finite | None
+
+    @model_validator(mode="after")
+    def _check(self) -> CategoricalTerm:
+        if self.coefficients.get(self.reference) != 0:
+            raise ValueError("the reference must be a level with coefficient 0")
+        return self
+
+    def contribution(self, column: pd.Series[Any]) -> Contribution:
+        """Return what the values of a column add to the log-odds."""
+        levels = as_levels(column)
+        known = np.array([level in self.coefficients for level in levels], dtype=bool)
+        log_odds = np.array(
+            [self.coefficients.get(level, 0.0) for level in levels], dtype=np.float64
+        )
+        return Contribution(
+            _add_missing(log_odds, ~known, self.missing_coefficient),
+            ~known,
+            np.zeros(len(levels), dtype=bool),
+            frozenset(set(levels[~known]) - {None}),
+        )
+
+    def effects(self) -> list[Effect]:
+        """Return the effect of each level against the reference."""
+        effects = [
+            Effect(self.name, f"{level} against {self.reference}", coefficient)
+            for level, coefficient in self.coefficients.items()
+            if level != self.reference
+        ]
+        return effects + _missing_effect(self.name, self.missing_coefficient)
+
+
+Term = NumericTerm | BooleanTerm | CategoricalTerm
+
+
+def _add_missing(log_odds: Float, missing: Bool, coefficient: float | None) -> Float:
+    return log_odds if coefficient is None else log_odds + coefficient * missing
+
+
+def _missing_effect(name: str, coefficient: float | None) -> list[Effect]:
+    return [] if coefficient is None else [Effect(name, "missing", coefficient)]
+
+
+def _short(number: float) -> str:
+    """Return a number to four digits, and whole ones as they are."""
+    return f"{number:.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.4g}"

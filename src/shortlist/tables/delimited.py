@@ -1,0 +1,83 @@
+"""Delimited text as it is: encoding, delimiter, quotes, and rows that are all of one length."""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import InvalidFileError, shown
+
+SIZE_LIMIT = 2_000_000_000  # bytes; a larger table does not fit into the memory of a usual machine
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+def check_size(path: Path, limit: int = SIZE_LIMIT) -> None:
+    """Raise unless `path` is a file that is neither empty nor too large."""
+    if not path.exists():
+        raise InvalidFileError(f"{path}: there is no such file.")
+    if not path.is_file():
+        raise InvalidFileError(f"{path}: is not a regular file.")
+    size = path.stat().st_size
+    if size == 0:
+        raise InvalidFileError(f"{path}: is empty; it needs a row of column names and rows below.")
+    if size > limit:
+        raise InvalidFileError(
+            f"{path}: has {size / 1e6:.0f} MB, more than the limit of {limit / 1e6:g} MB; "
+            "keep only the rows and columns you need."
+        )
+
+
+def find_delimiter(path: Path) -> str:
+    """Return the delimiter that splits the first line into most parts, a comma if none does."""
+    if path.suffix.lower() in (".tsv", ".tab"):
+        return "\t"
+    for line in read_lines(path):
+        if line.strip():
+            return max(_DELIMITERS, key=line.count)
+    return ","
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file; say where it is not one."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for line in file:
+                if "\0" in line:
+                    raise InvalidFileError(
+                        f"{path}: holds binary data, not text; save it as CSV with UTF-8 encoding."
+                    )
+                yield line
+    except UnicodeDecodeError as error:
+        raise InvalidFileError(
+            f"{path}: is not UTF-8 text (byte 0x{error.object[error.start]:02x}); save it again "
+            "with UTF-8 encoding, in Excel as 'CSV UTF-8'."
+        ) from None
+    except OSError as error:
+        raise InvalidFileError(f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def read_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+    """Yield the rows of a delimited file without blank lines, every cell stripped."""
+    try:
+        for row in csv.reader(read_lines(path), delimiter=delimiter, skipinitialspace=True):
+            if row and (len(row) > 1 or row[0].strip()):
+                yield [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise InvalidFileError(f"{path}: is not a table of text ({error}).") from None
+
+
+def check_names(path: Path, names: list[str]) -> None:
+    """Raise unless the names of the columns can be used; some may be empty."""
+    if not any(names):
+        raise InvalidFileError(f"{path}: the first row must hold the names of the columns.")
+    for name in names:
+        if any(unicodedata.category(character) == "Cc" for character in name):
+            raise InvalidFileError(
+                f"{path}: the column name {shown(name)} contains a control character; rename it."
+            )
+        if name and names.count(name) > 1:
+            raise InvalidFileError(
+                f"{path}: two columns are named {shown(name)}; rename one of them."
+            )

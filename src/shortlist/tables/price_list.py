@@ -1,0 +1,132 @@
+"""What each predictor costs, and the fees that several share, from small files of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+
+from ..errors import InvalidFileError, shown
+from .delimited import check_size, find_delimiter, read_rows
+from .write import original
+
+_SIZE_LIMIT = 10_000_000
+
+
+def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
+    r"""Read a price list: two columns, the predictor and its cost, with or without a header.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, as `shortlist costs-template` makes it.
+    columns : sequence of str
+        The columns of the table that the prices are for.
+
+    Returns
+    -------
+    dict from str to float
+        The costs, in the order of the file. A predictor whose cost is empty is left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from shortlist.tables import read_costs
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "costs.csv"
+    ...     _ = path.write_text("predictor,cost\nage,1\nchol,5.17\n")
+    ...     read_costs(path, ["age", "chol"])
+    {'age': 1.0, 'chol': 5.17}
+    """
+    path = Path(path)
+    costs: dict[str, float] = {}
+    seen: set[str] = set()
+    for number, row in enumerate(_rows(path), start=1):
+        if len(row) != 2:
+            raise InvalidFileError(
+                f"{path}: row {number} has {len(row)} cells, not 2; "
+                "write one predictor and its cost per row."
+            )
+        if number == 1 and row[1] and _number(row[1]) is None and row[0] not in columns:
+            continue  # the header
+        name = _column(path, row[0], columns)
+        if name in seen:
+            raise InvalidFileError(f"{path}: {shown(name)} has two costs; remove one.")
+        seen.add(name)
+        if row[1]:
+            costs[name] = _amount(path, name, row[1])
+    return costs
+
+
+def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, list[str]]]:
+    r"""Read shared fees: in each row an amount, then the predictors that share it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, with or without a header.
+    columns : sequence of str
+        The columns of the table that the fees are for.
+
+    Returns
+    -------
+    list of (amount, members)
+        As `SubsetProblem` takes them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from shortlist.tables import read_fees
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "fees.csv"
+    ...     _ = path.write_text("2.10,chol,fbs\n")
+    ...     read_fees(path, ["age", "chol", "fbs"])
+    [(2.1, ['chol', 'fbs'])]
+    """
+    path = Path(path)
+    fees = []
+    for number, row in enumerate(_rows(path), start=1):
+        if number == 1 and _number(row[0]) is None:
+            continue  # the header
+        amount = _amount(path, f"row {number}", row[0])
+        members = [_column(path, cell, columns) for cell in row[1:] if cell]
+        if not members:
+            raise InvalidFileError(
+                f"{path}: row {number} names no predictor; write the amount, then who shares it."
+            )
+        fees.append((amount, members))
+    return fees
+
+
+def _rows(path: Path) -> list[list[str]]:
+    check_size(path, _SIZE_LIMIT)
+    return list(read_rows(path, find_delimiter(path)))
+
+
+def _column(path: Path, cell: str, columns: Sequence[str]) -> str:
+    for name in (original(cell), cell):
+        if name in columns:
+            return name
+    raise InvalidFileError(
+        f"{path}: there is no predictor {shown(cell)} in the data; correct or remove it."
+    )
+
+
+def _amount(path: Path, whose: str, cell: str) -> float:
+    number = _number(cell)
+    if number is None or number < 0:
+        raise InvalidFileError(
+            f"{path}: the price of {shown(whose)} must be a number of at least 0, "
+            f"not {shown(cell)}."
+        )
+    return number
+
+
+def _number(cell: str) -> float | None:
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

@@ -1,0 +1,189 @@
+"""A table of patients from a CSV, TSV, Parquet or Excel file."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..errors import InvalidFileError, MissingDependencyError, ShortlistWarning
+from .delimited import check_names, check_size, find_delimiter, read_lines, read_rows
+
+# Besides what pandas takes for missing: the signs of the UCI repository and of SAS.
+_MISSING = ["?", "."]
+_DECIMAL_COMMA = re.compile(r"(^|;)\s*-?\d+,\d+\s*(;|$)")
+_SAMPLE_LINES = 1000
+# Every digit counts: pandas reads numbers exactly by itself since 3.1, before that if asked.
+_EXACT: dict[str, Any] = (
+    {}
+    if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+    else {"float_precision": "round_trip"}
+)
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    r"""Read a table whose first row holds the names of its columns.
+
+    The ending of the name decides: `.parquet` and `.xlsx` need an extra; all else is text, with
+    commas, semicolons, tabs or bars between the cells. Empty cells, `NA`, `NaN`, `null`, `?` and
+    `.` are missing values. Text with semicolons may have decimal commas.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    DataFrame
+        Columns of numbers, truth values or text, in the order of the file.
+
+    Raises
+    ------
+    InvalidFileError
+        If the file is no such table; the message is one sentence.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from shortlist.tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     _ = path.write_text("age,sex\n63,f\n,m\n")
+    ...     read_table(path)["age"].tolist()
+    [63.0, nan]
+    """
+    path = Path(path)
+    check_size(path)
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        table = _read_parquet(path)
+    elif suffix in (".xlsx", ".xlsm"):
+        table = _read_excel(path)
+    elif suffix == ".xls":
+        raise InvalidFileError(f"{path}: is in the old Excel format; save it as .xlsx.")
+    else:
+        table = _read_text(path)
+    table = _without_nameless(path, table)
+    if table.empty:
+        raise InvalidFileError(f"{path}: has no rows below the names of the columns.")
+    return table
+
+
+def _read_text(path: Path) -> pd.DataFrame:
+    delimiter = find_delimiter(path)
+    names, n_rows = _check_rows(path, delimiter)
+    try:
+        with warnings.catch_warnings():
+            # Of rows that are too long, which are found below.
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+            table: pd.DataFrame = pd.read_csv(
+                path,
+                sep=delimiter,
+                decimal=_decimal(path, delimiter),
+                encoding="utf-8-sig",
+                skipinitialspace=True,
+                na_values=_MISSING,
+                index_col=False,
+                low_memory=False,  # one type per column, not per chunk
+                **_EXACT,
+            )
+    except (ValueError, OverflowError) as error:  # the errors of its parser are ValueErrors
+        raise InvalidFileError(
+            f"{path}: cannot be read as a table ({_first_line(error)})."
+        ) from None
+    if table.shape != (n_rows, len(names)):  # two readers, two opinions: better none than one
+        raise InvalidFileError(
+            f"{path}: quotes, blank lines or line ends in it are ambiguous; save it again as CSV."
+        )
+    table.columns = pd.Index(names, dtype=object)  # as they are, not as pandas renames them
+    return table
+
+
+def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int]:
+    """Return the names of the columns and the number of rows, each with as many cells."""
+    rows = read_rows(path, delimiter)
+    names = next(rows, [])
+    check_names(path, names)
+    number = 0
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise InvalidFileError(
+                f"{path}: row {number} has {len(row)} cells but there are {len(names)} columns; "
+                "correct that row, and quote text that contains the delimiter."
+            )
+    return names, number
+
+
+def _decimal(path: Path, delimiter: str) -> str:
+    if delimiter == ";" and any(
+        _DECIMAL_COMMA.search(line) for line in islice(read_lines(path), _SAMPLE_LINES)
+    ):
+        return ","
+    return "."
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError(
+            "Reading Parquet needs pyarrow; install shortlist[parquet], or save the table as CSV."
+        ) from None
+    try:
+        table = pd.read_parquet(path, engine="pyarrow")
+    except Exception as error:  # pyarrow has an error for each of the many ways a file is damaged
+        raise InvalidFileError(f"{path}: is no Parquet file ({_first_line(error)}).") from None
+    table.columns = pd.Index([str(name).strip() for name in table.columns], dtype=object)
+    check_names(path, list(table.columns))
+    return table.reset_index(drop=True)
+
+
+def _read_excel(path: Path) -> pd.DataFrame:
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        raise MissingDependencyError(
+            "Reading Excel needs openpyxl; install shortlist[excel], or save the table as CSV."
+        ) from None
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = book.sheet_names
+            # Without a header: pandas would rename columns of the same name.
+            cells: Any = pd.read_excel(book, sheet_name=0, header=None, na_values=_MISSING)
+    except Exception as error:  # zip, XML and openpyxl each have their own
+        raise InvalidFileError(f"{path}: is no Excel workbook ({_first_line(error)}).") from None
+    if len(sheets) > 1:
+        warnings.warn(
+            f"{path}: only the first of {len(sheets)} sheets, {sheets[0]!r}, is read.",
+            ShortlistWarning,
+            stacklevel=3,
+        )
+    if len(cells) == 0:
+        raise InvalidFileError(f"{path}: the first sheet is empty.")
+    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
+    check_names(path, names)
+    table: pd.DataFrame = cells.iloc[1:].reset_index(drop=True).infer_objects()
+    table.columns = pd.Index(names, dtype=object)
+    return table
+
+
+def _without_nameless(path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out columns without a name: a written index, or the empty right of a sheet."""
+    named = [position for position, name in enumerate(table.columns) if name]
+    if len(named) < table.shape[1]:
+        warnings.warn(
+            f"{path}: {table.shape[1] - len(named)} column(s) without a name are ignored.",
+            ShortlistWarning,
+            stacklevel=3,
+        )
+    return table.iloc[:, named]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

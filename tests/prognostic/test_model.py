@@ -1,0 +1,357 @@
+"""The estimator over a table: what it buys, in which units it speaks, and what it refuses."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+
+import shortlist as sl
+from shortlist.estimators.ridge_search import search_ridges
+
+COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}
+OPTIONS = [
+    {},
+    {"spline_knots": 3},
+    {"spline_knots": 5, "missing_indicator": True},
+    {"missing_indicator": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_original_units_predict_what_the_problem_was_solved_for(patients, options):
+    """The equation in original units and the matrix of the problem are the same model."""
+    table, y = patients
+    model = sl.PrognosticModel(max_features=4, ridge=0.3, **options).fit(table, y)
+    problem = model.make_problem(table, y)
+    solution = model.solution_
+    assert model.decision_function(table) == pytest.approx(
+        problem.decision_function(solution.coef, solution.intercept), abs=1e-9
+    )
+    loss = log_loss(y, model.predict_proba(table), normalize=False, labels=model.classes_)
+    penalty = 0.5 * 0.3 * solution.coef @ solution.coef
+    assert loss + penalty == pytest.approx(model.objective_)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_buys_what_enumeration_buys(patients, options):
+    table, y = patients
+    parameters = {"budget": 6, "costs": COSTS, "fees": [(2, ["age", "sex"])], "ridge": 0.3}
+    model = sl.PrognosticModel(**parameters, **options).fit(table, y)
+    reference = sl.PrognosticModel(**parameters, **options, backend="enumeration").fit(table, y)
+    assert model.selected_features_ == reference.selected_features_
+    assert model.objective_ == pytest.approx(reference.objective_, rel=1e-6)
+    assert model.cost_ == reference.cost_ <= 6
+    assert model.gap_ <= 1e-6
+    assert [table.columns[i] for i in model.support_] == model.selected_features_
+
+
+def test_complete_numbers_are_a_best_subset_of_scaled_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(3, [1, 20, 300, 0.1], (90, 4)), columns=list("abcd"))
+    y = (X["b"] / 20 + X["d"] * 10 + rng.logistic(size=90) > 33).astype(int)
+    model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(X, y)
+    scaled = (X - X.mean()) / (2 * X.std(ddof=0))
+    reference = sl.BestSubsetClassifier(max_features=2, ridge=0.1).fit(scaled, y)
+    assert model.selected_features_ == reference.selected_features_
+    assert model.objective_ == pytest.approx(reference.objective_, rel=1e-9)
+    assert model.predict_proba(X) == pytest.approx(reference.predict_proba(scaled), abs=1e-7)
+
+
+def test_units_and_the_order_of_levels_do_not_matter(patients):
+    table, y = patients
+    other = table.assign(
+        age=365.25 * table["age"] + 17, stage=table["stage"].map({"I": "z", "II": "k", "III": "a"})
+    )
+    first, second = (
+        sl.PrognosticModel(max_features=3, ridge=1.0).fit(X, y) for X in (table, other)
+    )
+    assert first.selected_features_ == second.selected_features_
+    assert first.objective_ == pytest.approx(second.objective_, rel=1e-9)
+    assert first.predict_proba(table) == pytest.approx(second.predict_proba(other), abs=1e-6)
+
+
+def test_truth_values_numbers_and_two_levels_are_the_same_predictor(patients):
+    table, y = patients
+    table = table.dropna()
+    y = y[table.index]
+    codings = [
+        table["sex"],
+        (table["sex"] == "m"),
+        (table["sex"] == "m").astype(int),
+        table["sex"].map({"m": 1.0, "f": 0.0}),
+    ]
+    objectives = [
+        sl.PrognosticModel(max_features=3, ridge=0.5, include=["sex"])
+        .fit(table.assign(sex=column), y)
+        .objective_
+        for column in codings
+    ]
+    assert objectives == pytest.approx([objectives[0]] * 4, rel=1e-9)
+
+
+def test_coefficients_are_differences_of_log_odds(patients):
+    table, y = patients
+    model = sl.PrognosticModel(include=list(COSTS), ridge=0.3, missing_indicator=True).fit(table, y)
+    base = {"age": 50, "marker": 2.0, "sex": "f", "stage": "I", "smoker": False, "noise": 0.5}
+
+    def log_odds(**changes):
+        return model.decision_function(pd.DataFrame([base | changes]))[0]
+
+    effects = model.coefficients_.set_index(["predictor", "contrast"])
+    changes = {
+        ("age", "per unit"): {"age": 51},
+        ("stage", "III against I"): {"stage": "III"},
+        ("smoker", "1 against 0"): {"smoker": True},
+    }
+    for key, change in changes.items():
+        assert log_odds(**change) - log_odds() == pytest.approx(effects["coefficient"][key])
+        assert np.exp(effects["coefficient"][key]) == pytest.approx(effects["odds_ratio"][key])
+    [numeric] = [term for term in model.card_.terms if term.name == "age"]
+    assert log_odds(age=None) - log_odds(age=numeric.fill) == pytest.approx(
+        effects["coefficient"]["age", "missing"]
+    )
+
+
+def test_a_row_without_any_value_has_a_prediction(patients):
+    table, y = patients
+    for options in OPTIONS:
+        model = sl.PrognosticModel(max_features=6, ridge=0.3, **options).fit(table, y)
+        empty = pd.DataFrame([dict.fromkeys(table.columns, None)])
+        assert 0 < model.predict_proba(empty)[0, 1] < 1
+
+
+def test_prediction_needs_only_what_was_bought_in_any_order(patients):
+    table, y = patients
+    model = sl.PrognosticModel(max_features=2, ridge=0.3).fit(table, y)
+    bought = table[model.selected_features_[::-1]]
+    assert np.array_equal(model.predict_proba(bought), model.predict_proba(table))
+    with pytest.raises(sl.InvalidProblemError, match="needs the column"):
+        model.predict(table.drop(columns=model.selected_features_[0]))
+
+
+def test_an_unknown_level_counts_as_missing_and_is_told(patients):
+    table, y = patients
+    model = sl.PrognosticModel(include=["stage"], max_features=1, ridge=0.3).fit(table, y)
+    new = pd.DataFrame({"stage": ["IV", None]})
+    with pytest.warns(sl.ShortlistWarning, match="does not know 'IV'"):
+        unknown, missing = model.decision_function(new)
+    assert unknown == missing
+    assert model.card_.imputed(new)["stage"].tolist() == [True, True]
+
+
+def test_include_exclude_and_fees_go_by_column(patients):
+    table, y = patients
+    junk = table.assign(
+        visit=pd.date_range("2020-01-01", periods=len(table)), code=[f"x{i}" for i in table.index]
+    )
+    model = sl.PrognosticModel(
+        budget=12,
+        costs=COSTS,  # none for what is excluded
+        fees=[(5, ["marker", "visit"])],
+        include=["noise"],
+        exclude=["visit", "code", "age"],
+        ridge=0.3,
+    ).fit(junk, y)
+    assert "noise" in model.selected_features_
+    assert not {"visit", "code", "age"} & set(model.selected_features_)
+    assert model.card_.limits.exclude == ("age", "visit", "code")
+    assert model.feature_names_in_.tolist() == list(junk.columns)
+
+
+def test_tuning_fits_everything_inside_every_fold(patients):
+    """Each score is that of a model fitted to the training rows alone, preprocessing and all."""
+    table, y = patients
+    kinds = sl.PrognosticModel(ridge=1.0).fit(table, y).kinds_
+    shared = {"max_features": 2, "kinds": kinds, "spline_knots": 3, "missing_indicator": True}
+    folds = [(np.arange(50, 150), np.arange(50)), (np.arange(100), np.arange(100, 150))]
+    model = sl.PrognosticModel(**shared, ridges=(0.1, 3.0), cv=folds).fit(table, y)
+    for number, (train, test) in enumerate(folds):
+        for position, ridge in enumerate((3.0, 0.1)):
+            alone = sl.PrognosticModel(**shared, ridge=ridge).fit(table.iloc[train], y.iloc[train])
+            score = -log_loss(y.iloc[test], alone.predict_proba(table.iloc[test]))
+            assert model.cv_results_[f"split{number}_test_score"][position] == pytest.approx(score)
+    assert model.ridge_ == model.cv_results_["ridge"][model.cv_results_["mean_test_score"].argmax()]
+    assert model.card_.search.folds == 2
+    alone = sl.PrognosticModel(**shared, ridge=model.ridge_).fit(table, y)
+    assert alone.objective_ == pytest.approx(model.objective_)
+
+
+def test_a_level_that_only_a_test_fold_has_is_no_obstacle(patients):
+    table, y = patients
+    rare = table.assign(stage=table["stage"].where(table.index >= 3, "rare"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sl.PrognosticModel(max_features=2, cv=3).fit(rare, y)
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_columns_that_are_empty_in_a_training_fold_are_no_obstacle(patients, options):
+    table, y = patients
+    train, test = np.arange(75), np.arange(75, 150)
+    table = table.copy()
+    table.loc[train, ["marker", "stage", "smoker"]] = np.nan
+    model = sl.PrognosticModel(max_features=4, cv=[(train, test)], **options).fit(table, y)
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.slow  # other processes have to load the kernels
+def test_jobs_and_repetition_change_nothing(patients):
+    table, y = patients
+    first, second = (sl.PrognosticModel(max_features=3, n_jobs=n).fit(table, y) for n in (None, 2))
+    assert first.card_ == second.card_
+    other_seed = sl.PrognosticModel(max_features=3, random_state=1).fit(table, y)
+    assert first.card_.search.tuning != other_seed.card_.search.tuning
+
+
+def test_persons_stay_together(patients, monkeypatch):
+    table, y = patients
+    persons = np.arange(len(y)) // 5
+    seen = []
+
+    def recorded(ridges, folds, *rest):
+        seen.extend(folds)
+        return search_ridges(ridges, folds, *rest)
+
+    monkeypatch.setattr("shortlist.prognostic.model.search_ridges", recorded)
+    sl.PrognosticModel(max_features=1, cv=3).fit(table, y, persons=persons)
+    assert len(seen) == 3
+    for train, test in seen:
+        assert not set(persons[train]) & set(persons[test])
+    with pytest.raises(sl.InvalidProblemError, match="persons: expected 150 values"):
+        sl.PrognosticModel(max_features=1).fit(table, y, persons=persons[:10])
+
+
+def test_a_limit_is_told(patients):
+    table, y = patients
+    model = sl.PrognosticModel(max_features=3, ridge=1.0, backend="enumeration", node_limit=2)
+    with pytest.warns(ConvergenceWarning, match="node_limit"):
+        model.fit(table, y)
+    assert model.card_.search.status == "node_limit"
+
+
+def test_progress_is_announced(patients):
+    table, y = patients
+    words = []
+    sl.PrognosticModel(max_features=2, cv=3).fit(table, y, announce=words.append)
+    assert "Choosing the ridge: fold 2 of 3" in words
+
+
+def test_clone_and_pickle(patients):
+    table, y = patients
+    model = sl.PrognosticModel(max_features=2, ridge=0.3, spline_knots=4).fit(table, y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict_proba(table), model.predict_proba(table))
+    assert clone(model).fit(table, y).card_ == model.card_
+
+
+def test_columns_of_one_value_cannot_be_bought(patients):
+    table, y = patients
+    table = table.assign(hospital="A", empty=np.nan, version=3.0)
+    with pytest.warns(sl.ShortlistWarning, match="'hospital', 'empty', 'version' cannot be bought"):
+        model = sl.PrognosticModel(ridge=1.0).fit(table, y)
+    assert model.selected_features_ == list(COSTS)
+    with pytest.raises(sl.InvalidProblemError, match="include: 'hospital' has the same value"):
+        sl.PrognosticModel(ridge=1.0, include=["hospital"]).fit(table, y)
+
+
+def wrong_inputs(table, y):
+    text = table["marker"].astype(object)
+    text[4] = "high"
+    yield "most values are", table.assign(marker=text), y, {}
+    yield "infinite or too large", table.assign(marker=np.inf), y, {}
+    yield "too large to compute", table.assign(marker=1e200), y, {}
+    yield "too large to compute", table.assign(marker=[10**400, *range(149)]), y, {}
+    yield "neither numbers nor text", table.assign(noise=pd.Timestamp("2020-01-01")), y, {}
+    yield "different texts", table.assign(noise=[f"id{i}" for i in range(len(y))]), y, {}
+    yield "two columns are named 'age'", pd.concat([table, table[["age"]]], axis=1), y, {}
+    yield "must be text", table.rename(columns={"age": 3}), y, {}
+    yield "y has 3 classes", table, ["a", "b", "c"] * 50, {}
+    yield "only 1 class", table, ["a"] * 150, {}
+    yield "have no outcome, the first is row 1", table, [None, *y[1:]], {}
+    yield "expected 150 outcomes", table, y[:10], {}
+    yield "is not a number", table, y, {"kinds": {"sex": "numeric"}}
+    yield "neither 0 nor 1", table, y, {"kinds": {"age": "boolean"}}
+    yield "kinds: there is no column", table, y, {"kinds": {"agee": "numeric"}}
+    yield "must be one of", table, y, {"kinds": {"age": "ordinal"}}
+    yield "include: there is no column", table, y, {"include": ["agee"]}
+    yield "exclude: expected a list", table, y, {"exclude": "age"}
+    yield "no predictor is left", table, y, {"exclude": list(table.columns)}
+    yield "no cost for 'noise'", table, y, {"costs": dict(list(COSTS.items())[:-1])}
+    yield "there is no predictor 'chol'", table, y, {"costs": COSTS | {"chol": 1}}
+    yield "must be a mapping", table, y, {"costs": [1, 2, 3]}
+    yield "fees", table, y, {"fees": [(1, ["chol"])]}
+    yield "fees", table, y, {"fees": [3]}
+    yield "spline_knots", table, y, {"spline_knots": 7}
+    yield "ridge: must be greater than 0", table, y, {"ridge": 0}
+    yield "ridges", table, y, {"ridge": None, "ridges": ()}
+    yield "ridge: cannot be chosen", table, y, {"ridge": None, "cv": 1}
+    apart = [(np.flatnonzero(y == "dead"), np.flatnonzero(y == "alive"))]
+    yield "one outcome only", table, y, {"ridge": None, "cv": apart}
+
+
+def test_wrong_input_is_told_in_one_sentence(patients):
+    table, y = patients
+    for message, X, outcome, parameters in wrong_inputs(table, y):
+        model = sl.PrognosticModel(**{"max_features": 2, "ridge": 1.0} | parameters)
+        with pytest.raises(sl.InvalidProblemError, match=message) as caught:
+            model.fit(X, outcome)
+        assert "\n" not in str(caught.value), message
+        assert not hasattr(model, "card_")
+
+
+def test_text_that_holds_numbers_is_numbers(patients):
+    table, y = patients
+    written = table.assign(marker=table["marker"].map(lambda v: None if pd.isna(v) else repr(v)))
+    first, second = (sl.PrognosticModel(ridge=1.0).fit(X, y) for X in (table, written))
+    assert first.card_.terms == second.card_.terms
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        {"age": "Int64", "marker": "Float64", "sex": "string", "smoker": "boolean"},
+        {"age": "category", "sex": "category", "stage": "category"},
+        {"age": "float64[pyarrow]", "sex": "string[pyarrow]", "smoker": "bool[pyarrow]"},
+        {"age": object, "marker": object, "sex": object, "smoker": object},
+    ],
+    ids=str,
+)
+def test_types_of_pandas_do_not_matter(patients, dtypes):
+    table, y = patients
+    other = table.astype(dtypes)
+    model = sl.PrognosticModel(ridge=1.0, kinds={"age": "numeric"})
+    first = clone(model).fit(table, y)
+    second = clone(model).fit(other, y)
+    assert first.card_ == second.card_
+    assert np.array_equal(first.predict_proba(table), second.predict_proba(other))
+
+
+def test_a_budget_that_buys_nothing(patients):
+    table, y = patients
+    with pytest.warns(sl.ShortlistWarning, match="intercept alone"):
+        model = sl.PrognosticModel(budget=0.5, ridge=1.0).fit(table, y)
+    assert model.selected_features_ == []
+    assert model.predict_proba(table)[:, 1] == pytest.approx(np.mean(y == "dead"))
+    assert model.card_.imputed(table).shape == (150, 0)
+
+
+def test_hash_knows_values_not_types(patients):
+    table, y = patients
+    model = sl.PrognosticModel(max_features=1, ridge=1.0)
+    hashes = [
+        model.fit(X, outcome).card_.data.sha256
+        for X, outcome in (
+            (table, y),
+            (table.astype({"sex": "category"}), y == "dead"),
+            (table.assign(noise=table["noise"] + 1e-12), y),
+            (table, np.where(y == "dead", "alive", "dead")),
+        )
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 3

@@ -1,0 +1,147 @@
+"""Tables from files: what they are taken for, and what is refused in one sentence."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import shortlist as sl
+from shortlist.tables import delimited, read_table
+
+
+def write(folder, content, name="data.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_types_and_missing_values(tmp_path):
+    table = read_table(
+        write(tmp_path, "age,sex,ill,code\n1,f,TRUE,3\n2.5,,False,?\n., m ,true,NA\n")
+    )
+    assert table["age"].tolist()[:2] == [1, 2.5]
+    assert table["age"].isna().tolist() == [False, False, True]
+    assert table["sex"].isna().tolist() == [False, True, False]
+    assert table["ill"].tolist() == [True, False, True]
+    assert table["code"].isna().tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("a,b\n1.5,x\n2,y\n", "t.csv"),
+        ("a;b\n1,5;x\n2;y\n", "t.csv"),
+        ("a;b\n1.5;x\n2;y\n", "t.csv"),
+        ("a\tb\n1.5\tx\n2\ty\n", "t.tsv"),
+        ("a\tb\n1.5\tx\n2\ty\n", "t.txt"),
+        ("a|b\n1.5|x\n2|y\n", "t.data"),
+        ("\ufeffa,b\r\n1.5,x\r\n2,y\r\n", "t.csv"),
+        ('"a","b"\n"1.5","x"\n"2","y"\n', "t.csv"),
+        ("\n\na , b\n1.5, x\n\n2, y\n\n", "t.csv"),
+    ],
+)
+def test_kinds_of_text(tmp_path, content, name):
+    table = read_table(write(tmp_path, content, name))
+    assert table.columns.tolist() == ["a", "b"]
+    assert table["a"].tolist() == [1.5, 2]
+    assert table["b"].str.strip().tolist() == ["x", "y"]
+
+
+def test_names_are_kept_as_they_are(tmp_path):
+    names = ["=1+1", "<b>x</b>", 'say "hi"', "👩‍⚕️", "it's", "a,b", "[red]", "age.1", "age"]
+    path = tmp_path / "t.csv"
+    pd.DataFrame([range(9), range(9)], columns=names).to_csv(path, index=False)
+    assert read_table(path).columns.tolist() == names
+
+
+def test_columns_without_a_name_are_left_out_and_told(tmp_path):
+    path = write(tmp_path, ",a,b,\n0,1,2,\n1,3,4,\n")
+    with pytest.warns(sl.ShortlistWarning, match="2 column"):
+        assert read_table(path).columns.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n\n", "must hold the names"),
+        (",,\n1,2,3\n", "must hold the names"),
+        ("a,b\n", "has no rows"),
+        ("a,a\n1,2\n", "two columns are named 'a'"),
+        ("a, a\n1,2\n", "two columns are named 'a'"),
+        ("a,b\n1,2\n1,2,3\n", "row 2 has 3 cells but there are 2 columns"),
+        ("a,b\n1,2\n1\n", "row 2 has 1 cells"),
+        ("a,b\n1,2,3\n1,2,3\n", "row 1 has 3 cells"),
+        ('a,b\n1,"2\n', "cells but there are 2 columns|cannot be read"),
+        ('""\na,b\n1,2\n', "ambiguous"),
+        ('"a\x1b[2J",b\n1,2\n', "control character"),
+        ("größe,b\n1,2\n".encode("latin-1"), r"not UTF-8 text \(byte 0xf6\)"),
+        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
+        (b"a,b\n1,\x002\n", "binary data"),
+        (b"PK\x03\x04\x00\x00", "binary data|UTF-8"),
+        ("a,b\n" + "x" * 200_000 + ",1\n", "not a table of text"),
+    ],
+)
+def test_what_is_no_table(tmp_path, content, message):
+    path = write(tmp_path, content)
+    with pytest.raises(sl.InvalidFileError, match=message) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_no_file_and_no_folder(tmp_path):
+    with pytest.raises(sl.InvalidFileError, match="no such file"):
+        read_table(tmp_path / "none.csv")
+    with pytest.raises(sl.InvalidFileError, match="not a regular file"):
+        read_table(tmp_path)
+
+
+def test_a_file_that_is_too_large(tmp_path):
+    path = tmp_path / "large.csv"
+    with path.open("wb") as file:
+        file.truncate(delimited.SIZE_LIMIT + 1)  # sparse: takes no room on the disk
+    with pytest.raises(sl.InvalidFileError, match="more than the limit of 2000 MB"):
+        read_table(path)
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame({"age": [1.5, np.nan], "sex": ["f", None], "ill": [True, False]})
+
+
+def test_parquet(tmp_path, frame):
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    pd.testing.assert_frame_equal(
+        read_table(path), frame, check_dtype=False, check_column_type=False
+    )
+    with pytest.raises(sl.InvalidFileError, match="is no Parquet file"):
+        read_table(write(tmp_path, "a,b\n1,2\n", "u.parquet"))
+
+
+def test_excel(tmp_path, frame):
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as book:
+        frame.to_excel(book, index=False)
+        frame.to_excel(book, sheet_name="more")
+    with pytest.warns(sl.ShortlistWarning, match="only the first of 2 sheets"):
+        table = read_table(path)
+    assert table.columns.tolist() == ["age", "sex", "ill"]
+    assert table["age"].dtype == float
+    assert table["sex"].isna().tolist() == [False, True]
+    with pytest.raises(sl.InvalidFileError, match="is no Excel workbook"):
+        read_table(write(tmp_path, "a,b\n1,2\n", "u.xlsx"))
+    with pytest.raises(sl.InvalidFileError, match="old Excel format"):
+        read_table(write(tmp_path, "a,b\n1,2\n", "u.xls"))
+    pd.DataFrame([[1, 2]], columns=["a", "a"]).to_excel(tmp_path / "v.xlsx", index=False)
+    with pytest.raises(sl.InvalidFileError, match="two columns are named 'a'"):
+        read_table(tmp_path / "v.xlsx")
+
+
+@pytest.mark.parametrize(("package", "ending"), [("pyarrow", "parquet"), ("openpyxl", "xlsx")])
+def test_missing_extra(tmp_path, monkeypatch, package, ending):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=r"install shortlist\[\w+\]"):
+        read_table(write(tmp_path, "a,b\n1,2\n", f"t.{ending}"))
