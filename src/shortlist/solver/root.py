@@ -18,7 +18,6 @@ from .prepare import prepare
 
 _MAX_ROUNDS = 50  # of a few Newton steps each
 _TOLERANCE = 1e-9
-_ROUNDING = 1e-12
 
 
 class RootRelaxation(NamedTuple):
@@ -83,6 +82,4 @@ def root_relaxation(problem: SubsetProblem) -> RootRelaxation:
         upper = loss + 0.5 * data.ridge * float((squares[z > 0] / z[z > 0]).sum())
         if upper - lower <= _TOLERANCE * upper:
             break
-        # A group that a step left at 0 but for rounding stops the next steps: it has no direction.
-        work.theta[np.abs(work.theta) <= _ROUNDING * np.abs(work.theta).max()] = 0.0
     return RootRelaxation(lower, upper)

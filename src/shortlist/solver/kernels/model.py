@@ -20,6 +20,9 @@ _MAX_CORRECTIONS = 60
 _FREE_CORRECTIONS = 4
 _FEWEST_ACTIVATED = 4
 _ZONE_TOLERANCE = 1e-9
+# A predictor that is bought to this share is not bought: the direction of a group that small is
+# noise, and its curvature, which grows as it shrinks, would hold everything else in place.
+_NEGLIGIBLE = 1e-10
 
 
 @njit(cache=True, error_model="numpy")
@@ -155,7 +158,9 @@ def _first_zones(data, work, status, n, root):
         work.root_price[g] = math.sqrt(2.0 * ridge * work.price[g])
         size = norm_of(data.start, work.theta, g)
         work.zone[g] = ZERO
-        if status[g] == OUT:
+        if status[g] == OUT or (
+            status[g] == FREE and ridge * size < _NEGLIGIBLE * root * work.root_price[g]
+        ):
             for k in range(first, last):
                 work.theta[k] = 0.0
         elif status[g] == IN:
@@ -301,7 +306,7 @@ def _correct_zones(data, work, status, n_chain, root):
             # sending a predictor to and fro.
             ratio = data.ridge * size / (1e-300 + root * work.root_price[g])
             if work.zone[g] == LINEAR:
-                if not along > 0.0:
+                if not along > 0.0 or ratio < _NEGLIGIBLE:
                     work.zone[g] = ZERO
                     changed = True
                 elif ratio > 1.0 + _ZONE_TOLERANCE:
