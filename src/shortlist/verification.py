@@ -12,8 +12,9 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
 
    H being the entropy and v_g = ||X_g' (w a y)||^2 / (2 ridge). The smallest is the lower bound.
 
-Real numbers are balls of python-flint, which contain the exact value. Prices are exact. What is
-maximised, values rounded up to a common grid, are integers.
+Real numbers are balls of python-flint, which contain the exact value. Prices are exact integers,
+in a unit small enough for all of them. So are the values that are maximised, in units of a grid to
+which they are rounded up.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
+from math import ceil, inf, lcm, nextafter
 
 import numpy as np
 from flint import arb, arb_mat, ctx
@@ -32,7 +33,9 @@ from .errors import InvalidProblemError
 from .problem import SubsetProblem
 
 _PRECISION = 64  # bits of a ball's centre
-_VALUE_BITS = 60  # all values together fit into an int64
+_VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
+_IMPOSSIBLE = -(2**61)  # stays negative whatever values are added
+_LARGEST_EXPONENT = 5000  # of 2; beyond what any data and any sensible point lead to
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
 _TABLE_CELLS = 20_000_000
 
@@ -102,17 +105,22 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
         try:
             if certificate.problem != problem.digest:
                 raise _WrongError("The certificate belongs to another problem.")
-            data = _Data(problem)
-            upper = _upper_bound(problem, data, certificate)
-            lower = max(Fraction(0), _lower_bound(problem, data, certificate))
-            if certificate.lower_bound > lower:
+            data, limits = _Data(problem), _Limits(problem)
+            upper = _upper_bound(problem, data, limits, certificate)
+            if not upper <= certificate.objective * (1 + _OBJECTIVE_TOLERANCE):
                 raise _WrongError(
-                    f"The leaves prove a lower bound of {float(lower):.9g}, "
+                    f"The model's objective is {upper:.9g}, "
+                    f"not the {certificate.objective:.9g} that is claimed."
+                )
+            lower = _lower_bound(problem, data, limits, certificate)
+            if not certificate.lower_bound <= lower:
+                raise _WrongError(
+                    f"The leaves prove a lower bound of {lower:.9g}, "
                     f"not the {certificate.lower_bound:.9g} that is claimed."
                 )
         except _WrongError as error:
             return Verdict(False, 0.0, inf, str(error))
-    return Verdict(True, nextafter(float(lower), -inf), nextafter(float(upper), inf), "")
+    return Verdict(True, lower, upper, "")
 
 
 class _Data:
@@ -125,268 +133,283 @@ class _Data:
         self.weights = [arb(w) for w in problem.weights[rows].tolist()]
         self.X = arb_mat(len(X), problem.n_columns, X.ravel().tolist())
         self.X_transposed = self.X.transpose()
+        self.column_predictor = problem.column_predictor.tolist()
+        self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
 
-    def margins(self, point: Point, n_columns: int) -> list[arb]:
+    def margins(self, point: Point) -> list[arb]:
         """Return y_m (x_m' theta + theta_0) for every row."""
-        theta = [arb(0)] * n_columns
+        theta = [arb(0)] * len(self.column_predictor)
         for column, value in zip(point.columns, point.values, strict=True):
-            if column >= n_columns:
+            if column not in range(len(theta)):
                 raise _WrongError(f"A point has a coefficient for column {column}.")
             theta[column] = arb(value)
-        scores = (self.X * arb_mat(n_columns, 1, theta)).entries()
+        scores = (self.X * arb_mat(len(theta), 1, theta)).entries()
         intercept = arb(point.intercept)
         return [y * (score + intercept) for y, score in zip(self.signs, scores, strict=True)]
 
 
-def _upper_bound(problem: SubsetProblem, data: _Data, certificate: Certificate) -> Fraction:
+def _upper_bound(
+    problem: SubsetProblem, data: _Data, limits: _Limits, certificate: Certificate
+) -> float:
     """Check the model; return an upper bound on its objective."""
-    support, model = certificate.support, certificate.model
-    if any(g >= problem.n_predictors for g in support):
+    support, model = frozenset(certificate.support), certificate.model
+    if not support <= set(range(problem.n_predictors)):
         raise _WrongError("The model buys a predictor that does not exist.")
-    if not problem.constraints.is_affordable(support):
+    if not support.issuperset(limits.include) or not support.isdisjoint(limits.exclude):
+        raise _WrongError("The model's selection lacks what is included or has what is excluded.")
+    if limits.exceeded(support):
         raise _WrongError("The model's selection is not affordable.")
     if not set(model.columns) <= set(problem.columns_of(support).tolist()):
         raise _WrongError("The model uses a column that it has not bought.")
     objective = data.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
-    for w, margin in zip(data.weights, data.margins(model, problem.n_columns), strict=True):
+    for w, margin in zip(data.weights, data.margins(model), strict=True):
         objective += w * _loss(margin)[0]
-    upper = _exact(objective.upper())
-    if upper > Fraction(certificate.objective) * (1 + Fraction(_OBJECTIVE_TOLERANCE)):
-        raise _WrongError(
-            f"The model's objective is {float(upper):.9g}, "
-            f"not the {certificate.objective:.9g} that is claimed."
-        )
-    return upper
+    return _float_above(objective)
 
 
-def _lower_bound(problem: SubsetProblem, data: _Data, certificate: Certificate) -> Fraction:
+def _lower_bound(
+    problem: SubsetProblem, data: _Data, limits: _Limits, certificate: Certificate
+) -> float:
     """Walk the tree; return the smallest bound of its leaves."""
-    affordable = _Affordable(problem)
-    known: dict[int, _Bounds] = {}
-    leaves: list[Fraction] = []
+    known: dict[int, _DualPoint] = {}
+    leaves: list[float] = []
 
-    def add_leaf(point: int, bought: frozenset[int], forbidden: frozenset[int]) -> None:
-        if affordable.exceeded(bought):
+    def add_leaf(
+        point: int, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+    ) -> None:
+        if limits.exceeded(bought):
             return
-        if point >= len(certificate.points):
+        if point not in range(len(certificate.points)):
             raise _WrongError(f"There is no point {point}.")
         if point not in known:
-            known[point] = _Bounds(problem, data, certificate.points[point])
-        leaves.append(known[point].lower(affordable, bought, forbidden))
+            known[point] = _DualPoint(data, certificate.points[point])
+        leaves.append(known[point].bound(limits, bought, forbidden, at_most))
 
     steps: dict[int, list[Step]] = {}
     for step in certificate.steps:
         steps.setdefault(step.node, []).append(step)
-    limits = problem.constraints
-    useless = _constant_predictors(problem).difference(limits.include)
-    nodes = [(0, frozenset(limits.include), useless.union(limits.exclude))]
+    n = problem.n_predictors
+    useless = _constant_predictors(problem) - limits.include
+    nodes = [(0, limits.include, limits.exclude | useless)]
     while nodes:
         node, bought, forbidden = nodes.pop()
+        # A node that is reached a second time has no steps left, so the walk ends.
         rest = steps.pop(node, [])
         match rest:
             case [Fix(point=point, forbidden=outs, bought=ins), *rest]:
-                _check_undecided(problem, node, (*outs, *ins), bought | forbidden)
+                _check_undecided(n, node, (*outs, *ins), bought | forbidden)
                 for g in outs:
-                    add_leaf(point, bought | {g}, forbidden)
+                    add_leaf(point, bought | {g}, forbidden, n)
                 for g in ins:
-                    add_leaf(point, bought, forbidden | {g})
+                    add_leaf(point, bought, forbidden | {g}, n)
                 bought, forbidden = bought.union(ins), forbidden.union(outs)
         match rest:
             case [Bound(point=point)]:
-                add_leaf(point, bought, forbidden)
+                add_leaf(point, bought, forbidden, n)
             case [Branch(predictor=g, without=without, including=including)]:
-                _check_undecided(problem, node, (g,), bought | forbidden)
+                _check_undecided(n, node, (g,), bought | forbidden)
                 nodes += [(without, bought, forbidden | {g}), (including, bought | {g}, forbidden)]
             case [One(), *_]:
-                free = affordable.free(bought, forbidden)
-                if not affordable.at_most_one(bought, free):
+                free = limits.free(bought, forbidden)
+                if not limits.at_most_one(bought, free):
                     raise _WrongError(f"Node {node} could buy two more predictors.")
                 uncovered = free
                 for step in rest:
                     if not isinstance(step, One):
                         raise _WrongError(f"Node {node} is closed twice.")
-                    add_leaf(step.point, bought, forbidden | free.difference(step.predictors))
+                    add_leaf(step.point, bought, forbidden | free.difference(step.predictors), 1)
                     uncovered = uncovered.difference(step.predictors)
                 if uncovered:
                     raise _WrongError(f"Node {node} leaves out predictor {min(uncovered)}.")
-            case _ if not affordable.exceeded(bought):
+            case _ if not limits.exceeded(bought):
                 raise _WrongError(f"The selections of node {node} are not covered.")
-    return min(leaves)
+    return max(0.0, min(leaves))
 
 
 def _constant_predictors(problem: SubsetProblem) -> frozenset[int]:
     """Predictors that the intercept makes useless: without them nothing gets worse or dearer."""
     X = problem.X[problem.weights > 0]
-    varying = problem.column_predictor[np.ptp(X, axis=0) > 0]
+    varying = problem.column_predictor[np.any(X != X[0], axis=0)]
     return frozenset(range(problem.n_predictors)).difference(varying.tolist())
 
 
 def _check_undecided(
-    problem: SubsetProblem, node: int, predictors: Sequence[int], decided: frozenset[int]
+    n_predictors: int, node: int, predictors: Sequence[int], decided: frozenset[int]
 ) -> None:
     distinct = set(predictors)
+    if not distinct <= set(range(n_predictors)):
+        raise _WrongError(f"Node {node} decides a predictor that does not exist.")
     if len(distinct) < len(predictors) or not decided.isdisjoint(distinct):
         raise _WrongError(f"Node {node} decides a predictor twice.")
-    if any(g >= problem.n_predictors for g in distinct):
-        raise _WrongError(f"Node {node} decides a predictor that does not exist.")
 
 
-class _Affordable:
-    """The limits, in exact arithmetic."""
+class _Limits:
+    """What is affordable, with exact prices. Without a budget everything is free of charge."""
 
     def __init__(self, problem: SubsetProblem) -> None:
-        limits = self.limits = problem.constraints
-        self.costs = [Fraction(c) for c in limits.unit_costs.tolist()]
-        self.fees = [Fraction(f) for f in limits.unit_fees.tolist()]
-        self.members = [frozenset(fee.members) for fee in limits.fees]
+        limits = problem.constraints
+        self.include, self.exclude = frozenset(limits.include), frozenset(limits.exclude)
+        self.max_features = limits.max_features
         self.has_budget = limits.unit_budget < inf
-        self.budget = Fraction(limits.unit_budget) if self.has_budget else Fraction(0)
-
-    def left(self, bought: frozenset[int]) -> Fraction:
-        """What is left of the budget."""
-        spent = sum((self.costs[g] for g in bought), Fraction(0))
-        return self.budget - spent - sum(self.fees[f] for f in self.paid(bought))
+        prices = [*limits.unit_costs.tolist(), *limits.unit_fees.tolist(), limits.unit_budget]
+        exact = [Fraction(p if self.has_budget else 0) for p in prices]
+        unit = lcm(*(p.denominator for p in exact))
+        *amounts, self.budget = (int(p * unit) for p in exact)
+        self.costs, self.fees = amounts[: limits.n_predictors], amounts[limits.n_predictors :]
+        self.fees_of: list[list[int]] = [
+            [f for f, fee in enumerate(limits.fees) if g in fee.members]
+            for g in range(limits.n_predictors)
+        ]
 
     def paid(self, bought: frozenset[int]) -> set[int]:
         """Return the fees that are paid."""
-        return {f for f, members in enumerate(self.members) if not members.isdisjoint(bought)}
+        return {f for g in bought for f in self.fees_of[g]}
+
+    def left(self, bought: frozenset[int]) -> int:
+        """What is left of the budget."""
+        fees = sum(self.fees[f] for f in self.paid(bought))
+        return self.budget - fees - sum(self.costs[g] for g in bought)
 
     def exceeded(self, bought: frozenset[int]) -> bool:
         """Whether what is bought exceeds a limit."""
-        too_dear = self.has_budget and self.left(bought) < 0
-        return too_dear or len(bought) > self.limits.max_features
+        return len(bought) > self.max_features or self.left(bought) < 0
 
     def free(self, bought: frozenset[int], forbidden: frozenset[int]) -> frozenset[int]:
         """Return the undecided predictors that are affordable on top of what is bought."""
-        undecided = set(range(len(self.costs))) - bought - forbidden
-        if len(bought) >= self.limits.max_features:
+        if len(bought) >= self.max_features:
             return frozenset()
-        if not self.has_budget:
-            return frozenset(undecided)
         left, paid = self.left(bought), self.paid(bought)
         return frozenset(
             g
-            for g in undecided
-            if self.costs[g]
-            + sum(self.fees[f] for f, m in enumerate(self.members) if g in m and f not in paid)
-            <= left
+            for g in set(range(len(self.costs))) - bought - forbidden
+            if self.costs[g] + sum(self.fees[f] for f in self.fees_of[g] if f not in paid) <= left
         )
 
     def at_most_one(self, bought: frozenset[int], free: frozenset[int]) -> bool:
-        """Whether no two of the free predictors are affordable together."""
-        if self.limits.max_features - len(bought) <= 1:
-            return True
+        """Whether no two of the free predictors are affordable together, be fees paid or not."""
         cheapest = sorted(self.costs[g] for g in free)[:2]
-        return len(cheapest) < 2 or (self.has_budget and sum(cheapest) > self.left(bought))
+        return (
+            len(cheapest) < 2
+            or len(bought) + 2 > self.max_features
+            or sum(cheapest) > self.left(bought)
+        )
 
     def most_valuable(
-        self, values: NDArray[np.int64], bought: frozenset[int], free: frozenset[int]
+        self, values: Sequence[int], bought: frozenset[int], free: frozenset[int], at_most: int
     ) -> int:
         """Return an upper bound on the total value of an affordable selection from `free`."""
-        ranked = sorted((int(values[g]) for g in free), reverse=True)
-        best = sum(ranked[: self.limits.max_features - len(bought)])
-        if not self.has_budget or not free:
+        number = min(at_most, self.max_features - len(bought), len(free))
+        best = sum(sorted((values[g] for g in free), reverse=True)[:number])
+        if not self.has_budget or number <= 1:
             return best
         paid = self.paid(bought)
         # A predictor with several fees is charged the dearest only, which leaves a valid bound.
         by_fee: dict[int, list[int]] = {}
         for g in sorted(free):
-            fees = [f for f, members in enumerate(self.members) if g in members]
-            dearest = max(fees, key=lambda f: (self.fees[f], -f), default=-1)
+            dearest = max(self.fees_of[g], key=lambda f: self.fees[f], default=-1)
             by_fee.setdefault(-1 if dearest in paid else dearest, []).append(g)
         left = self.left(bought)
-        if self.limits.integral and len(free) * (left + 1) <= _TABLE_CELLS:
-            return min(best, self._table(values, by_fee, int(left)))
-        return min(best, self._priced(values, by_fee, left))
+        small = len(free) * (left + 1) <= _TABLE_CELLS
+        return min(best, (self._table if small else self._priced)(values, by_fee, left))
 
-    def _table(self, values: NDArray[np.int64], by_fee: dict[int, list[int]], left: int) -> int:
-        """Exact for whole-number prices: the best value for every amount up to what is left."""
+    def _table(self, values: Sequence[int], by_fee: dict[int, list[int]], left: int) -> int:
+        """Exact for few different prices: the best value for every amount up to what is left."""
         best = np.zeros(left + 1, dtype=np.int64)
         for f, members in by_fee.items():
-            entered = best.copy() if f < 0 else _shifted(best, int(self.fees[f]))
+            entered = best.copy() if f < 0 else _after_paying(self.fees[f], best)
             for g in members:
-                np.maximum(entered, _shifted(entered, int(self.costs[g])) + values[g], out=entered)
+                bought = _after_paying(self.costs[g], entered) + values[g]
+                np.maximum(entered, bought, out=entered)
             np.maximum(best, entered, out=best)
         return int(best[-1])
 
-    def _priced(
-        self, values: NDArray[np.int64], by_fee: dict[int, list[int]], left: Fraction
-    ) -> int:
-        """For any prices: a unit of the budget costs mu. The bound holds for every mu >= 0."""
+    def _priced(self, values: Sequence[int], by_fee: dict[int, list[int]], left: int) -> int:
+        """For any prices: what is worth more than it costs at mu per unit, plus mu times the rest.
+
+        The bound holds for every mu >= 0. It is convex and piecewise linear in mu.
+        """
 
         def bound(mu: Fraction) -> Fraction:
-            total = mu * left
+            p, q = mu.numerator, mu.denominator
+            total = p * left
             for f, members in by_fee.items():
-                margins = (int(values[g]) - mu * self.costs[g] for g in members)
-                worth = sum((max(Fraction(0), margin) for margin in margins), Fraction(0))
-                total += worth if f < 0 else max(Fraction(0), worth - mu * self.fees[f])
-            return total
+                worth = sum(max(0, q * values[g] - p * self.costs[g]) for g in members)
+                total += worth if f < 0 else max(0, worth - p * self.fees[f])
+            return Fraction(total, q)
 
-        # Convex in mu: narrow it down by thirds, then take the best mu seen.
-        priced = [g for members in by_fee.values() for g in members if self.costs[g] > 0]
-        low = Fraction(0)
-        high = max((int(values[g]) / self.costs[g] for g in priced), default=low)
-        for _ in range(90):
-            third = _rounded((high - low) / 3)
-            if bound(low + third) <= bound(high - third):
-                high -= third
+        kinks = {Fraction(0)}
+        for f, members in by_fee.items():
+            kinks.update(Fraction(values[g], self.costs[g]) for g in members if self.costs[g] > 0)
+            # A fee is worth paying up to the largest ratio of value to price of any part.
+            value, price = 0, self.fees[f] if f >= 0 else 0
+            if price > 0:
+                ratio = Fraction(0)
+                useful = [g for g in members if values[g] > 0]
+                for g in sorted(useful, key=lambda g: Fraction(self.costs[g], values[g])):
+                    value, price = value + values[g], price + self.costs[g]
+                    ratio = max(ratio, Fraction(value, price))
+                kinks.add(ratio)
+        ordered = sorted(kinks)
+        low, high = 0, len(ordered) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if bound(ordered[middle]) <= bound(ordered[middle + 1]):
+                high = middle
             else:
-                low += third
-        return -int(-bound(_rounded((low + high) / 2)) // 1)
+                low = middle + 1
+        return ceil(bound(ordered[low]))
 
 
-def _shifted(best: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
-    """What was the best for each amount, after paying `amount` first; impossible ones are bad."""
-    moved = np.full_like(best, -(2**61))
+def _after_paying(amount: int, best: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The best value for every sum of money, if `amount` is paid first."""
+    moved = np.full_like(best, _IMPOSSIBLE)
     if amount < len(best):
         moved[amount:] = best[: len(best) - amount]
     return moved
 
 
-def _rounded(x: Fraction) -> Fraction:
-    return Fraction(float(x))
+class _DualPoint:
+    """The a of a point: its entropy, and the value of every predictor, on a common grid."""
 
-
-class _Bounds:
-    """A point's dual point: its entropy, and the value of every predictor, on a common grid."""
-
-    def __init__(self, problem: SubsetProblem, data: _Data, point: Point) -> None:
+    def __init__(self, data: _Data, point: Point) -> None:
         entropy = {1.0: arb(0), -1.0: arb(0)}
         mass = {1.0: arb(0), -1.0: arb(0)}
-        dual = []
-        margins = data.margins(point, problem.n_columns)
-        for y, w, margin in zip(data.signs, data.weights, margins, strict=True):
+        weighted = []
+        for y, w, margin in zip(data.signs, data.weights, data.margins(point), strict=True):
             loss, a = _loss(margin)
-            q = w * a
-            mass[y] += q
-            entropy[y] += w * loss + q * margin
-            dual.append(q)
+            weighted.append(w * a)
+            mass[y] += w * a
+            entropy[y] += w * (loss + a * margin)
         # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
-        kept = min(_exact(mass[1.0].lower()), _exact(mass[-1.0].lower()))
+        kept = min(mass[1.0].lower(), mass[-1.0].lower())
         if not kept > 0:
             raise _WrongError("A point is too extreme to give a bound.")
-        rho = {y: arb(kept.numerator) / arb(kept.denominator) / mass[y] for y in mass}
-        signed = [y * rho[y] * q for y, q in zip(data.signs, dual, strict=True)]
+        rho = {y: kept / mass[y] for y in mass}
+        self.entropy = rho[1.0] * entropy[1.0] + rho[-1.0] * entropy[-1.0]
+        signed = [y * rho[y] * q for y, q in zip(data.signs, weighted, strict=True)]
         slopes = (data.X_transposed * arb_mat(len(signed), 1, signed)).entries()
-        values = [arb(0)] * problem.n_predictors
-        for g, slope in zip(problem.column_predictor.tolist(), slopes, strict=True):
+        values = [arb(0)] * data.n_predictors
+        for g, slope in zip(data.column_predictor, slopes, strict=True):
             values[g] += slope * slope / (2 * data.ridge)
-        exact = [_exact(v.upper()) for v in values]
-        total = max(1, int(sum(exact)))
-        self.grid = Fraction(2) ** (_VALUE_BITS - total.bit_length())
-        self.values = np.array([-int(-v * self.grid // 1) for v in exact], dtype=np.int64)
-        lower = rho[1.0] * entropy[1.0] + rho[-1.0] * entropy[-1.0]
-        self.entropy = int(_exact(lower.lower()) * self.grid // 1)
+        total = sum(values, arb(0)).upper()
+        if not total.is_finite() or not self.entropy.is_finite():
+            raise _WrongError("A point is too extreme to give a bound.")
+        mantissa, exponent = map(int, total.man_exp())
+        size = exponent + mantissa.bit_length()  # the total is below 2**size
+        if abs(size) > _LARGEST_EXPONENT:
+            raise _WrongError("A point is too extreme to give a bound.")
+        self.grid = arb(2) ** (_VALUE_BITS - size)
+        self.values = [int((v * self.grid).upper().ceil().unique_fmpz()) for v in values]
 
-    def lower(
-        self, affordable: _Affordable, bought: frozenset[int], forbidden: frozenset[int]
-    ) -> Fraction:
-        """Return the lower bound of a leaf."""
-        free = affordable.free(bought, forbidden)
-        value = sum(int(self.values[g]) for g in bought)
-        value += affordable.most_valuable(self.values, bought, free)
-        return (self.entropy - value) / self.grid
+    def bound(
+        self, limits: _Limits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+    ) -> float:
+        """Return a lower bound on all models that add at most so many to what is bought."""
+        free = limits.free(bought, forbidden)
+        value = sum(self.values[g] for g in bought)
+        value += limits.most_valuable(self.values, bought, free, at_most)
+        return _float_below(self.entropy - arb(value) / self.grid)
 
 
 def _loss(margin: arb) -> tuple[arb, arb]:
@@ -398,9 +421,11 @@ def _loss(margin: arb) -> tuple[arb, arb]:
     return odds.log1p() - margin, 1 / (1 + odds)
 
 
-def _exact(ball: arb) -> Fraction:
-    """The value of a ball without radius."""
-    if not ball.is_finite():
-        raise _WrongError("A point or the model is too extreme to be evaluated.")
-    mantissa, exponent = ball.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+def _float_above(ball: arb) -> float:
+    near = float(ball.upper())
+    return near if arb(near) >= ball else nextafter(near, inf)
+
+
+def _float_below(ball: arb) -> float:
+    near = float(ball.lower())
+    return near if arb(near) <= ball else nextafter(near, -inf)
