@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_problems import random_arguments
+from sample_data import make_long_search
 from tampering import (
     changed_steps,
     check_sound,
@@ -364,28 +365,34 @@ def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
 
 
 def test_a_limited_search_proves_the_gap_that_it_has():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 30))
-    problem = sl.SubsetProblem(X, rng.random(200) < 0.5, ridge=0.05, max_features=8)
-    limited = {
-        sl.Status.NODE_LIMIT: sl.solve(problem, node_limit=5),
-        sl.Status.TIME_LIMIT: sl.solve(problem, time_limit=0.0),
-        sl.Status.INTERRUPTED: sl.solve(problem, callback=interrupt),
-    }
-    best = sl.solve(problem, warm_start=range(8))
-    for status, solution in (limited | {sl.Status.OPTIMAL: best}).items():
+    problem = make_long_search()
+    optimum = sl.solve(problem).objective
+    for status, solution in (
+        (sl.Status.NODE_LIMIT, sl.solve(problem, node_limit=5)),
+        (sl.Status.TIME_LIMIT, sl.solve(problem, time_limit=0.0)),
+        (sl.Status.INTERRUPTED, sl.solve(problem, callback=interrupt)),
+    ):
         assert solution.status is status
         verdict = sl.verify(problem, solution.certificate)
         assert verdict.valid, verdict.reason
         assert verdict.lower_bound == pytest.approx(solution.lower_bound, rel=1e-8)
         assert verdict.upper_bound == pytest.approx(solution.objective, rel=1e-12)
         assert verdict.gap == pytest.approx(solution.gap, abs=1e-8)
-        assert verdict.lower_bound <= best.objective <= verdict.upper_bound * (1 + 1e-12)
-    assert limited[sl.Status.NODE_LIMIT].gap > 1e-3
+        assert verdict.gap > 1e-4
+        assert verdict.lower_bound <= optimum <= verdict.upper_bound * (1 + 1e-12)
 
 
 def interrupt(progress):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_warm_start_is_proven_too(seed):
+    problem, certificate, optimum = proven(seed)
+    warm = sl.solve(problem, warm_start=problem.constraints.include or (0,), node_limit=1)
+    assert check_sound(problem, warm.certificate, optimum)
+    warm = sl.solve(problem, warm_start=certificate.support)
+    assert check_sound(problem, warm.certificate, optimum)
 
 
 def test_what_is_no_certificate_is_said():
