@@ -9,7 +9,7 @@ from functools import cache
 from random_problems import random_problem
 
 import shortlist as sl
-from shortlist.certificate import Branch, Certificate, Fix, Step
+from shortlist.certificate import Branch, Certificate, Fix, One, Step
 
 
 @cache
@@ -80,6 +80,17 @@ def renamed_fixings(n_predictors: int) -> Callable[[Fix], Iterator[Fix]]:
             yield fix._replace(bought=(*fix.bought[:i], other, *fix.bought[i + 1 :]))
 
     return rename
+
+
+def shortcuts(certificate: Certificate, n_predictors: int) -> Iterator[Certificate]:
+    """Close a node that branches as if at most one purchase were left."""
+    everything = tuple(range(n_predictors))
+    n_points = len(certificate.points)
+    for position, step in enumerate(certificate.steps):
+        if isinstance(step, Branch):
+            for point in {0, position % n_points, n_points - 1}:
+                closed = with_step(certificate, position, One(step.node, point, everything))
+                yield replace(closed, lower_bound=0.0)
 
 
 def swapped_children(branch: Branch) -> Iterator[Branch]:

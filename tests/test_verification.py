@@ -17,6 +17,7 @@ from tampering import (
     moved_fixings,
     proven,
     renamed_fixings,
+    shortcuts,
     swapped_children,
     with_step,
     without_a_step,
@@ -33,6 +34,7 @@ from shortlist.certificate import (
     Step,
     Unaffordable,
 )
+from shortlist.verification import checker
 from shortlist.verification import limits as limits_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -114,10 +116,8 @@ def check_tampered_proof(seed: int) -> None:
     def unknown_predictor(step: Branch) -> list[Step]:
         return [step._replace(predictor=n), step._replace(predictor=-1)]
 
-    def repeated(step: Fix) -> list[Step]:
-        some = step.forbidden or step.bought
+    def unknown_fixing(step: Fix) -> list[Step]:
         return [
-            step._replace(forbidden=(*step.forbidden, some[0]), bought=(*step.bought, some[0])),
             step._replace(forbidden=(*step.forbidden, n)),
             step._replace(bought=(*step.bought, -1)),
         ]
@@ -126,7 +126,7 @@ def check_tampered_proof(seed: int) -> None:
         *without_a_step(certificate, Bound, Branch, One),
         *changed_steps(certificate, Bound, missing_point),
         *changed_steps(certificate, Branch, unknown_predictor),
-        *changed_steps(certificate, Fix, repeated),
+        *changed_steps(certificate, Fix, unknown_fixing),
         replace(certificate, steps=()),
     ]
     for falsified in wrong:
@@ -136,6 +136,7 @@ def check_tampered_proof(seed: int) -> None:
         *changed_steps(certificate, Fix, moved_fixings),
         *changed_steps(certificate, Fix, renamed_fixings(n)),
         *changed_steps(certificate, Branch, swapped_children),
+        *shortcuts(certificate, n),
         replace(certificate, steps=certificate.steps * 2),
     ]
     for falsified in doubtful:
@@ -216,6 +217,27 @@ def test_most_changed_fixings_and_children_are_rejected():
         ]
         assert len(accepted) > 50
         assert np.mean(accepted) < 0.05
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (Branch(0, 0, 0, 0),),
+        (Branch(0, 0, 1, 0), Bound(1, 0)),
+        (Branch(0, 0, 1, 1), Bound(1, 0)),
+        (Fix(0, 0, (0,), ()), Branch(0, 1, 1, 2), Branch(1, 0, 2, 0), Bound(2, 0)),
+        (Fix(0, 0, (0,), ()), Fix(0, 0, (1,), ()), Bound(0, 0)),
+        (Bound(0, 0), Fix(0, 0, (0,), ())),
+        (Bound(0, 0), Bound(0, 0)),
+        (Bound(1, 0),),
+        (Unaffordable(0),),
+    ],
+)
+def test_what_is_no_tree(steps):
+    problem, certificate, _ = proven(0)
+    verdict = sl.verify(problem, replace(certificate, steps=steps, lower_bound=0.0))
+    assert not verdict.valid
+    assert verdict.reason.endswith("not covered.")
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -398,3 +420,19 @@ def test_a_warm_start_is_proven_too(seed):
 def test_what_is_no_certificate_is_said():
     with pytest.raises(sl.InvalidProblemError, match=r"^certificate: must be a Certificate.*None"):
         sl.verify(proven(0)[0], None)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fewer_bits_never_prove_more(seed, monkeypatch):
+    """Everything is rounded to the safe side, which few bits make visible."""
+    problem, certificate, _ = proven(seed)
+    modest = replace(certificate, objective=inf, lower_bound=0.0)
+    monkeypatch.setattr(checker, "_PRECISION", 400)
+    reference = sl.verify(problem, modest)
+    for precision in (10, 14, 18, 22, 26, 30, 40, 50):
+        monkeypatch.setattr(checker, "_PRECISION", precision)
+        verdict = sl.verify(problem, modest)
+        if verdict.valid:  # else a point became too extreme
+            assert verdict.lower_bound <= reference.lower_bound
+            assert verdict.upper_bound >= reference.upper_bound
+    assert verdict.valid

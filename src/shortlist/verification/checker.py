@@ -18,7 +18,7 @@ integers: prices, in a unit small enough for all of them, and the v_g, rounded u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -160,7 +160,7 @@ def _lower_bound(
         rest = steps.pop(node, [])
         match rest:
             case [Fix(point=point, forbidden=outs, bought=ins), *rest]:
-                _check_undecided(n, node, (*outs, *ins), bought | forbidden)
+                _check_known(problem, node, (*outs, *ins))
                 for g in outs:
                     add_leaf(point, bought | {g}, forbidden, n)
                 for g in ins:
@@ -170,7 +170,7 @@ def _lower_bound(
             case [Bound(point=point)]:
                 add_leaf(point, bought, forbidden, n)
             case [Branch(predictor=g, without=without, including=including)]:
-                _check_undecided(n, node, (g,), bought | forbidden)
+                _check_known(problem, node, (g,))
                 nodes += [(without, bought, forbidden | {g}), (including, bought | {g}, forbidden)]
             case [One(), *_]:
                 free = limits.free(bought, forbidden)
@@ -196,11 +196,7 @@ def _constant_predictors(problem: SubsetProblem) -> frozenset[int]:
     return frozenset(range(problem.n_predictors)).difference(varying.tolist())
 
 
-def _check_undecided(
-    n_predictors: int, node: int, predictors: Sequence[int], decided: frozenset[int]
-) -> None:
-    distinct = set(predictors)
-    if not distinct <= set(range(n_predictors)):
+def _check_known(problem: SubsetProblem, node: int, predictors: Iterable[int]) -> None:
+    """Check that predictors exist. To decide one twice does no harm: both sides are covered."""
+    if not set(predictors) <= set(range(problem.n_predictors)):
         raise ProofError(f"Node {node} decides a predictor that does not exist.")
-    if len(distinct) < len(predictors) or not decided.isdisjoint(distinct):
-        raise ProofError(f"Node {node} decides a predictor twice.")
