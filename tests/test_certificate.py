@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import json
 import pickle
 from dataclasses import replace
@@ -22,6 +23,8 @@ from tampering import check_sound, proven
 import shortlist as sl
 from shortlist.certificate import FORMAT, VERSION, Certificate
 from shortlist.solver import recording
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "certificate.md"
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -345,3 +348,22 @@ def test_whatever_defines_the_problem_changes_its_digest():
     ]
     digests = {sl.SubsetProblem(**given | other).digest for other in [{}, *others]}
     assert len(digests) == len(others) + 1
+
+
+# --- docs/certificate.md ---
+
+
+def test_the_example_of_the_documentation_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(DOCUMENT), module_relative=False, encoding="utf-8")
+    assert result.attempted > 6
+    assert result.failed == 0
+
+
+def test_the_file_in_the_documentation_is_a_proof():
+    text = DOCUMENT.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    data = sl.datasets.make_prognostic(n_samples=82, n_features=14, random_state=0)
+    problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=2)
+    verdict = sl.verify(problem, load_text(text))
+    assert verdict.valid, verdict.reason
+    assert verdict.gap < 1e-6
