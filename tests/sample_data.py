@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+import shortlist as sl
+
 
 def make_data(
     n_rows: int = 60, n_columns: int = 5, seed: int = 0
@@ -14,3 +16,10 @@ def make_data(
     X = rng.normal(size=(n_rows, n_columns))
     scores = X[:, 0] + 0.7 * X[:, 1] + rng.normal(size=n_rows)
     return X, (scores > np.quantile(scores, 2 / 3)).astype(np.int64)
+
+
+def make_long_search() -> sl.SubsetProblem:
+    """Labels that depend on nothing, which takes thousands of nodes to prove."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 30))
+    return sl.SubsetProblem(X, rng.random(300) < 0.5, ridge=0.5, max_features=8)

@@ -145,3 +145,18 @@ def test_allowed_import_passes(tmp_path: Path, file: str, source: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source, encoding="utf-8")
     assert violations(tmp_path) == []
+
+
+def test_the_checker_shares_nothing_with_what_it_checks() -> None:
+    """Through whatever it imports, only the problem and the file of the proof."""
+    sources = [(module_name(path, PACKAGE), path) for path in PACKAGE.rglob("*.py")]
+    known, new = set(), {"verification"}
+    while new:
+        known |= new
+        new = {
+            part
+            for name, path in sources
+            if name[0] in known
+            for part in imported_parts(name, path.read_text(encoding="utf-8"))
+        } - known
+    assert known == {"verification", "certificate", "problem", "constraints", "errors"}

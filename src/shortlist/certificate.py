@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
+from sys import float_info
 from typing import Any, NamedTuple
 
 from .errors import InvalidCertificateError
@@ -135,14 +134,12 @@ class Certificate:
             f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'), allow_nan=False)}"
             for key, value in content.items()
         )
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{{\n{lines}\n}}\n")
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            draft.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
@@ -152,7 +149,7 @@ class Certificate:
         """
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # not UTF-8, not JSON, or an endless number
             raise InvalidCertificateError(
                 f"path: {Path(path).name} is not JSON; pass a file that Certificate.save wrote."
             ) from None
@@ -165,10 +162,10 @@ def _parse(content: Any) -> Certificate:
             f"path: the file does not say that it is a {FORMAT!r}; pass one that "
             "Certificate.save wrote."
         )
-    if content.get("version") != VERSION:
+    if type(content.get("version")) is not int or content["version"] != VERSION:
         raise InvalidCertificateError(
-            f"path: the certificate has version {content.get('version')!r}, but this release reads "
-            f"version {VERSION}; use a release that wrote it."
+            f"path: the certificate's version is not {VERSION}, the one that this release reads; "
+            "use the release that wrote it."
         )
     missing = sorted(set(Certificate.__dataclass_fields__) - set(content))
     if missing:
@@ -209,7 +206,7 @@ def _text(where: str, value: Any) -> str:
 
 def _real(where: str, value: Any) -> float:
     # An integer too large for a float is no less damaged than a word.
-    if type(value) not in (int, float) or abs(value) > 1.8e308 or not isfinite(value):
+    if type(value) not in (int, float) or not abs(value) <= float_info.max:
         raise _malformed(where, "a finite number")
     return float(value)
 

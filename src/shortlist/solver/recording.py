@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +98,16 @@ class Prover:
 
         The selection is made from steps with their recorded members.
         """
-        number, points = self._points()
-        steps = list(select(list(self._steps(number))))
-        steps += [Bound(node, number[point]) for node, point in self.open_nodes]
+        points = self._points()
+        steps = [*select(list(self._steps())), *(Bound(*leaf) for leaf in self.open_nodes)]
+        number: dict[Point, int] = {}  # of the distinct points that the proof uses
+
+        def renumbered(step: Step) -> Step:
+            if isinstance(step, Branch | Unaffordable):
+                return step
+            return step._replace(point=number.setdefault(points[step.point], len(number)))
+
+        steps = [renumbered(step) for step in steps]
         columns = np.flatnonzero(solution.coef)
         return Certificate(
             problem=problem.digest,
@@ -110,25 +118,23 @@ class Prover:
             model=Point(
                 solution.intercept, tuple(columns.tolist()), tuple(solution.coef[columns].tolist())
             ),
-            points=tuple(points),
+            points=tuple(number),
             steps=tuple(steps),
         )
 
-    def _points(self) -> tuple[list[int], list[Point]]:
-        """Distinct points, and the number of each recorded point among them."""
+    def _points(self) -> list[Point]:
         n_points, n_entries = self.counter[POINTS], self.counter[ENTRIES]
         columns = self.columns[self.trace.column[:n_entries]].tolist()
         values = self.trace.value[:n_entries].tolist()
         first = [*self.trace.first_entry[:n_points].tolist(), int(n_entries)]
-        distinct: dict[Point, int] = {}
-        number = []
-        for p, intercept in enumerate(self.trace.intercept[:n_points].tolist()):
-            entries = slice(first[p], first[p + 1])
-            point = Point(intercept, tuple(columns[entries]), tuple(values[entries]))
-            number.append(distinct.setdefault(point, len(distinct)))
-        return number, list(distinct)
+        return [
+            Point(intercept, tuple(columns[start:end]), tuple(values[start:end]))
+            for intercept, (start, end) in zip(
+                self.trace.intercept[:n_points].tolist(), pairwise(first), strict=True
+            )
+        ]
 
-    def _steps(self, number: list[int]) -> Iterator[tuple[Step, list[int]]]:
+    def _steps(self) -> Iterator[tuple[Step, list[int]]]:
         trace, n_steps, n_members = self.trace, self.counter[STEPS], self.counter[MEMBERS]
         members = trace.member[:n_members].tolist()
         first = [*trace.first_member[:n_steps].tolist(), int(n_members)]
@@ -138,12 +144,12 @@ class Prover:
             if kind == FIX:
                 forbidden = tuple(g for g in mine if g >= 0)
                 bought = tuple(~g for g in mine if g < 0)
-                yield Fix(node, number[reference], forbidden, bought), mine
+                yield Fix(node, reference, forbidden, bought), mine
             elif kind == BOUND:
-                yield Bound(node, number[reference]), mine
+                yield Bound(node, reference), mine
             elif kind == BRANCH:
                 yield Branch(node, mine[0], reference, reference + 1), mine
             elif kind == ONE:
-                yield One(node, number[reference], tuple(mine)), mine
+                yield One(node, reference, tuple(mine)), mine
             else:
                 yield Unaffordable(node), mine

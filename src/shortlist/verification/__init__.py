@@ -1,0 +1,5 @@
+"""An independent check of certificates, which shares no code with the solver."""
+
+from .checker import Verdict, verify
+
+__all__ = ["Verdict", "verify"]

@@ -1,0 +1,124 @@
+"""Losses and lower bounds in balls of python-flint, which contain the exact value."""
+
+from __future__ import annotations
+
+from math import inf, nextafter
+
+import numpy as np
+from flint import arb, arb_mat
+from numpy.typing import NDArray
+
+from ..certificate import Point
+from ..problem import SubsetProblem
+from .limits import Limits
+
+_VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
+_LARGEST_EXPONENT = 5000  # of 2; beyond what any data and any sensible point lead to
+
+
+class ProofError(Exception):
+    """The certificate proves less than it claims; the message is the verdict's reason."""
+
+
+class Data:
+    """The rows of positive weight, one part per class."""
+
+    def __init__(self, problem: SubsetProblem) -> None:
+        used = problem.weights > 0
+        self.parts = [_Part(problem, np.flatnonzero(used & (problem.signs == y))) for y in (-1, 1)]
+        self.column_predictor = problem.column_predictor.tolist()
+        self.n_predictors = problem.n_predictors
+        self.ridge = arb(problem.ridge)
+
+    def coefficients(self, point: Point) -> arb_mat:
+        """Return theta and theta_0, which makes the last entry."""
+        theta = [arb(0)] * len(self.column_predictor)
+        for column, value in zip(point.columns, point.values, strict=True):
+            if column not in range(len(theta)):
+                raise ProofError(f"A point has a coefficient for column {column}.")
+            theta[column] = arb(value)
+        return _vector([*theta, arb(point.intercept)])
+
+    def objective_above(self, model: Point) -> float:
+        """Return an upper bound on the objective of a model."""
+        theta = self.coefficients(model)
+        objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
+        objective += sum((part.losses(theta)[0] for part in self.parts), arb(0))
+        near = float(objective.upper())
+        return near if arb(near) >= objective else nextafter(near, inf)
+
+
+class _Part:
+    """The rows of a class, as balls: y_m (x_m, 1), the same times w_m, and w_m."""
+
+    def __init__(self, problem: SubsetProblem, rows: NDArray[np.intp]) -> None:
+        signed = problem.signs[rows, None] * np.column_stack([problem.X[rows], np.ones(len(rows))])
+        weights = [arb(w) for w in problem.weights[rows].tolist()]
+        self.X = arb_mat(signed.tolist())
+        self.weighted = arb_mat(
+            [[w * x for w, x in zip(weights, column, strict=True)] for column in signed.T.tolist()]
+        )
+        self.weights = _vector(weights).transpose()
+
+    def losses(self, theta: arb_mat) -> tuple[arb, list[arb]]:
+        """Return sum_m w_m log(1 + exp(-margin_m)), and every sigmoid(-margin_m)."""
+        pairs = [_loss(margin) for margin in (self.X * theta).entries()]
+        return (self.weights * _vector([loss for loss, _ in pairs]))[0, 0], [a for _, a in pairs]
+
+
+class DualPoint:
+    """The a of a point: its entropy, and the value of every predictor, on a common grid."""
+
+    def __init__(self, data: Data, point: Point) -> None:
+        theta = data.coefficients(point)
+        slopes, masses, entropies = [], [], []
+        for part in data.parts:
+            loss, a = part.losses(theta)
+            slope = part.weighted * _vector(a)  # sum_m w_m a_m y_m (x_m, 1)
+            slopes.append(slope)
+            masses.append(abs(slope.entries()[-1]))
+            # H(a_m) is the loss plus a_m times the margin.
+            entropies.append(loss + (theta.transpose() * slope)[0, 0])
+        # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
+        kept = min(mass.lower() for mass in masses)
+        if not kept > 0:
+            raise ProofError("A point is too extreme to give a bound.")
+        rho = [kept / mass for mass in masses]
+        self.entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
+        slope = slopes[0] * rho[0] + slopes[1] * rho[1]
+        values = [arb(0)] * data.n_predictors
+        for g, entry in zip(data.column_predictor, slope.entries()[:-1], strict=True):
+            values[g] += entry * entry / (2 * data.ridge)
+        total = sum(values, arb(0)).upper()
+        if not total.is_finite() or not self.entropy.is_finite():
+            raise ProofError("A point is too extreme to give a bound.")
+        mantissa, exponent = map(int, total.man_exp())
+        size = exponent + mantissa.bit_length()  # the total is below 2**size
+        if abs(size) > _LARGEST_EXPONENT:
+            raise ProofError("A point is too extreme to give a bound.")
+        self.grid = arb(2) ** (_VALUE_BITS - size)
+        self.values = [int((v * self.grid).upper().ceil().fmpz()) for v in values]
+
+    def bound(
+        self, limits: Limits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+    ) -> float:
+        """Return a lower bound on all models that add at most so many to what is bought."""
+        free = limits.free(bought, forbidden)
+        value = sum(self.values[g] for g in bought)
+        value += limits.most_valuable(self.values, bought, free, at_most)
+        lower = self.entropy - arb(value) / self.grid
+        near = float(lower.lower())
+        return near if arb(near) <= lower else nextafter(near, -inf)
+
+
+def _loss(margin: arb) -> tuple[arb, arb]:
+    """Return log(1 + exp(-margin)) and sigmoid(-margin); both forms hold, one is accurate."""
+    if margin > 0:
+        odds = (-margin).exp()
+        return odds.log1p(), odds / (1 + odds)
+    odds = margin.exp()
+    return odds.log1p() - margin, 1 / (1 + odds)
+
+
+def _vector(entries: list[arb]) -> arb_mat:
+    return arb_mat(len(entries), 1, entries)

@@ -1,0 +1,98 @@
+"""Ways to falsify a certificate, and what must hold of every verdict all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+
+from random_problems import random_problem
+
+import shortlist as sl
+from shortlist.certificate import Branch, Certificate, Fix, One, Step
+
+
+@cache
+def proven(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
+    """A random problem, its certificate, and the optimum according to enumeration."""
+    problem = random_problem(seed)
+    certificate = sl.solve(problem).certificate
+    assert certificate is not None
+    return problem, certificate, sl.solve(problem, "enumeration").objective
+
+
+def check_sound(problem: sl.SubsetProblem, certificate: Certificate, optimum: float) -> bool:
+    """Whatever a certificate says, bounds that are returned hold; return whether it is valid."""
+    verdict = sl.verify(problem, certificate)
+    if verdict.valid:
+        # The optimum is a float: its last digits are rounded.
+        assert 0.0 <= verdict.lower_bound <= optimum * (1 + 1e-12)
+        assert verdict.upper_bound >= optimum * (1 - 1e-12)
+        assert verdict.reason == ""
+    else:
+        assert (verdict.lower_bound, verdict.upper_bound) == (0.0, float("inf"))
+        assert verdict.reason.endswith(".")
+    return verdict.valid
+
+
+def with_step(certificate: Certificate, position: int, *steps: Step) -> Certificate:
+    """Replace one step by others, or by none."""
+    before, after = certificate.steps[:position], certificate.steps[position + 1 :]
+    return replace(certificate, steps=(*before, *steps, *after))
+
+
+def without_a_step(certificate: Certificate, *kinds: type) -> Iterator[Certificate]:
+    """Remove each step of these kinds."""
+    for position, step in enumerate(certificate.steps):
+        if isinstance(step, kinds):
+            yield with_step(certificate, position)
+
+
+def changed_steps(
+    certificate: Certificate, kind: type[Step], change: Callable[..., Iterator[Step]]
+) -> Iterator[Certificate]:
+    """Change each step of a kind in every way that `change` yields."""
+    for position, step in enumerate(certificate.steps):
+        if isinstance(step, kind):
+            for changed in change(step):
+                yield with_step(certificate, position, changed)
+
+
+def moved_fixings(fix: Fix) -> Iterator[Fix]:
+    """Move each predictor that is forbidden to those that are bought, and the reverse."""
+    for g in fix.forbidden:
+        rest = tuple(h for h in fix.forbidden if h != g)
+        yield fix._replace(forbidden=rest, bought=(*fix.bought, g))
+    for g in fix.bought:
+        rest = tuple(h for h in fix.bought if h != g)
+        yield fix._replace(bought=rest, forbidden=(*fix.forbidden, g))
+
+
+def renamed_fixings(n_predictors: int) -> Callable[[Fix], Iterator[Fix]]:
+    """Fix another predictor in the place of each."""
+
+    def rename(fix: Fix) -> Iterator[Fix]:
+        for i, g in enumerate(fix.forbidden):
+            other = (g + 1) % n_predictors
+            yield fix._replace(forbidden=(*fix.forbidden[:i], other, *fix.forbidden[i + 1 :]))
+        for i, g in enumerate(fix.bought):
+            other = (g + 1) % n_predictors
+            yield fix._replace(bought=(*fix.bought[:i], other, *fix.bought[i + 1 :]))
+
+    return rename
+
+
+def shortcuts(certificate: Certificate, n_predictors: int) -> Iterator[Certificate]:
+    """Close a node that branches as if at most one purchase were left."""
+    everything = tuple(range(n_predictors))
+    n_points = len(certificate.points)
+    for position, step in enumerate(certificate.steps):
+        if isinstance(step, Branch):
+            for point in {0, position % n_points, n_points - 1}:
+                closed = with_step(certificate, position, One(step.node, point, everything))
+                yield replace(closed, lower_bound=0.0)
+
+
+def swapped_children(branch: Branch) -> Iterator[Branch]:
+    """Take each child for the other."""
+    yield branch._replace(without=branch.including, including=branch.without)
