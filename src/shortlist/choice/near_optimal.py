@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
@@ -20,8 +20,8 @@ from ..solver.listing import Model, list_models
 TIE = 1e-9
 # The optimum that the tolerance refers to is found more precisely than ties are told apart.
 GAP = 1e-9
-# A predictor that improves the objective by less, relatively, adds nothing.
-_IDLE = 1e-12
+# Rounding: a predictor that improves the objective by less, relatively, adds nothing.
+_EQUAL = 1e-12
 _FIRST_PLACES = 1024
 
 
@@ -32,7 +32,7 @@ class NearOptimal:
     Attributes
     ----------
     models : tuple of Model
-        Sorted by objective, ties by cost and then by support.
+        Sorted by objective; those that are equal but for rounding by cost, then by support.
     is_complete : bool
         Whether these are all models within the tolerance. If not, a limit was reached: at the
         limit on their number they are the best ones, at the time limit those that were found.
@@ -124,8 +124,8 @@ def near_optimal(
     factor = 1.0 + max(float(tolerance), TIE)
     # The search stops a little above the tolerance, so that rounding does not decide what is in.
     threshold = best.objective * factor * (1.0 + TIE)
-    # One place more than asked for shows whether there are more models. Listed models that turn
-    # out to have an idle predictor leave places unused, and may need another try with more.
+    # One place more than asked for shows whether there are more models. If models with an idle
+    # predictor took places, there may be too few others, and more places are tried.
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
         seconds_left = deadline - perf_counter()
@@ -142,22 +142,45 @@ def near_optimal(
 
 
 def _within_tolerance(problem: SubsetProblem, listed: list[Model], factor: float) -> list[Model]:
-    """Return the models within a factor of the best of them, best first.
-
-    Those that are no better than without one of their predictors are left out.
-    """
+    """Return the models within a factor of the best of them, best first, without idle ones."""
     objective = {model.support: model.objective for model in listed}
     highest = factor * min(objective.values(), default=inf)
-    required = set(problem.constraints.include)
-
-    def is_idle(model: Model, g: int) -> bool:
-        smaller = tuple(h for h in model.support if h != g)
-        return objective.get(smaller, inf) <= model.objective * (1.0 + _IDLE)
-
-    kept = [
+    return _sorted(
         model
         for model in listed
-        if model.objective <= highest
-        and not any(is_idle(model, g) for g in model.support if g not in required)
-    ]
-    return sorted(kept, key=lambda model: (model.objective, model.cost, model.support))
+        if model.objective <= highest and not _is_idle(problem, model, objective)
+    )
+
+
+def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ...], float]) -> bool:
+    """Whether the model is no better than without one of its predictors.
+
+    Without g the objective is what is listed. If that is missing, because there were more models
+    than places, it is at most that of the same coefficients with zeros for g. It exceeds the
+    model's by at least ridge/2 times the square of the coefficients of g.
+    """
+    equal = model.objective * (1.0 + _EQUAL)
+    for g in model.support:
+        if g in problem.constraints.include:
+            continue
+        smaller = objective.get(tuple(h for h in model.support if h != g))
+        if smaller is None:
+            columns = problem.columns_of((g,))
+            if model.objective + problem.ridge / 2 * (model.coef[columns] ** 2).sum() > equal:
+                continue
+            coef = model.coef.copy()
+            coef[columns] = 0.0
+            smaller = problem.objective(coef, model.intercept)
+        if smaller <= equal:
+            return True
+    return False
+
+
+def _sorted(models: Iterable[Model]) -> list[Model]:
+    """Sort by objective; those that are equal but for rounding by cost and support."""
+    ranked, rank = [], 0.0
+    for model in sorted(models, key=lambda model: model.objective):
+        if model.objective > rank * (1.0 + _EQUAL):
+            rank = model.objective
+        ranked.append((rank, model.cost, model.support, model))
+    return [model for *_, model in sorted(ranked, key=lambda entry: entry[:3])]

@@ -110,7 +110,7 @@ def substitutes(
     >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.9], [2.0, 1.0, 2.2], [3.0, 0.0, 2.8]]
     >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=1)
     >>> [(s.predictor, s.solution.support) for s in sl.substitutes(problem)]
-    [(0, (2,))]
+    [(2, (0,))]
     """
     check_problem(problem)
     limits = problem.constraints
