@@ -16,10 +16,11 @@ import shortlist
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "explorer", "report"}),
     frozenset({"study"}),
-    frozenset({"evaluation", "plots"}),
+    frozenset({"evaluation"}),
     frozenset({"prognostic"}),
     frozenset({"estimators", "baselines"}),
     frozenset({"choice"}),
+    frozenset({"plots"}),
     frozenset({"backends"}),
     frozenset({"solver", "conic"}),
     frozenset({"verification", "result", "options"}),

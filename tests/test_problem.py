@@ -390,3 +390,79 @@ def test_weights_are_repeated_rows(counts):
     repeated = make(X=np.repeat(X, counts, axis=0), y=np.repeat(Y, counts))
     coef, intercept = np.array([0.3, -1.0, 0.2]), 0.5
     assert weighted.objective(coef, intercept) == pytest.approx(repeated.objective(coef, intercept))
+
+
+CHANGES = {
+    "budget": {"budget": 2},
+    "no budget": {"budget": np.inf},
+    "number": {"max_features": 1},
+    "costs": {"costs": [2, 1, 0.5]},
+    "costs by name": {"costs": {"a": 2, "b": 1, "c": 0.5}},
+    "include": {"include": ["b"]},
+    "no include": {"include": []},
+    "exclude": {"exclude": ["b"], "include": []},
+    "several": {"budget": 7.5, "max_features": 3, "include": [0, 1], "exclude": ["c"]},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_with_limits_is_the_problem_built_anew(change):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((9, 3)), columns=list("abc"))
+    y = ["no", "yes", "no"] * 3
+    arguments = {"ridge": 0.1, "budget": 4, "costs": [1, 2, 3], "max_features": 2}
+    arguments |= {"fees": [(0.5, ["a", "c"])], "include": ["a"], "sample_weight": rng.random(9)}
+    problem = sl.SubsetProblem(X, y, **arguments)
+    digest = problem.digest
+    changed = problem.with_limits(**change)
+    rebuilt = sl.SubsetProblem(X, y, **(arguments | change))
+    assert changed.digest == rebuilt.digest != digest
+    assert problem.digest == digest
+    assert changed.X is problem.X
+    assert changed.index_of("test", "c") == 2
+    for name in ("costs", "unit_costs", "unit_fees"):
+        assert np.array_equal(
+            getattr(changed.constraints, name), getattr(rebuilt.constraints, name)
+        )
+    for name in ("budget", "max_features", "fees", "include", "exclude", "unit", "unit_budget"):
+        assert getattr(changed.constraints, name) == getattr(rebuilt.constraints, name)
+    solution, reference = sl.solve(changed), sl.solve(rebuilt)
+    assert (solution.support, solution.objective) == (reference.support, reference.objective)
+
+
+def test_with_limits_that_stay_as_they_are():
+    problem = sl.SubsetProblem(np.eye(4), [0, 0, 1, 1], ridge=0.1, budget=2, include=[3])
+    same = problem.with_limits()
+    assert same is not problem
+    assert same.digest == problem.digest
+    assert same.with_limits(budget=2, max_features=4, include=[3], exclude=[]).digest == same.digest
+    assert problem.with_limits(budget=1).with_limits(budget=2).digest == problem.digest
+
+
+def test_with_limits_does_not_warn_of_what_is_asked_for():
+    """Who asks for a budget of 0 in a series of budgets knows what it buys."""
+    problem = sl.SubsetProblem(np.eye(4), [0, 0, 1, 1], ridge=0.1, budget=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sl.solve(problem.with_limits(budget=0)).support == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"budget": -1}, "budget: must be at least 0, not -1."),
+        ({"budget": "2"}, "budget: must be a number, not '2'."),
+        ({"max_features": 1.5}, "max_features: must be an integer of at least 0 or None, not 1.5."),
+        ({"costs": [1, 2]}, "costs: expected 4 values"),
+        ({"include": 1}, "include: expected a list of predictors"),
+        ({"exclude": [4]}, "exclude: index 4 is out of range"),
+        ({"include": [0], "exclude": [0]}, "include and exclude: x0 is in both"),
+        ({"exclude": [3]}, "include and exclude: x3 is in both"),
+        ({"max_features": 0}, "include: 1 predictors exceed max_features=0"),
+        ({"budget": 0.5}, "include: its predictors cost 1, which exceeds budget=0.5"),
+    ],
+)
+def test_bad_limits(change, expected):
+    problem = sl.SubsetProblem(np.eye(4), [0, 0, 1, 1], ridge=0.1, budget=2, include=[3])
+    with pytest.raises(sl.InvalidProblemError, match=re.escape(expected)):
+        problem.with_limits(**change)

@@ -99,7 +99,7 @@ class SubsetProblem:
         self._check_disjoint(included, excluded)
         self.constraints = Constraints.build(
             costs=self._costs(costs),
-            budget=inf if budget is None or budget == inf else _non_negative("budget", budget),
+            budget=inf if budget is None else _budget(budget),
             max_features=self._max_features(max_features),
             fees=self._fees(fees),
             include=included,
@@ -118,6 +118,9 @@ class SubsetProblem:
     ) -> SubsetProblem:
         """Return the same data with other limits; what is None stays as it is.
 
+        X is shared, not copied. A budget of `inf` is none. A budget below every price is no reason
+        for a warning here: who asks what another budget buys wants to know.
+
         Examples
         --------
         >>> import shortlist as sl
@@ -134,10 +137,10 @@ class SubsetProblem:
         self._check_disjoint(included, excluded)
         other.constraints = Constraints.build(
             costs=old.costs if costs is None else self._costs(costs),
-            budget=old.budget if budget is None else _non_negative("budget", budget),
-            max_features=old.max_features
-            if max_features is None
-            else self._max_features(max_features),
+            budget=old.budget if budget is None else _budget(budget),
+            max_features=self._max_features(
+                old.max_features if max_features is None else max_features
+            ),
             fees=old.fees,
             include=included,
             exclude=excluded,
@@ -458,6 +461,10 @@ def _positive(argument: str, value: float) -> float:
     if not number > 0:
         raise InvalidProblemError(f"{argument}: must be greater than 0, not {value!r}.")
     return number
+
+
+def _budget(budget: float) -> float:
+    return inf if budget == inf else _non_negative("budget", budget)
 
 
 def _non_negative(argument: str, value: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -73,9 +73,14 @@ class Solution:
         """
         return None if self.prover is None else self.prover(self)
 
+    def detached(self) -> Solution:
+        """Return the same solution with its certificate made, which keeps no data alive."""
+        solution = replace(self, prover=None)
+        solution.__dict__["certificate"] = self.certificate  # where cached_property looks for it
+        return solution
+
     def __getstate__(self) -> dict[str, Any]:
-        # The proof travels with the solution, the data that it was made from do not.
-        return {**self.__dict__, "certificate": self.certificate, "prover": None}
+        return self.detached().__dict__  # the proof travels along, the data do not
 
     @property
     def gap(self) -> float:

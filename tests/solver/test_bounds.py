@@ -17,7 +17,7 @@ from shortlist.solver.kernels.layout import FREE, IN, OUT, linear_predictor
 from shortlist.solver.kernels.oracle import complete
 from shortlist.solver.kernels.point import evaluate_predictors, evaluate_rows
 from shortlist.solver.kernels.relaxation import relax
-from shortlist.solver.kernels.search import settle
+from shortlist.solver.kernels.search import _settle_all
 from shortlist.solver.prepare import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -54,7 +54,7 @@ class Node:
             self.status[rng.choice(np.flatnonzero(self.status == IN))] = FREE
         self.best = self.best_model()
         # The search forbids what is not affordable, and buys all that is left if all of it is.
-        self.left, self.count, self.capacity, self.n_free = settle(
+        self.left, self.count, self.capacity, self.n_free = _settle_all(
             self.prepared.limits, self.prepared.work, self.status
         )
         self.slack = 1e-12 * math.log(2) * self.problem.weights.sum()

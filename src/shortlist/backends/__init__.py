@@ -14,9 +14,9 @@ import numpy as np
 from ..errors import InvalidProblemError
 from ..options import Options, Progress
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution
+from ..result import Solution, Status
 
-__all__ = ["Backend", "available_backends", "solve"]
+__all__ = ["Backend", "available_backends", "check_problem", "solve", "uninterrupted"]
 
 
 class Backend(Protocol):
@@ -139,10 +139,7 @@ def solve(
     >>> sl.solve(problem, backend="forward").status
     <Status.HEURISTIC: 'heuristic'>
     """
-    if not isinstance(problem, SubsetProblem):
-        raise InvalidProblemError(
-            f"problem: must be a SubsetProblem made from X and y, not {type(problem).__name__}."
-        )
+    check_problem(problem)
     if not isinstance(backend, str) or backend not in _REGISTRY:
         raise InvalidProblemError(
             f"backend: there is no {backend!r}; use one of {', '.join(map(repr, _REGISTRY))}."
@@ -166,6 +163,24 @@ def solve(
         )
     support = None if warm_start is None else _affordable_support(problem, warm_start)
     return _load(backend).solve(problem, Options(gap, time_limit, node_limit, callback, support))
+
+
+def check_problem(problem: SubsetProblem) -> None:
+    """Refuse what is no problem."""
+    if not isinstance(problem, SubsetProblem):
+        raise InvalidProblemError(
+            f"problem: must be a SubsetProblem made from X and y, not {type(problem).__name__}."
+        )
+
+
+def uninterrupted(solution: Solution) -> Solution:
+    """Return the solution, unless Ctrl-C ended its solve: that then ends the caller too.
+
+    Who interrupts one of many solves wants all of them to end, not to go on with the next one.
+    """
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return solution
 
 
 def _is_number(value: Any) -> bool:

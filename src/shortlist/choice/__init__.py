@@ -1,6 +1,7 @@
 """What else could be bought: near-optimal models, the price of every budget, substitutes."""
 
-from .near_optimal import Model, NearOptimal, near_optimal
+from ..solver.listing import Model
+from .near_optimal import NearOptimal, near_optimal
 from .path import Path, PathStep, solve_path
 from .price_ranges import PriceRange, PriceRanges, price_ranges
 from .substitutes import Substitute, Substitutes, substitutes

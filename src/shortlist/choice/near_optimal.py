@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
+from numbers import Real
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..backends import solve
+from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
-from ..solver.listing import list_selections
+from ..solver.listing import Model, list_models
 
 # Objectives that differ by less, relatively, count as equal.
 TIE = 1e-9
 # The optimum that the tolerance refers to is found more precisely than ties are told apart.
 GAP = 1e-9
-
-
-@dataclass(frozen=True)
-class Model:
-    """One selection, and the ridge fit on it.
-
-    Attributes
-    ----------
-    support : tuple of int
-        Sorted indices of the predictors bought.
-    cost : float
-        What they cost, fees included.
-    objective : float
-        Penalised loss.
-    coef : ndarray of shape (n_columns,)
-        One coefficient per column of X.
-    intercept : float
-        The unpenalised intercept.
-    """
-
-    support: tuple[int, ...]
-    cost: float
-    objective: float
-    coef: NDArray[np.float64]
-    intercept: float
+# Rounding: a predictor that improves the objective by less, relatively, adds nothing.
+_EQUAL = 1e-12
+_FIRST_PLACES = 1024
 
 
 @dataclass(frozen=True)
@@ -53,7 +32,7 @@ class NearOptimal:
     Attributes
     ----------
     models : tuple of Model
-        Sorted by objective, ties by cost and then by support.
+        Sorted by objective; those that are equal but for rounding by cost, then by support.
     is_complete : bool
         Whether these are all models within the tolerance. If not, a limit was reached: at the
         limit on their number they are the best ones, at the time limit those that were found.
@@ -103,8 +82,9 @@ def near_optimal(
 ) -> NearOptimal:
     """List every affordable selection whose objective is within a tolerance of the optimum.
 
-    A selection is left out if one of its predictors adds nothing: without it, it is in the list
-    already. Exact ties, as between duplicated columns, are all listed.
+    A selection is left out if one of its predictors adds nothing (less than a relative 1e-12):
+    without it, it is in the list already. Exact ties, as between duplicated columns, are all
+    listed.
 
     Parameters
     ----------
@@ -131,46 +111,76 @@ def near_optimal(
     >>> [model.support for model in sl.near_optimal(problem)]
     [(0,), (2,)]
     """
-    if isinstance(tolerance, bool) or not isfinite(tolerance) or tolerance < 0:
+    check_problem(problem)
+    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and 0 <= tolerance < inf):
         raise InvalidProblemError(
             f"tolerance: must be a number of at least 0, such as 0.01, not {tolerance!r}."
         )
     if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 1:
         raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
-    best = solve(problem, gap=GAP, time_limit=time_limit)
-    seconds = inf if time_limit is None else max(0.0, time_limit - best.seconds)
+    started = perf_counter()
+    best = uninterrupted(solve(problem, gap=GAP, time_limit=time_limit))
+    deadline = inf if time_limit is None else started + time_limit
     factor = 1.0 + max(float(tolerance), TIE)
     # The search stops a little above the tolerance, so that rounding does not decide what is in.
     threshold = best.objective * factor * (1.0 + TIE)
-    listed, is_complete = list_selections(problem, threshold, int(limit), seconds)
-    lowest = min((model.objective for model in listed), default=best.objective)
-    models = [
-        Model(
-            model.support,
-            problem.constraints.cost_of(model.support),
-            model.objective,
-            model.coef,
-            model.intercept,
-        )
-        for model in listed
-        if model.objective <= lowest * factor
-    ]
+    # One place more than asked for shows whether there are more models. If models with an idle
+    # predictor took places, there may be too few others, and more places are tried.
+    n_places = min(int(limit) + 1, _FIRST_PLACES)
+    while True:
+        seconds_left = deadline - perf_counter()
+        listed, is_complete = list_models(problem, threshold, n_places, seconds_left)
+        models = _within_tolerance(problem, listed, factor)
+        if is_complete or len(models) > limit or perf_counter() >= deadline:
+            break
+        n_places *= 2
     if not models:  # out of time before the first one
-        cost = problem.constraints.cost_of(best.support)
-        models = [Model(best.support, cost, best.objective, best.coef, best.intercept)]
-    models.sort(key=lambda model: (model.objective, model.cost, model.support))
+        models = [Model(best.support, best.cost, best.objective, best.coef, best.intercept)]
     names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
-    kept = tuple(_without_idle_predictors(problem, models))
-    return NearOptimal(kept, is_complete, float(tolerance), names)
+    is_complete = is_complete and len(models) <= limit
+    return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names)
 
 
-def _without_idle_predictors(problem: SubsetProblem, models: list[Model]) -> Iterator[Model]:
-    """Leave out models that are no better than without one of their predictors."""
-    objective = {model.support: model.objective for model in models}
-    required = set(problem.constraints.include)
-    for model in models:
-        smaller = (
-            tuple(h for h in model.support if h != g) for g in model.support if g not in required
-        )
-        if not any(objective.get(s, inf) <= model.objective * (1.0 + 1e-12) for s in smaller):
-            yield model
+def _within_tolerance(problem: SubsetProblem, listed: list[Model], factor: float) -> list[Model]:
+    """Return the models within a factor of the best of them, best first, without idle ones."""
+    objective = {model.support: model.objective for model in listed}
+    highest = factor * min(objective.values(), default=inf)
+    return _sorted(
+        model
+        for model in listed
+        if model.objective <= highest and not _is_idle(problem, model, objective)
+    )
+
+
+def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ...], float]) -> bool:
+    """Whether the model is no better than without one of its predictors.
+
+    Without g the objective is what is listed. If that is missing, because there were more models
+    than places, it is at most that of the same coefficients with zeros for g. It exceeds the
+    model's by at least ridge/2 times the square of the coefficients of g.
+    """
+    equal = model.objective * (1.0 + _EQUAL)
+    for g in model.support:
+        if g in problem.constraints.include:
+            continue
+        smaller = objective.get(tuple(h for h in model.support if h != g))
+        if smaller is None:
+            columns = problem.columns_of((g,))
+            if model.objective + problem.ridge / 2 * (model.coef[columns] ** 2).sum() > equal:
+                continue
+            coef = model.coef.copy()
+            coef[columns] = 0.0
+            smaller = problem.objective(coef, model.intercept)
+        if smaller <= equal:
+            return True
+    return False
+
+
+def _sorted(models: Iterable[Model]) -> list[Model]:
+    """Sort by objective; those that are equal but for rounding by cost and support."""
+    ranked, rank = [], 0.0
+    for model in sorted(models, key=lambda model: model.objective):
+        if model.objective > rank * (1.0 + _EQUAL):
+            rank = model.objective
+        ranked.append((rank, model.cost, model.support, model))
+    return [model for *_, model in sorted(ranked, key=lambda entry: entry[:3])]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..backends import solve
+from ..backends import check_problem, solve, uninterrupted
+from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
@@ -17,6 +18,8 @@ from .near_optimal import GAP, TIE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_ROUNDING = 1e-9  # what a budget may exceed itself by, relatively, as in `constraints`
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Path:
     limit_name : str
         What the steps differ by: "budget" or "max_features".
     highest_limit : float
-        Up to where the staircase is known.
+        Up to where the staircase is known: the problem's own limit, infinity without one.
     names : tuple of str
         Names of the predictors.
     """
@@ -76,12 +79,14 @@ class Path:
 
     def at(self, limit: float) -> PathStep:
         """Return the step that a budget (or a number of predictors) buys."""
-        affordable = [step for step in self.steps if step.limit <= limit * (1.0 + 1e-9)]
-        if not affordable:
-            raise ValueError(
-                f"limit: {limit!r} is below the first step at {self.steps[0].limit:g}; raise it."
+        lowest, highest = self.steps[0].limit, self.highest_limit
+        within = limit * (1.0 + _ROUNDING)
+        if not (lowest <= within and limit <= highest * (1.0 + _ROUNDING)):
+            raise InvalidProblemError(
+                f"limit: the path is known from {lowest:g} to {highest:g}, so it does not say "
+                f"what {limit!r} buys; solve it with other limits."
             )
-        return affordable[-1]
+        return [step for step in self.steps if step.limit <= within][-1]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: limit, cost, objective, bound, and what is bought."""
@@ -140,13 +145,16 @@ def solve_path(
     >>> [(step.limit, step.solution.support) for step in sl.solve_path(problem)]
     [(0.0, ()), (4.0, (0,)), (7.0, (0, 1))]
     """
+    check_problem(problem)
     limits = problem.constraints
     by_budget = limits.budget < inf or bool((limits.costs != 1.0).any()) or bool(limits.fees)
     everything = tuple(g for g in range(limits.n_predictors) if g not in limits.exclude)
     current = problem
     if by_budget and limits.budget == inf:
         current = problem.with_limits(budget=limits.cost_of(everything))
-    highest = current.constraints.budget if by_budget else float(limits.max_features)
+    highest = limits.budget
+    if not by_budget and limits.max_features < len(everything):
+        highest = float(limits.max_features)
     shared = by_budget and time_limit is None and has_shared_tree(current)
     solutions = (
         reversed(solve_budgets(current, GAP))
@@ -169,7 +177,7 @@ def _one_by_one(
     """Solve at the highest limit, then just below what that solution takes, and so on."""
     current: SubsetProblem | None = problem
     while current is not None:
-        solution = solve(current, gap=GAP, time_limit=time_limit)
+        solution = uninterrupted(solve(current, gap=GAP, time_limit=time_limit))
         yield solution
         current = _next_limits(current, solution, by_budget)
 

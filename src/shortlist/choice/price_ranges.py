@@ -8,7 +8,7 @@ from math import inf
 
 import pandas as pd
 
-from ..backends import solve
+from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -112,35 +112,38 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
     >>> [(r.low, r.high) for r in sl.price_ranges(problem)]
     [(2.0, 5.0), (1.0, inf)]
     """
+    check_problem(problem)
     limits = problem.constraints
     if limits.budget == inf:
         raise InvalidProblemError(
             "problem: has no budget, so no price matters; give it costs and a budget."
         )
-    best = solve(problem, gap=GAP)
-    if best.status is not Status.OPTIMAL:
-        raise InvalidProblemError(
-            "problem: its optimum could not be proven, so there is no selection to ask about."
-        )
+    best = _optimum(problem)
     ranges = []
     for g in range(problem.n_predictors):
         price = float(limits.costs[g])
         high = price + max(0.0, limits.budget - best.cost) if g in best.support else inf
-        low: float = 0.0
-        rival: tuple[int, ...] = ()
-        if g not in limits.exclude:
-            low, rival = _lowest_price(problem, best, g)
+        low, rival = _lowest_price(problem, best, g)
         ranges.append(PriceRange(g, price, low, high, not rival, rival))
     names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
     return PriceRanges(best, tuple(ranges), names)
 
 
+def _optimum(problem: SubsetProblem) -> Solution:
+    """Solve so precisely that ties are told apart."""
+    solution = uninterrupted(solve(problem, gap=GAP))
+    if solution.status is not Status.OPTIMAL:
+        raise InvalidProblemError(
+            f"problem: rounding leaves a gap of {solution.gap:.2g} where {GAP:g} is needed to say "
+            "which selection is the best; bring the columns to a common scale or raise ridge."
+        )
+    return solution
+
+
 def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float, tuple[int, ...]]:
     """The highest price of g at which a better selection is affordable, and that selection."""
     limits = problem.constraints
-    with_g = sorted({*limits.include, g})
-    if len(with_g) > limits.max_features:
-        return 0.0, ()
+    with_g = tuple(sorted({*limits.include, g}))
     # The next higher price at which another rival may be the last affordable one.
     step = limits.unit[0] / limits.unit[1] if limits.integral else 4 * TIE * limits.budget
     low = price = 0.0
@@ -149,13 +152,13 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         costs = limits.costs.copy()
         costs[g] = price
         cheaper = problem.with_limits(costs=costs)
-        if not cheaper.constraints.is_affordable(tuple(with_g)):
+        if not cheaper.constraints.is_affordable(with_g):
             break
-        solution = solve(cheaper.with_limits(include=with_g), gap=GAP)
+        solution = _optimum(cheaper.with_limits(include=with_g))
         if solution.objective >= best.objective * (1.0 - TIE):
             break
         # Affordable as long as the price of g is at most what is left after the others.
-        left = limits.budget - (solution.cost - price)
+        left = max(0.0, limits.budget - (solution.cost - price))
         low, rival = min(left, float(limits.costs[g])), solution.support
         price = left + step
     return low, rival

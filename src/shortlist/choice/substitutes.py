@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..backends import solve
+from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution
@@ -24,7 +24,8 @@ class Substitute:
     solution : Solution
         The best model without it.
     increase : float
-        What its absence costs: the objective of `solution` minus that of the best model.
+        What its absence costs: the objective of `solution` minus that of the best model. Each is
+        known up to the gap.
     gained, lost : tuple of int
         Predictors that are bought instead, and those that are no longer bought.
     """
@@ -109,25 +110,24 @@ def substitutes(
     >>> X = [[0.0, 1.0, 0.1], [1.0, 0.0, 0.9], [2.0, 1.0, 2.2], [3.0, 0.0, 2.8]]
     >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=1)
     >>> [(s.predictor, s.solution.support) for s in sl.substitutes(problem)]
-    [(0, (2,))]
+    [(2, (0,))]
     """
-    best = solve(problem, gap=gap, time_limit=time_limit)
+    check_problem(problem)
     limits = problem.constraints
-    if predictor is None:
-        missing = [g for g in best.support if g not in limits.include]
-    else:
-        missing = [problem.index_of("predictor", predictor)]
-        if missing[0] in limits.include:
-            raise InvalidProblemError(
-                f"predictor: {problem.name_of(missing[0])} is in include, so every model has it; "
-                "remove it from include first."
-            )
+    given = None if predictor is None else problem.index_of("predictor", predictor)
+    if given in limits.include:
+        raise InvalidProblemError(
+            f"predictor: {problem.name_of(given)} is in include, so every model has it; "
+            "remove it from include first."
+        )
+    best = uninterrupted(solve(problem, gap=gap, time_limit=time_limit))
+    missing = [g for g in best.support if g not in limits.include] if given is None else [given]
     rows = []
     for g in missing:
-        without = problem.with_limits(exclude=sorted({*limits.exclude, g}))
         solution = best
         if g in best.support:
-            solution = solve(without, gap=gap, time_limit=time_limit)
+            without = problem.with_limits(exclude=(*limits.exclude, g))
+            solution = uninterrupted(solve(without, gap=gap, time_limit=time_limit))
         rows.append(
             Substitute(
                 predictor=g,

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ..backends import solve
+from ..backends import solve, uninterrupted
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution, Status
 from .inputs import check_inputs, weigh_classes
@@ -79,6 +79,9 @@ class BestSubsetClassifier(SelectedModel):
         Why the search ended.
     solution_ : Solution
         Everything the search returned.
+    certificate_ : Certificate or None
+        The proof of `lower_bound_`, for `shortlist.verify` with the problem that `problem` makes
+        from the same data; None with a backend that proves nothing.
     classes_ : ndarray of shape (2,)
         The two labels; the second counts as positive.
     n_features_in_ : int
@@ -163,20 +166,45 @@ class BestSubsetClassifier(SelectedModel):
         """
         features, labels = check_inputs(self, X, y)
         problem, solution = self._solve(features, labels, sample_weight)
-        self._set_fitted(X, problem, solution)
+        self._set_fitted(X, problem, solution.detached())
         if is_cut_short(solution):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
-    def _solve(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        sample_weight: ArrayLike | None,
-        warm_start: tuple[int, ...] | None = None,
-    ) -> tuple[SubsetProblem, Solution]:
-        """Solve for checked inputs, from a selection to try first; set nothing."""
-        problem = SubsetProblem(
+    def problem(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> SubsetProblem:
+        """Return the problem that `fit` solves for these data.
+
+        It is what `near_optimal`, `solve_path`, `substitutes`, `price_ranges` and `verify` take.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
+            Features, as for `fit`.
+        y : array-like of shape (n_rows,)
+            Labels, as for `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, as for `fit`.
+
+        Returns
+        -------
+        SubsetProblem
+            The data, with the prices, limits and ridge of this estimator.
+
+        Examples
+        --------
+        >>> import shortlist as sl
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+        >>> model = sl.BestSubsetClassifier(max_features=1).fit(X, [0, 0, 1, 1])
+        >>> sl.verify(model.problem(X, [0, 0, 1, 1]), model.certificate_).valid
+        True
+        """
+        return self._problem(*check_inputs(self, X, y), sample_weight)
+
+    def _problem(self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None) -> SubsetProblem:
+        """Return the problem for checked inputs."""
+        return SubsetProblem(
             X,
             y,
             ridge=self.ridge,
@@ -189,6 +217,16 @@ class BestSubsetClassifier(SelectedModel):
             exclude=self.exclude,
             sample_weight=weigh_classes(self.class_weight, y, sample_weight),
         )
+
+    def _solve(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        sample_weight: ArrayLike | None,
+        warm_start: tuple[int, ...] | None = None,
+    ) -> tuple[SubsetProblem, Solution]:
+        """Solve for checked inputs, from a selection to try first; set nothing."""
+        problem = self._problem(X, y, sample_weight)
         solution = solve(
             problem,
             self.backend,
@@ -197,10 +235,7 @@ class BestSubsetClassifier(SelectedModel):
             node_limit=self.node_limit,
             warm_start=warm_start,
         )
-        if solution.status is Status.INTERRUPTED:
-            # Who interrupts a grid search wants it to end, not to go on with the next model.
-            raise KeyboardInterrupt
-        return problem, solution
+        return problem, uninterrupted(solution)
 
 
 def is_cut_short(solution: Solution) -> bool:

@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
-from ..problem import Predictor
+from ..problem import Predictor, SubsetProblem
 from .classifier import BestSubsetClassifier, describe_limit, is_cut_short
 from .inputs import check_inputs
 from .ridge_search import Outcome, check_ridges, search_ridges
@@ -59,7 +60,7 @@ class BestSubsetClassifierCV(SelectedModel):
         of a fold. Made for `pandas.DataFrame`.
     support_, selected_features_, cost_, coef_, intercept_, objective_, lower_bound_, gap_
         The model of all rows, as in `BestSubsetClassifier`.
-    status_, solution_, classes_, n_features_in_, feature_names_in_
+    status_, solution_, certificate_, classes_, n_features_in_, feature_names_in_
         As in `BestSubsetClassifier`.
 
     See Also
@@ -148,7 +149,7 @@ class BestSubsetClassifierCV(SelectedModel):
             features, labels, sample_weight
         )
 
-        self._set_fitted(X, problem, solution)
+        self._set_fitted(X, problem, solution.detached())
         self.ridge_ = search.ridge
         self.best_score_ = search.score
         self.cv_results_ = search.results
@@ -157,6 +158,30 @@ class BestSubsetClassifierCV(SelectedModel):
         if is_cut_short(solution):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
+
+    def problem(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> SubsetProblem:
+        """Return the problem of these data with the ridge that `fit` has chosen.
+
+        For the data of `fit` it is the problem that the fitted model solves.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
+            Features, as for `fit`.
+        y : array-like of shape (n_rows,)
+            Labels, as for `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, as for `fit`.
+
+        Returns
+        -------
+        SubsetProblem
+            The data, with the prices and limits of this estimator and `ridge_`.
+        """
+        check_is_fitted(self)
+        return self._models([self.ridge_])[0].problem(X, y, sample_weight)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the score that `scoring` gives the predictions.

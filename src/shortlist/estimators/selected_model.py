@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..certificate import Certificate
 from ..problem import SubsetProblem
 from ..result import Solution
 from .log_odds_classifier import LogOddsClassifier
@@ -18,6 +19,12 @@ Float = NDArray[np.float64]
 
 class SelectedModel(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
     """A fitted selection that predicts, and that selects columns as scikit-learn's selectors do."""
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The proof of `lower_bound_`; documented with the other attributes of a fit."""
+        check_is_fitted(self)
+        return self.solution_.certificate
 
     def decision_function(self, X: Any) -> Float:
         """Return the log-odds of the second class.
@@ -38,7 +45,10 @@ class SelectedModel(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
         return log_odds
 
     def _set_fitted(self, X: Any, problem: SubsetProblem, solution: Solution) -> None:
-        """Set what a fit leaves behind; the only place that does, after nothing can fail."""
+        """Set what a fit leaves behind, but no data; the only place that does.
+
+        Nothing can fail any more when this is called.
+        """
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self._set_solution(problem, solution)
         self.coef_ = solution.coef[np.newaxis, :].copy()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ..backends import solve
+from ..backends import solve, uninterrupted
 from ..result import Solution, Status
 from .experiment import Columns, Experiment
 from .metrics import accuracy, auc, brier, calibration, log_loss
@@ -55,14 +55,14 @@ class Procedure:
     def fit(self, columns: Columns, sample: Sample, ridge: float) -> Model:
         """Select and fit on the rows of a sample."""
         experiment = self.experiment
-        solution = solve(
-            experiment.problem(columns, sample.rows, sample.weights, ridge),
-            experiment.backend,
-            gap=experiment.gap,
-            node_limit=experiment.node_limit,
+        solution = uninterrupted(
+            solve(
+                experiment.problem(columns, sample.rows, sample.weights, ridge),
+                experiment.backend,
+                gap=experiment.gap,
+                node_limit=experiment.node_limit,
+            )
         )
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
         self.solves += 1
         self.nodes += solution.nodes
         self.unproven += solution.status is not Status.OPTIMAL

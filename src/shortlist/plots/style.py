@@ -11,6 +11,7 @@ from ..errors import InvalidProblemError, MissingDependencyError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette without its yellow, which is too light for lines.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -23,16 +24,21 @@ HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the given axes, or those of a new figure of some inches."""
+    if ax is None:
+        ax = new_figure(width, height).subplots()
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of some inches."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise MissingDependencyError(
             "plots: the package matplotlib is not installed; pip install 'shortlist[plots]'."
         ) from None
-    if ax is None:
-        ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
 def check_columns(frame: pd.DataFrame, needed: Sequence[str]) -> None:

@@ -14,12 +14,10 @@ from .compilation import ready_kernels
 from .kernels.layout import BEST_INTERCEPT, CLOSED, DIVE, IN, NODES, OPEN, SERIAL, UPPER, Tree
 from .kernels.search import polish, run_search
 from .kernels.tree import DIVE_SLOT
-from .prepare import Prepared, enlarge, plant, prepare
+from .prepare import FIRST_SLOTS, Prepared, enlarge, plant, prepare
 from .recording import Recording
+from .slices import first_slice, next_slice
 
-_FIRST_SLOTS = 64
-_FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
-_SLICE_SECONDS = 0.05
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
 
 
@@ -33,10 +31,10 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     warm = np.zeros(problem.n_predictors, dtype=np.bool_)
     if options.warm_start is not None:
         warm[list(options.warm_start)] = True
-    tree = plant(prepared, _FIRST_SLOTS)
+    tree = plant(prepared, FIRST_SLOTS)
     recording = Recording(prepared)
     status = Status.OPTIMAL
-    n_slice = max(1, int(_FIRST_SLICE / (1 + prepared.data.X.size)))
+    n_slice = first_slice(prepared.data.X.size)
     try:
         while True:
             if options.node_limit is not None:
@@ -60,9 +58,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
             if work.counter[OPEN] == len(tree.heap):
                 tree = enlarge(tree)
             recording.make_room()
-            # Aim at slices of equal time, so that limits and Ctrl-C are noticed soon.
-            ratio = _SLICE_SECONDS / max(now - slice_started, 1e-6)
-            n_slice = max(1, int(n_slice * min(max(ratio, 0.25), 4.0)))
+            n_slice = next_slice(n_slice, now - slice_started)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return _solution(problem, prepared, tree, recording, status, options.gap, started)

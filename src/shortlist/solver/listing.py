@@ -13,44 +13,56 @@ from ..problem import SubsetProblem
 from .compilation import ready_kernels
 from .kernels.layout import IN, LEFT_OUT, LISTED, OPEN, UPPER, Listing
 from .kernels.listing import run_listing
-from .prepare import enlarge, plant, prepare
-
-_FIRST_SLOTS = 64
-_FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
-_SLICE_SECONDS = 0.05
+from .prepare import FIRST_SLOTS, Prepared, enlarge, plant, prepare
+from .slices import first_slice, next_slice
 
 
 @dataclass(frozen=True)
-class ListedModel:
-    """A selection and the ridge fit on it."""
+class Model:
+    """One selection, and the ridge fit on it.
+
+    Attributes
+    ----------
+    support : tuple of int
+        Sorted indices of the predictors bought.
+    cost : float
+        What they cost, fees included.
+    objective : float
+        Penalised loss.
+    coef : ndarray of shape (n_columns,)
+        One coefficient per column of X.
+    intercept : float
+        The unpenalised intercept.
+    """
 
     support: tuple[int, ...]
+    cost: float
+    objective: float
     coef: NDArray[np.float64]
     intercept: float
-    objective: float
 
 
-def list_selections(
+def list_models(
     problem: SubsetProblem, threshold: float, limit: int, time_limit: float = inf
-) -> tuple[list[ListedModel], bool]:
+) -> tuple[list[Model], bool]:
     """Return the models below the threshold, and whether these are all of them.
 
     If there are more than `limit`, the best are returned; after `time_limit` seconds, those found.
+    They are in no particular order.
     """
     started = perf_counter()
     ready_kernels()
     prepared = prepare(problem)
     work = prepared.work
     work.scalar[UPPER] = threshold
-    tree = plant(prepared, _FIRST_SLOTS)
-    n_columns, n_predictors = problem.n_columns, problem.n_predictors
+    tree = plant(prepared, FIRST_SLOTS)
     listing = Listing(
-        status=np.empty((limit, n_predictors), dtype=np.int8),
-        theta=np.empty((limit, n_columns)),
+        status=np.empty((limit, problem.n_predictors), dtype=np.int8),
+        theta=np.empty((limit, problem.n_columns)),
         theta0=np.empty(limit),
         objective=np.empty(limit),
     )
-    n_slice = max(1, int(_FIRST_SLICE / (1 + prepared.data.X.size)))
+    n_slice = first_slice(prepared.data.X.size)
     while True:
         slice_started = perf_counter()
         done = run_listing(
@@ -61,13 +73,19 @@ def list_selections(
             break
         if work.counter[OPEN] == len(tree.heap):
             tree = enlarge(tree)
-        ratio = _SLICE_SECONDS / max(now - slice_started, 1e-6)
-        n_slice = max(1, int(n_slice * min(max(ratio, 0.25), 4.0)))
-    models = []
-    for i in range(int(work.counter[LISTED])):
-        coef = prepared.coefficients(listing.theta[i])
-        intercept = float(listing.theta0[i])
-        support = tuple(np.flatnonzero(listing.status[i] == IN).tolist())
-        objective = problem.objective(coef, intercept)
-        models.append(ListedModel(support, coef, intercept, objective))
+        n_slice = next_slice(n_slice, now - slice_started)
+    models = [_model(problem, prepared, listing, i) for i in range(int(work.counter[LISTED]))]
     return models, bool(done and work.counter[LEFT_OUT] == 0)
+
+
+def _model(problem: SubsetProblem, prepared: Prepared, listing: Listing, place: int) -> Model:
+    support = tuple(np.flatnonzero(listing.status[place] == IN).tolist())
+    coef = prepared.coefficients(listing.theta[place])
+    intercept = float(listing.theta0[place])
+    return Model(
+        support=support,
+        cost=problem.constraints.cost_of(support),
+        objective=problem.objective(coef, intercept),
+        coef=coef,
+        intercept=intercept,
+    )

@@ -28,6 +28,7 @@ from .kernels.layout import (
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
+FIRST_SLOTS = 64  # nodes that a tree has room for at first
 # The room that a trace starts with.
 _FIRST_STEPS = 512
 _FIRST_ENTRIES = 8192

@@ -1,0 +1,226 @@
+"""Near-optimal models, paths, substitutes and price ranges against fits of every selection."""
+
+import math
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from random_problems import random_arguments, random_problem
+
+import shortlist as sl
+from shortlist.backends.support_fit import SupportFits
+
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
+TIE = 1e-9  # objectives that differ by less, relatively, count as equal
+N_DEFAULT, N_SLOW, CHUNK = 60, 860, 40  # seeds, of which half and two thirds are small enough
+MOST_FREE_DEFAULT, MOST_FREE_SLOW = 6, 8
+
+
+def n_free(seed):
+    arguments = random_arguments(seed)
+    n_predictors = 1 + max(arguments.get("groups", [arguments["X"].shape[1] - 1]))
+    return n_predictors - len(arguments.get("include", ())) - len(arguments.get("exclude", ()))
+
+
+class BruteForce:
+    """The model of every selection that respects all limits but the budget."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        limits = problem.constraints
+        fits = SupportFits(problem)
+        decided = {*limits.include, *limits.exclude}
+        free = [g for g in range(problem.n_predictors) if g not in decided]
+        most = min(len(free), limits.max_features - len(limits.include))
+        self.models = {}
+        for size in range(most + 1):
+            for added in combinations(free, size):
+                support = tuple(sorted((*limits.include, *added)))
+                self.models[support] = fits.fit(support)[0]
+
+    def objectives(self, limits):
+        """The objective of each selection that is affordable."""
+        return {s: m.objective for s, m in self.models.items() if limits.is_affordable(s)}
+
+
+def check_near_optimal(brute):
+    problem = brute.problem
+    objectives = brute.objectives(problem.constraints)
+    for tolerance in (0.0, 0.01, 0.1):
+        found = sl.near_optimal(problem, tolerance, limit=5000)
+        assert found.is_complete
+        assert found.tolerance == tolerance
+        supports = [model.support for model in found]
+        assert len(set(supports)) == len(supports)
+        # What is closer to a threshold than rounding may be listed or not.
+        factor = min(objectives.values()) * (1 + max(tolerance, TIE))
+        surely = {s for s, v in objectives.items() if v < factor * (1 - 1e-11)}
+        maybe = {s for s, v in objectives.items() if v < factor * (1 + 1e-11)}
+        surely = {s for s in surely if gain(brute, s) > 1e-11}
+        maybe = {s for s in maybe if gain(brute, s) > 1e-13}
+        assert surely <= set(supports) <= maybe
+        for model, following in pairwise(found):
+            assert following.objective >= model.objective * (1 - 1e-12)
+        for model in found:
+            check_fit(brute, model)
+    check_truncation(problem, found)
+
+
+def gain(brute, support):
+    """How much the objective falls, relatively, with the most dispensable of the predictors."""
+    required = brute.problem.constraints.include
+    objective = brute.models[support].objective
+    without = [tuple(h for h in support if h != g) for g in support if g not in required]
+    return min((brute.models[s].objective / objective - 1 for s in without), default=math.inf)
+
+
+def check_fit(brute, model):
+    problem, reference = brute.problem, brute.models[model.support]
+    assert model.cost == problem.constraints.cost_of(model.support)
+    assert model.objective == problem.objective(model.coef, model.intercept)
+    assert model.objective == pytest.approx(reference.objective, rel=1e-11)
+    # The penalised loss grows by ridge/2 times the squared distance from its minimum, at least.
+    distance = np.linalg.norm(model.coef - reference.coef)
+    assert problem.ridge / 2 * distance**2 <= 1e-10 * model.objective
+
+
+def check_truncation(problem, whole):
+    for limit in {1, max(1, len(whole) // 2), max(1, len(whole) - 1), len(whole)}:
+        cut = sl.near_optimal(problem, whole.tolerance, limit)
+        assert len(cut) == limit
+        assert cut.is_complete == (limit == len(whole))
+        # Of several that tie at the end, any may be returned.
+        expected = [model.objective for model in whole][:limit]
+        assert [model.objective for model in cut] == pytest.approx(expected, rel=1e-11)
+
+
+def check_path(brute, problem):
+    limits = problem.constraints
+    objectives = brute.objectives(limits)
+    path = sl.solve_path(problem)
+    by_budget = limits.budget < math.inf or bool(limits.fees) or not np.all(limits.costs == 1)
+    assert path.limit_name == ("budget" if by_budget else "max_features")
+    level = limits.cost_of if by_budget else len
+    assert path.is_certified
+    assert path[0].limit == pytest.approx(level(limits.include), abs=1e-12)
+    before, held = -math.inf, set()
+    best = math.inf
+    for step in path:
+        solution, bought = step.solution, set(step.solution.support)
+        assert step.limit == pytest.approx(level(solution.support), rel=1e-12)
+        assert step.limit > before
+        assert solution.objective < best * (1 - 0.99 * TIE)
+        assert solution.objective == problem.objective(solution.coef, solution.intercept)
+        assert limits.is_affordable(solution.support)
+        assert solution.support == tuple(sorted(bought))
+        assert (set(step.gained), set(step.lost)) == (bought - held, held - bought)
+        before, held, best = step.limit, bought, solution.objective
+    # Every limit buys what it can, whether a step starts there or not.
+    for limit in {level(support) for support in objectives}:
+        reachable = limit * (1 + TIE)
+        optimum = min(v for s, v in objectives.items() if level(s) <= reachable)
+        assert path.at(limit).solution.objective == pytest.approx(optimum, rel=3 * TIE)
+    return path
+
+
+def check_certificates(problem, path):
+    for step, following in zip(path, [*path, None][1:], strict=True):
+        changed = [problem.with_limits(**{path.limit_name: v}) for v in limits_of(step, following)]
+        certificate = step.solution.certificate
+        own = [p for p in [*changed, problem] if p.digest == certificate.problem]
+        assert own
+        verdict = sl.verify(own[0], certificate)
+        assert verdict.valid, verdict.reason
+        assert verdict.lower_bound <= step.solution.objective * (1 + 1e-12)
+        assert verdict.lower_bound >= step.solution.objective * (1 - 1e-6)
+
+
+def limits_of(step, following):
+    """Limits from that of a step to just below the next: one of them is the certificate's."""
+    if following is None:
+        return [int(step.limit) if step.limit == int(step.limit) else step.limit]
+    return range(int(step.limit), int(following.limit))
+
+
+def check_substitutes(brute):
+    objectives = brute.objectives(brute.problem.constraints)
+    found = sl.substitutes(brute.problem, gap=1e-9)
+    required = set(brute.problem.constraints.include)
+    assert [s.predictor for s in found] == [g for g in found.best.support if g not in required]
+    for substitute in found:
+        optimum = min(v for s, v in objectives.items() if substitute.predictor not in s)
+        solution = substitute.solution
+        assert solution.support in objectives
+        assert substitute.predictor not in solution.support
+        assert solution.objective == pytest.approx(optimum, rel=2 * TIE)
+        assert substitute.increase == solution.objective - found.best.objective
+        assert set(substitute.gained) == set(solution.support) - set(found.best.support)
+        assert set(substitute.lost) == set(found.best.support) - set(solution.support)
+
+
+def check_price_ranges(brute):
+    problem, limits = brute.problem, brute.problem.constraints
+    if limits.budget == math.inf:
+        with pytest.raises(sl.InvalidProblemError, match="problem: has no budget"):
+            sl.price_ranges(problem)
+        return
+    found = sl.price_ranges(problem)
+    chosen, best = found.solution.support, found.solution.objective
+    little = 1e-6 * max(1.0, limits.budget)
+
+    def at(g, price):
+        """What is affordable when g costs this."""
+        costs = limits.costs.copy()
+        costs[g] = price
+        return brute.objectives(problem.with_limits(costs=costs, include=()).constraints)
+
+    for g, r in enumerate(found):
+        assert (r.predictor, r.price) == (g, limits.costs[g])
+        assert r.low <= r.price <= r.high
+        assert r.includes_low == (not r.rival)
+        top = r.high if r.high < math.inf else 2 * r.price + limits.budget + 1
+        inside = [r.price, top, *np.linspace(r.low, top, 5)[1:-1]]
+        inside.append(r.low if r.includes_low else min(r.low + little, r.price))
+        for price in inside:
+            objectives = at(g, price)
+            assert chosen in objectives
+            assert min(objectives.values()) >= best * (1 - 3 * TIE)
+        if r.high < math.inf:
+            assert chosen not in at(g, r.high + little)
+        if not r.includes_low:
+            objectives = at(g, r.low)
+            assert objectives[r.rival] < best * (1 - 0.9 * TIE)
+            assert g in r.rival
+            assert min(at(g, max(0.0, r.low - little)).values()) < best * (1 - 0.9 * TIE)
+
+
+def check_everything(seed, verify):
+    problem = random_problem(seed)
+    brute = BruteForce(problem)
+    check_near_optimal(brute)
+    path = check_path(brute, problem)
+    if verify and problem.constraints.integral and problem.constraints.unit == (1, 1):
+        check_certificates(problem, path)
+    check_substitutes(brute)
+    check_price_ranges(brute)
+    if problem.constraints.budget < math.inf:
+        check_path(brute, problem.with_limits(budget=math.inf))
+
+
+@pytest.mark.parametrize("seed", [s for s in range(N_DEFAULT) if n_free(s) <= MOST_FREE_DEFAULT])
+def test_random_problem(seed):
+    check_everything(seed, verify=seed % 4 == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(N_DEFAULT, N_SLOW, CHUNK))
+def test_many_random_problems(first):
+    failures = {}
+    for seed in range(first, first + CHUNK):
+        if n_free(seed) <= MOST_FREE_SLOW:
+            try:
+                check_everything(seed, verify=True)
+            except Exception as error:  # the seeds of all failures are worth more than the first
+                failures[seed] = repr(error)
+    assert failures == {}
