@@ -22,6 +22,7 @@ from tampering import check_sound, proven
 
 import shortlist as sl
 from shortlist.certificate import FORMAT, VERSION, Certificate
+from shortlist.errors import InvalidFileError
 from shortlist.solver import recording
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "certificate.md"
@@ -97,9 +98,9 @@ def test_a_file_appears_whole_or_not_at_all(certificate, tmp_path, monkeypatch):
         replace(certificate, objective=inf).save(path)
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", fail)
-        with pytest.raises(OSError, match="no space"):
+        with pytest.raises(InvalidFileError, match="cannot be written"):
             certificate.save(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InvalidFileError, match="No such file"):
         certificate.save(tmp_path / "nowhere" / "proof.json")
     assert [file.name for file in tmp_path.iterdir()] == ["proof.json"]
     assert path.read_bytes() == before

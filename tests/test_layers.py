@@ -160,4 +160,4 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
             if name[0] in known
             for part in imported_parts(name, path.read_text(encoding="utf-8"))
         } - known
-    assert known == {"verification", "certificate", "problem", "constraints", "errors"}
+    assert known == {"verification", "certificate", "files", "problem", "constraints", "errors"}

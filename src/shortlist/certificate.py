@@ -16,6 +16,7 @@ from sys import float_info
 from typing import Any, NamedTuple
 
 from .errors import InvalidCertificateError
+from .files import write_whole
 
 FORMAT, VERSION = "shortlist certificate", 1
 
@@ -117,7 +118,6 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as JSON; the file appears whole or not at all."""
-        target = Path(path)
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -134,12 +134,7 @@ class Certificate:
             f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'), allow_nan=False)}"
             for key, value in content.items()
         )
-        draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            draft.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_whole(Path(path), f"{{\n{lines}\n}}\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:

@@ -30,13 +30,17 @@ class PathStep:
     ----------
     limit : float
         The smallest budget (or number of predictors) that buys it.
+    problem : SubsetProblem
+        The problem that the solution solves, for `verify`: its limit is that of the step or higher,
+        but below the next step.
     solution : Solution
-        The best model at that limit. Its lower bound holds up to the next step.
+        The best model at that limit.
     gained, lost : tuple of int
         Predictors that are bought here and not one step before, and the other way round.
     """
 
     limit: float
+    problem: SubsetProblem
     solution: Solution
     gained: tuple[int, ...]
     lost: tuple[int, ...]
@@ -161,11 +165,11 @@ def solve_path(
         if shared
         else _one_by_one(current, by_budget, time_limit)
     )
-    found: list[Solution] = []
-    for solution in solutions:
-        if found and solution.objective <= found[-1].objective * (1.0 + TIE):
+    found: list[tuple[SubsetProblem, Solution]] = []
+    for solved, solution in solutions:
+        if found and solution.objective <= found[-1][1].objective * (1.0 + TIE):
             found.pop()  # as good and not dearer
-        found.append(solution)
+        found.append((solved, solution))
     names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
     name = "budget" if by_budget else "max_features"
     return Path(tuple(_steps(found[::-1], by_budget)), name, highest, names)
@@ -173,12 +177,12 @@ def solve_path(
 
 def _one_by_one(
     problem: SubsetProblem, by_budget: bool, time_limit: float | None
-) -> Iterator[Solution]:
+) -> Iterator[tuple[SubsetProblem, Solution]]:
     """Solve at the highest limit, then just below what that solution takes, and so on."""
     current: SubsetProblem | None = problem
     while current is not None:
         solution = uninterrupted(solve(current, gap=GAP, time_limit=time_limit))
-        yield solution
+        yield current, solution
         current = _next_limits(current, solution, by_budget)
 
 
@@ -200,10 +204,11 @@ def _next_limits(
     return problem.with_limits(budget=lower * limits.unit[0] / limits.unit[1])
 
 
-def _steps(solutions: list[Solution], by_budget: bool) -> Iterator[PathStep]:
+def _steps(found: list[tuple[SubsetProblem, Solution]], by_budget: bool) -> Iterator[PathStep]:
     before: set[int] = set()
-    for solution in solutions:
+    for problem, solution in found:
         now = set(solution.support)
         limit = solution.cost if by_budget else float(len(now))
-        yield PathStep(limit, solution, tuple(sorted(now - before)), tuple(sorted(before - now)))
+        gained, lost = tuple(sorted(now - before)), tuple(sorted(before - now))
+        yield PathStep(limit, problem, solution, gained, lost)
         before = now

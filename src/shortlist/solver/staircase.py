@@ -15,10 +15,9 @@ from ..result import Solution, Status
 from .compilation import ready_kernels
 from .kernels.layout import IN, NODES, OPEN, Stairs
 from .kernels.staircase import run_staircase, staircase_has_room
-from .prepare import Prepared, blank_trace, enlarge, lengthen, plant, prepare
+from .prepare import FIRST_SLOTS, Prepared, blank_trace, enlarge, lengthen, plant, prepare
 from .recording import Prover
 
-_FIRST_SLOTS = 64
 _SLICE_NODES = 256
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 
@@ -34,11 +33,8 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
     )
 
 
-def solve_budgets(problem: SubsetProblem, gap: float) -> list[Solution]:
-    """Return the best model for every whole budget from what `include` costs, cheapest first.
-
-    Budgets that buy the same model share a solution.
-    """
+def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
+    """Solve the problem with every whole budget from what `include` costs, lowest first."""
     started = perf_counter()
     ready_kernels()
     prepared = prepare(problem)
@@ -50,8 +46,8 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[Solution]:
         theta=np.zeros((n_budgets, problem.n_columns)),
         theta0=np.zeros(n_budgets),
     )
-    tree = plant(prepared, _FIRST_SLOTS)
-    ranges = np.empty((2, _FIRST_SLOTS + 1), dtype=np.int64)
+    tree = plant(prepared, FIRST_SLOTS)
+    ranges = np.empty((2, FIRST_SLOTS + 1), dtype=np.int64)
     trace = blank_trace(prepared)
     while True:
         while not staircase_has_room(trace, prepared.work, n_budgets):
@@ -77,8 +73,9 @@ def _solutions(
     prover: Prover,
     gap: float,
     seconds: float,
-) -> Iterator[Solution]:
+) -> Iterator[tuple[SubsetProblem, Solution]]:
     limits = problem.constraints
+    numerator, denominator = limits.unit
     for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
         coef = prepared.coefficients(stairs.theta[b])
         intercept = float(stairs.theta0[b])
@@ -86,7 +83,8 @@ def _solutions(
         objective = problem.objective(coef, intercept)
         lower_bound = min(max(0.0, float(stairs.closed[b])), objective)
         proven = objective - lower_bound <= gap * objective
-        yield Solution(
+        smaller = problem.with_limits(budget=b * numerator / denominator)
+        solution = Solution(
             status=Status.OPTIMAL if proven else Status.STALLED,
             support=support,
             cost=limits.cost_of(support),
@@ -96,8 +94,9 @@ def _solutions(
             lower_bound=lower_bound,
             nodes=int(prepared.work.counter[NODES]),
             seconds=seconds,
-            prover=BudgetProver(prover, b),
+            prover=BudgetProver(prover, smaller, b),
         )
+        yield smaller, solution
 
 
 @dataclass(frozen=True)
@@ -105,14 +104,12 @@ class BudgetProver:
     """The part of the shared tree that proves the model of one budget."""
 
     whole: Prover
+    problem: SubsetProblem
     budget: int  # in units
 
     def __call__(self, solution: Solution) -> Certificate:
-        """Return the certificate of the solution, for the problem with this budget."""
-        problem = self.whole.problem
-        numerator, denominator = problem.constraints.unit
-        smaller = problem.with_limits(budget=self.budget * numerator / denominator)
-        return self.whole.certificate(smaller, solution, self._steps)
+        """Return the certificate of the solution."""
+        return self.whole.certificate(self.problem, solution, self._steps)
 
     def _steps(self, recorded: list[tuple[Step, list[int]]]) -> Iterator[Step]:
         """Walk the tree, and stop at each node as soon as a bound covers the budget."""
