@@ -99,7 +99,8 @@ def _solution(
 ) -> Solution:
     work = prepared.work
     if work.scalar[UPPER] < inf:
-        polish(prepared.data, work)
+        if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
+            polish(prepared.data, work)
         coef = prepared.coefficients(work.theta_best)
         intercept = float(work.scalar[BEST_INTERCEPT])
         support = tuple(np.flatnonzero(work.status_best == IN).tolist())

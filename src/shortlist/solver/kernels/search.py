@@ -75,7 +75,7 @@ def _start(data, limits, work, tree, trace, root, warm):
 
 @njit(cache=True, error_model="numpy")
 def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
-    """Process up to max_nodes nodes; return whether the tree is exhausted.
+    """Process up to max_nodes nodes; return whether the tree is exhausted, and then polish.
 
     Returns early, with False, when the tree or the trace is full.
     """
@@ -154,6 +154,7 @@ def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
             bound, proof = _best_proof(node_bound, node_point, base - work.value_in[pick], point)
             fill(tree, DIVE_SLOT, child + 1, status, work.theta, theta0, mu, bound, proof)
             counter[DIVE] = 1
+    polish(data, work)
     return True
 
 
