@@ -132,6 +132,9 @@ BAD = {
         "include and exclude: sex is in both; remove it from one",
     ),
     # sample_weight
+    "tiny ridge": ({"ridge": 1e-200}, "ridge: 1e-200 is beyond 1e-140 to 1e+140"),
+    "tiny weights": ({"sample_weight": [1e-290] * 4}, "sample_weight: 1e-290 is beyond"),
+    "huge weights": ({"sample_weight": [1e200] * 4}, "sample_weight: 1e+200 is beyond"),
     "negative weight": ({"sample_weight": [1, 1, 1, -1]}, "sample_weight: weights must be finite"),
     "NaN weight": ({"sample_weight": [1, np.nan, 1, 1]}, "sample_weight: weights must be finite"),
     "infinite weight": (

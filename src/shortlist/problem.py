@@ -29,6 +29,7 @@ from .errors import InvalidProblemError, ShortlistWarning
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Predictor = int | str
+_SMALLEST = 1e-140
 
 
 class SubsetProblem:
@@ -88,7 +89,7 @@ class SubsetProblem:
         n_rows, n_columns = self.X.shape
         self.classes, self.signs = _labels(y, n_rows)
         self.weights = _weights(sample_weight, self.signs)
-        self.ridge = _positive("ridge", ridge)
+        self.ridge = _in_range("ridge", _positive("ridge", ridge))
         self.column_predictor, self.predictor_names = _predictors(groups, column_names, n_columns)
         self.has_groups = groups is not None
         self.n_predictors = (
@@ -424,6 +425,7 @@ def _weights(sample_weight: ArrayLike | None, signs: Float) -> Float:
             "sample_weight: the weights of one class are all zero; "
             "give both classes rows of weight > 0."
         )
+    _in_range("sample_weight", float(weights.max()))
     return weights
 
 
@@ -465,6 +467,16 @@ def _positive(argument: str, value: float) -> float:
 
 def _budget(budget: float) -> float:
     return inf if budget == inf else _non_negative("budget", budget)
+
+
+def _in_range(argument: str, value: float) -> float:
+    """Refuse what cannot be squared and summed without leaving the range of a double."""
+    if not _SMALLEST <= value <= 1 / _SMALLEST:
+        raise InvalidProblemError(
+            f"{argument}: {value:g} is beyond {_SMALLEST:g} to {1 / _SMALLEST:g}; "
+            "multiply ridge and all weights by the same number."
+        )
+    return value
 
 
 def _non_negative(argument: str, value: float) -> float:
