@@ -8,7 +8,7 @@ WORKERS ?= auto
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 
-.PHONY: help demo test test-slow test-all lint bench clean
+.PHONY: help demo test test-slow test-all lint bench bench-full clean
 
 help:
 	@echo "make demo       what a budget of 10 buys, and what the greedy rule buys instead"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all   all tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
+	@echo "make bench-full the benchmarks with other solvers and packages; half an hour"
 	@echo "make clean      remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed
@@ -38,6 +39,9 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
+
+bench-full: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.run --full
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from . import gaussian, grid, parkinson, peer_grid, startup, tall
+from . import gaussian, grid, parkinson, peer_grid, proof, staircase, startup, tall
 from .measure import Row
 from .settings import Settings
 from .table import Summary
@@ -31,5 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "gaussian": gaussian,
     "tall": tall,
     "startup": startup,
+    "proof": proof,
+    "staircase": staircase,
     "peers": peer_grid,
 }

@@ -49,8 +49,13 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     names = list(EXPERIMENTS)
-    parser.add_argument(
-        "--only", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names)
+    usual = [name for name in names if name != "peers"]
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--only", nargs="+", choices=names, default=usual, metavar="NAME", help=", ".join(names)
+    )
+    which.add_argument(
+        "--full", action="store_const", const=names, dest="only", help="the peers too: half an hour"
     )
     parser.add_argument(
         "--quick", action="store_true", help="few repeats, small problems: does everything run?"
