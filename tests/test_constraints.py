@@ -115,3 +115,11 @@ def test_nothing_to_buy():
     constraints = build([], budget=1)
     assert constraints.is_affordable(())
     assert constraints.cost_of(()) == 0
+
+
+def test_a_budget_of_many_units_is_not_generous_by_one():
+    constraints = build([1000.000001, 1421.996292], budget=2421.996292)
+    assert constraints.integral
+    assert constraints.unit_budget > 1e9
+    assert not constraints.is_affordable((0, 1))
+    assert constraints.is_affordable((1,))

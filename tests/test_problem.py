@@ -339,7 +339,7 @@ def test_columns_of_extreme_scale(scale):
 
 
 def test_constant_columns_are_bought_only_if_they_must_be():
-    features = np.column_stack([np.full(4, 7.0), X[:, 1], np.zeros(4)])
+    features = np.column_stack([np.full(4, 7.0), X[:, 0], np.zeros(4)])
     assert sl.solve(make(X=features)).support == (1,)
     assert sl.solve(make(X=features, include=[2])).support == (1, 2)
 

@@ -124,6 +124,7 @@ def _common_unit(
             if units.max(initial=0.0) > 2.0**52:
                 break
             divisor = gcd(*units.astype(np.int64).tolist()) or 1
-            unit_budget = np.floor(budget * denominator / divisor * (1 + _RELATIVE_TOLERANCE))
+            in_units = budget * denominator / divisor
+            unit_budget = np.floor(in_units + min(_RELATIVE_TOLERANCE * in_units, 0.5))
             return (divisor, denominator), True, units / divisor, float(unit_budget)
     return (1, 1), False, prices, budget * (1 + _RELATIVE_TOLERANCE)

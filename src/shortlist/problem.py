@@ -436,7 +436,7 @@ def _predictors(
 ) -> tuple[Int, list[str] | None]:
     """Return the predictor of each column, and the predictors' names if they have any."""
     if groups is None:
-        return np.arange(n_columns), column_names
+        return np.arange(n_columns, dtype=np.int64), column_names
     if not isinstance(groups, Iterable):
         raise InvalidProblemError(
             f"groups: expected {n_columns} labels, one per column, not {groups!r}."

@@ -517,3 +517,15 @@ def test_the_model_is_converged_and_not_only_its_objective(seed):
     margins = problem.decision_function(solution.coef, solution.intercept)
     exact = problem.decision_function(reference.coef, reference.intercept)
     assert margins == pytest.approx(exact, abs=1e-9)
+
+
+def test_what_adds_nothing_is_not_paid_for():
+    """Columns that no label depends on: their coefficients are exactly 0."""
+    X = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)], dtype=float) * 2 - 1
+    problem = sl.SubsetProblem(X, X[:, 0] > 0, ridge=0.5, budget=9, costs=[2, 3, 4])
+    solution = sl.solve(problem)
+    assert solution.support == (0,)
+    assert solution.cost == 2
+    assert sl.verify(problem, solution.certificate).valid
+    required = sl.solve(problem.with_limits(include=[1]))
+    assert required.support == (0, 1)

@@ -3,6 +3,7 @@
 That every step is right is tested against brute force.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -170,3 +171,33 @@ def test_figure_of_many_predictors_with_long_names():
     X.columns = [f"a measurement whose name is long: number {g}" for g in range(40)]
     everything = sl.SubsetProblem(X, rng.random(80) < 0.5, ridge=1.0, include=range(38))
     check_figure(sl.solve_path(everything))
+
+
+def test_a_limit_on_the_way_is_not_forgotten(problem, monkeypatch):
+    """A step may be replaced by a cheaper one that is as good; what was unproven stays so."""
+    from shortlist.choice import path as module
+
+    real, calls = module.solve, []
+
+    def limited(current, **options):
+        calls.append(current)
+        solution = real(current, **options)
+        status = sl.Status.TIME_LIMIT if len(calls) == 1 else solution.status
+        return replace(solution, status=status)
+
+    monkeypatch.setattr(module, "solve", limited)
+    path = sl.solve_path(problem.with_limits(max_features=3))
+    assert len(calls) > 1
+    assert not path.is_certified
+
+
+def test_a_staircase_of_many_units_ends():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    y = X[:, 0] + rng.normal(size=40) > 0
+    costs = np.round(rng.uniform(500, 1500, 4), 6)
+    problem = sl.SubsetProblem(X, y, ridge=0.1, costs=costs, budget=float(costs.sum()))
+    assert problem.constraints.integral
+    path = sl.solve_path(problem)
+    assert path[0].limit == 0
+    assert path[-1].solution.support == (0, 1, 2, 3)

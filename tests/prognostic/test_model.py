@@ -27,7 +27,7 @@ def test_original_units_predict_what_the_problem_was_solved_for(patients, option
     """The equation in original units and the matrix of the problem are the same model."""
     table, y = patients
     model = sl.PrognosticModel(max_features=4, ridge=0.3, **options).fit(table, y)
-    problem = model.make_problem(table, y)
+    problem = model.problem(table, y)
     solution = model.solution_
     assert model.decision_function(table) == pytest.approx(
         problem.decision_function(solution.coef, solution.intercept), abs=1e-9

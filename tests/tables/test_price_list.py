@@ -73,6 +73,7 @@ def test_wrong_costs(tmp_path, content, message):
         ("2.10,height\n", "there is no predictor 'height'"),
         ("amount,members\nfree,age\n", "not 'free'"),
         ("-2,age\n", "at least 0"),
+        ("$2.10,chol,age\n3,age\n", "row 1"),
     ],
 )
 def test_wrong_fees(tmp_path, content, message):

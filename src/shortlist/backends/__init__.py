@@ -113,7 +113,8 @@ def solve(
     backend : str
         Who solves it: a name that `available_backends` lists.
     gap : float
-        The relative gap between objective and lower bound at which a model counts as optimal.
+        The relative gap between objective and lower bound at which a model counts as optimal; less
+        than 1e-9 counts as 1e-9, the accuracy of the fits.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far.
     node_limit : int, optional

@@ -60,12 +60,15 @@ class Path:
         Up to where the staircase is known: the problem's own limit, infinity without one.
     names : tuple of str
         Names of the predictors.
+    is_certified : bool
+        Whether all of it is proven: every solve on the way ended with a proof.
     """
 
     steps: tuple[PathStep, ...]
     limit_name: str
     highest_limit: float
     names: tuple[str, ...]
+    is_certified: bool
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -75,11 +78,6 @@ class Path:
 
     def __getitem__(self, position: int) -> PathStep:
         return self.steps[position]
-
-    @property
-    def is_certified(self) -> bool:
-        """Whether every step is proven to be optimal."""
-        return all(step.solution.status is Status.OPTIMAL for step in self.steps)
 
     def at(self, limit: float) -> PathStep:
         """Return the step that a budget (or a number of predictors) buys."""
@@ -154,7 +152,7 @@ def solve_path(
     by_budget = limits.budget < inf or bool((limits.costs != 1.0).any()) or bool(limits.fees)
     everything = tuple(g for g in range(limits.n_predictors) if g not in limits.exclude)
     current = problem
-    if by_budget and limits.budget == inf:
+    if by_budget and limits.cost_of(everything) < limits.budget:
         current = problem.with_limits(budget=limits.cost_of(everything))
     highest = limits.budget
     if not by_budget and limits.max_features < len(everything):
@@ -166,13 +164,15 @@ def solve_path(
         else _one_by_one(current, by_budget, time_limit)
     )
     found: list[tuple[SubsetProblem, Solution]] = []
+    is_certified = True
     for solved, solution in solutions:
+        is_certified = is_certified and solution.status is Status.OPTIMAL
         if found and solution.objective <= found[-1][1].objective * (1.0 + TIE):
             found.pop()  # as good and not dearer
         found.append((solved, solution))
     names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
     name = "budget" if by_budget else "max_features"
-    return Path(tuple(_steps(found[::-1], by_budget)), name, highest, names)
+    return Path(tuple(_steps(found[::-1], by_budget)), name, highest, names, is_certified)
 
 
 def _one_by_one(

@@ -11,6 +11,7 @@ from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution
+from .near_optimal import GAP
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def substitutes(
     problem: SubsetProblem,
     predictor: Predictor | None = None,
     *,
-    gap: float = 1e-6,
+    gap: float = GAP,
     time_limit: float | None = None,
 ) -> Substitutes:
     """Find the best affordable model when a predictor cannot be measured, and what that costs.

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.metrics import roc_auc_score
 
-from ..backends import solve
+from ..backends import solve, uninterrupted
 from ..datasets import PrognosticData, make_prognostic
 from ..options import Progress
 from ..problem import SubsetProblem
@@ -62,7 +62,7 @@ def compare(
     """Spend one budget twice on the paper's setting with 1090 rows and 14 columns."""
     data = make_prognostic(1090, 14, 5, label_noise=label_noise, random_state=seed)
     problem = SubsetProblem(data.X, data.y, ridge=ridge, budget=budget, costs=data.costs)
-    best = solve(problem, backend=backend, callback=callback)
+    best = uninterrupted(solve(problem, backend=backend, callback=callback))
     return Comparison(data, problem, backend, best, solve(problem, backend="univariable"))
 
 

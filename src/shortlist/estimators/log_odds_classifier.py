@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
+from ..certificate import Certificate
 from ..problem import SubsetProblem
 from ..result import Solution
 
@@ -71,6 +73,12 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         log_odds = self.decision_function(X)
         return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The proof of `lower_bound_`; documented with the other attributes of a fit."""
+        check_is_fitted(self)
+        return self.solution_.certificate
 
     def _set_solution(self, problem: SubsetProblem, solution: Solution) -> None:
         self.classes_ = problem.classes

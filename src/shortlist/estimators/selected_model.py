@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..certificate import Certificate
 from ..problem import SubsetProblem
 from ..result import Solution
 from .log_odds_classifier import LogOddsClassifier
@@ -19,12 +18,6 @@ Float = NDArray[np.float64]
 
 class SelectedModel(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
     """A fitted selection that predicts, and that selects columns as scikit-learn's selectors do."""
-
-    @property
-    def certificate_(self) -> Certificate | None:
-        """The proof of `lower_bound_`; documented with the other attributes of a fit."""
-        check_is_fitted(self)
-        return self.solution_.certificate
 
     def decision_function(self, X: Any) -> Float:
         """Return the log-odds of the second class.

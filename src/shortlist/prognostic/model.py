@@ -95,8 +95,8 @@ class PrognosticModel(LogOddsClassifier):
         The ridge.
     cv_results_ : dict of ndarray or None
         As in `BestSubsetClassifierCV`; None if the ridge was given.
-    cost_, objective_, lower_bound_, gap_, status_, solution_, classes_
-        As in `BestSubsetClassifier`; the columns of `solution_` are those of `make_problem`.
+    cost_, objective_, lower_bound_, gap_, status_, solution_, certificate_, classes_
+        As in `BestSubsetClassifier`; the columns of `solution_` are those of `problem`.
     n_features_in_, feature_names_in_
         The columns of the table.
 
@@ -190,7 +190,7 @@ class PrognosticModel(LogOddsClassifier):
             ridge = search.ridge
         design = self._design(study)
         problem = self._problem(study, design, ridge)
-        solution = self._solve(problem, self.time_limit, announce=announce)
+        solution = self._solve(problem, self.time_limit, announce=announce).detached()
 
         self._set_fitted(study, design, problem, solution, search, getattr(y, "name", None))
         if search is not None and search.n_unproven:
@@ -199,7 +199,7 @@ class PrognosticModel(LogOddsClassifier):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
-    def make_problem(self, X: Any, y: ArrayLike, ridge: float | None = None) -> SubsetProblem:
+    def problem(self, X: Any, y: ArrayLike, ridge: float | None = None) -> SubsetProblem:
         """Return the problem that `fit` solves for these patients.
 
         Parameters
@@ -214,7 +214,8 @@ class PrognosticModel(LogOddsClassifier):
         SubsetProblem
             One predictor per column that can be bought, by its name.
         """
-        ridge = ridge or getattr(self, "ridge_", self.ridge)
+        if ridge is None:
+            ridge = getattr(self, "ridge_", self.ridge)
         if ridge is None:
             raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
         study = self._study(X, y)

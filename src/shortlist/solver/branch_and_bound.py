@@ -6,6 +6,7 @@ from math import inf, log
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..options import Options, Progress
 from ..problem import SubsetProblem
@@ -39,7 +40,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
         while True:
             if options.node_limit is not None:
                 n_slice = min(n_slice, options.node_limit - int(work.counter[NODES]))
-            slice_started = perf_counter()
+            slice_started, nodes_before = perf_counter(), int(work.counter[NODES])
             done = run_search(
                 prepared.data, prepared.limits, work, tree, recording.trace,
                 prepared.root, warm, gap, n_slice,
@@ -58,10 +59,19 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
             if work.counter[OPEN] == len(tree.heap):
                 tree = enlarge(tree)
             recording.make_room()
-            n_slice = next_slice(n_slice, now - slice_started)
+            n_slice = next_slice(int(work.counter[NODES]) - nodes_before, now - slice_started)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return _solution(problem, prepared, tree, recording, status, options.gap, started)
+
+
+def _worth_its_price(
+    problem: SubsetProblem, support: list[int], coef: NDArray[np.float64]
+) -> tuple[int, ...]:
+    """What was bought, without predictors whose coefficients are exactly 0."""
+    used = set(problem.column_predictor[np.flatnonzero(coef)].tolist())
+    used.update(problem.constraints.include)
+    return tuple(g for g in support if g in used)
 
 
 def _lower_bound(prepared: Prepared, tree: Tree) -> float:
@@ -103,7 +113,7 @@ def _solution(
             polish(prepared.data, work)
         coef = prepared.coefficients(work.theta_best)
         intercept = float(work.scalar[BEST_INTERCEPT])
-        support = tuple(np.flatnonzero(work.status_best == IN).tolist())
+        support = _worth_its_price(problem, np.flatnonzero(work.status_best == IN).tolist(), coef)
     else:
         # Interrupted before the first model: what must be bought, with coefficients of 0.
         positive = prepared.data.w[: prepared.data.n_positive].sum()

@@ -15,8 +15,10 @@ _STAMP = "sources.stamp"
 
 
 @cache
-def ready_kernels() -> None:
+def ready_kernels(entry: str = "search.run_search") -> None:
     """Announce a compilation that is about to happen, once, and drop machine code of older sources.
+
+    `entry` is the compiled function that is about to be called, with its module.
 
     numba renews a cached function when its own file changes, but not when a function that it calls
     does. The stamp covers all kernel files.
@@ -28,7 +30,7 @@ def ready_kernels() -> None:
         current = (folder / _STAMP).read_text() == stamp
     except OSError:
         current = False
-    if current and any(folder.glob("search.run_search-*.nbi")):
+    if current and any(folder.glob(f"{entry}-*.nbi")):
         return
     _log.warning(
         "Compiling the solver's kernels: about a minute, this once; later runs load them from disk."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..problem import SubsetProblem
 from .compilation import ready_kernels
-from .kernels.layout import IN, LEFT_OUT, LISTED, OPEN, UPPER, Listing
+from .kernels.layout import IN, LEFT_OUT, LISTED, NODES, OPEN, UPPER, Listing
 from .kernels.listing import run_listing
 from .prepare import FIRST_SLOTS, Prepared, enlarge, plant, prepare
 from .slices import first_slice, next_slice
@@ -51,7 +51,7 @@ def list_models(
     They are in no particular order.
     """
     started = perf_counter()
-    ready_kernels()
+    ready_kernels("listing.run_listing")
     prepared = prepare(problem)
     work = prepared.work
     work.scalar[UPPER] = threshold
@@ -64,7 +64,7 @@ def list_models(
     )
     n_slice = first_slice(prepared.data.X.size)
     while True:
-        slice_started = perf_counter()
+        slice_started, nodes_before = perf_counter(), int(work.counter[NODES])
         done = run_listing(
             prepared.data, prepared.limits, work, tree, prepared.root, listing, n_slice
         )
@@ -73,7 +73,7 @@ def list_models(
             break
         if work.counter[OPEN] == len(tree.heap):
             tree = enlarge(tree)
-        n_slice = next_slice(n_slice, now - slice_started)
+        n_slice = next_slice(int(work.counter[NODES]) - nodes_before, now - slice_started)
     models = [_model(problem, prepared, listing, i) for i in range(int(work.counter[LISTED]))]
     return models, bool(done and work.counter[LEFT_OUT] == 0)
 

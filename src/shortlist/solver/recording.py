@@ -25,6 +25,7 @@ from .kernels.layout import (
     Trace,
     Tree,
 )
+from .kernels.staircase import staircase_has_room
 from .kernels.trace import BOUND, BRANCH, FIX, ONE, has_room
 from .kernels.tree import DIVE_SLOT
 from .prepare import Prepared, blank_trace, lengthen
@@ -36,24 +37,32 @@ _ROUNDING = 1e-9
 class Recording:
     """Grows with the search, up to a limit beyond which the search goes on without a proof."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, n_budgets: int = 0) -> None:
         self.trace: Trace = blank_trace(prepared)
         self._prepared = prepared
+        self._n_budgets = n_budgets  # of a staircase
         self._complete = True
 
     def make_room(self) -> None:
         """Make sure that the next node fits."""
-        prepared = self._prepared
-        counter = prepared.work.counter
-        n_columns, n_fit = len(prepared.data.X), len(prepared.work.step)
-        if has_room(self.trace, counter, len(prepared.root), n_columns, n_fit):
-            return
-        if sum(array.nbytes for array in self.trace) <= _LARGEST_TRACE // 2:
-            self.trace = lengthen(self.trace)
-            return
+        while not self._has_room():
+            if sum(array.nbytes for array in self.trace) <= _LARGEST_TRACE // 2:
+                self.trace = lengthen(self.trace)
+                continue
+            self._forget()
+
+    def _has_room(self) -> bool:
+        work = self._prepared.work
+        if self._n_budgets > 0:
+            return bool(staircase_has_room(self.trace, work, self._n_budgets))
+        n_columns, n_fit = len(work.theta), len(work.step)
+        return bool(has_room(self.trace, work.counter, len(work.status), n_columns, n_fit))
+
+    def _forget(self) -> None:
+        counter = self._prepared.work.counter
+        was_complete, self._complete = self._complete, False
         counter[[STEPS, MEMBERS, POINTS, ENTRIES]] = 0
-        if self._complete:
-            self._complete = False
+        if was_complete:
             warnings.warn(
                 f"The proof would exceed {_LARGEST_TRACE / 2**30:g} GiB, so the search goes on "
                 "without recording it and the solution will have no certificate.",

@@ -14,11 +14,11 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
 from .kernels.layout import IN, NODES, OPEN, Stairs
-from .kernels.staircase import run_staircase, staircase_has_room
-from .prepare import FIRST_SLOTS, Prepared, blank_trace, enlarge, lengthen, plant, prepare
-from .recording import Prover
+from .kernels.staircase import run_staircase
+from .prepare import FIRST_SLOTS, Prepared, enlarge, plant, prepare
+from .recording import Prover, Recording
+from .slices import first_slice, next_slice
 
-_SLICE_NODES = 256
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 
 
@@ -36,7 +36,7 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
 def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
     """Solve the problem with every whole budget from what `include` costs, lowest first."""
     started = perf_counter()
-    ready_kernels()
+    ready_kernels("staircase.run_staircase")
     prepared = prepare(problem)
     n_budgets = int(problem.constraints.unit_budget) + 1
     stairs = Stairs(
@@ -48,20 +48,23 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
     )
     tree = plant(prepared, FIRST_SLOTS)
     ranges = np.empty((2, FIRST_SLOTS + 1), dtype=np.int64)
-    trace = blank_trace(prepared)
+    recording = Recording(prepared, n_budgets)
+    n_slice = first_slice(prepared.data.X.size)
     while True:
-        while not staircase_has_room(trace, prepared.work, n_budgets):
-            trace = lengthen(trace)
+        slice_started, nodes_before = perf_counter(), int(prepared.work.counter[NODES])
+        recording.make_room()
         done = run_staircase(
-            prepared.data, prepared.limits, prepared.work, tree, ranges, trace, prepared.root,
-            stairs, gap, _SLICE_NODES,
+            prepared.data, prepared.limits, prepared.work, tree, ranges, recording.trace,
+            prepared.root, stairs, gap, n_slice,
         )  # fmt: skip
         if done:
             break
+        n_nodes = int(prepared.work.counter[NODES]) - nodes_before
+        n_slice = next_slice(n_nodes, perf_counter() - slice_started)
         if prepared.work.counter[OPEN] == len(tree.heap):
             tree = enlarge(tree)
             ranges = np.concatenate([ranges, np.empty_like(ranges[:, 1:])], axis=1)
-    prover = Prover(problem, prepared.columns, trace, prepared.work.counter.copy(), [])
+    prover = recording.prover(problem, tree)
     seconds = perf_counter() - started
     return list(_solutions(problem, prepared, stairs, prover, gap, seconds))
 
@@ -70,7 +73,7 @@ def _solutions(
     problem: SubsetProblem,
     prepared: Prepared,
     stairs: Stairs,
-    prover: Prover,
+    prover: Prover | None,
     gap: float,
     seconds: float,
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
@@ -94,7 +97,7 @@ def _solutions(
             lower_bound=lower_bound,
             nodes=int(prepared.work.counter[NODES]),
             seconds=seconds,
-            prover=BudgetProver(prover, smaller, b),
+            prover=None if prover is None else BudgetProver(prover, smaller, b),
         )
         yield smaller, solution
 

@@ -88,7 +88,8 @@ def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, lis
     path = Path(path)
     fees = []
     for number, row in enumerate(_rows(path), start=1):
-        if number == 1 and _number(row[0]) is None:
+        names_nothing = not any(original(cell) in columns or cell in columns for cell in row[1:])
+        if number == 1 and _number(row[0]) is None and names_nothing:
             continue  # the header
         amount = _amount(path, f"row {number}", row[0])
         members = [_column(path, cell, columns) for cell in row[1:] if cell]

@@ -89,7 +89,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
     """
     if not isinstance(certificate, Certificate):
         raise InvalidProblemError(
-            "certificate: must be a Certificate, which only solutions of exact backends have, "
+            "certificate: must be a Certificate, which only solutions of the native backend have, "
             f"not {type(certificate).__name__}."
         )
     with ctx.workprec(_PRECISION):

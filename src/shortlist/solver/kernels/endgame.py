@@ -50,12 +50,13 @@ def buy_one(data, work, trace, status, theta0, gap, node):
     candidates = _by_gain(data, work, status, n, mismatch)
     first = 0
     hope = _HOPE
+    largest = LARGEST_BATCH
     while first < candidates.size:
         # 1. Gather a batch, weakest first.
         cutoff = work.scalar[UPPER] * (1.0 - gap)
         last = first + 1
         gain = work.gain[candidates[first]]
-        while last < min(candidates.size, first + LARGEST_BATCH):
+        while last < min(candidates.size, first + largest):
             gain += work.gain[candidates[last]]
             if gain > hope * (objective - cutoff):
                 break
@@ -65,6 +66,7 @@ def buy_one(data, work, trace, status, theta0, gap, node):
         if bound < cutoff:
             if last - first > 1:
                 hope *= 0.5
+                largest = (last - first) // 2
                 continue
             g = candidates[first]
             trial[g] = IN
@@ -79,6 +81,7 @@ def buy_one(data, work, trace, status, theta0, gap, node):
         for i in range(first, last):
             record_member(trace, work.counter, candidates[i])
         first = last
+        largest = LARGEST_BATCH
 
 
 @njit(cache=True, error_model="numpy")
