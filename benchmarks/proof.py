@@ -9,7 +9,7 @@ import pandas as pd
 import shortlist as sl
 
 from .grid import RIDGES, limits_of
-from .measure import Row
+from .measure import CpuShare, Row
 from .settings import Settings
 from .table import Goal, Summary, format_seconds
 
@@ -33,7 +33,7 @@ def run(settings: Settings) -> list[Row]:
                     problem = sl.SubsetProblem(data.X, data.y, ridge=ridge, **arguments)
                     certificate = sl.solve(problem).certificate
                     assert certificate is not None
-                    started = perf_counter()
+                    started, share = perf_counter(), CpuShare()
                     verdict = sl.verify(problem, certificate)
                     rows.append(
                         {
@@ -48,6 +48,7 @@ def run(settings: Settings) -> list[Row]:
                             "valid": verdict.valid,
                             "gap": verdict.gap,
                             "seconds": perf_counter() - started,
+                            "cpu_share": share.read(),
                         }
                     )
     return rows
