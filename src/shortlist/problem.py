@@ -17,19 +17,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from hashlib import sha256
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .arguments import (
+    Float,
+    Int,
+    Predictor,
+    budget_of,
+    column_names_of,
+    features_of,
+    floats,
+    in_range,
+    labels_of,
+    non_negative,
+    positive,
+    predictors_of,
+    some_of,
+    weights_of,
+)
 from .constraints import Constraints, Fee
 from .errors import InvalidProblemError, ShortlistWarning
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Predictor = int | str
-_SMALLEST = 1e-140
+__all__ = ["Predictor", "SubsetProblem"]
 
 
 class SubsetProblem:
@@ -84,13 +97,13 @@ class SubsetProblem:
         exclude: Sequence[Predictor] = (),
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        column_names = _column_names(X)
-        self.X = _features(X)
+        column_names = column_names_of(X)
+        self.X = features_of(X)
         n_rows, n_columns = self.X.shape
-        self.classes, self.signs = _labels(y, n_rows)
-        self.weights = _weights(sample_weight, self.signs)
-        self.ridge = _in_range("ridge", _positive("ridge", ridge))
-        self.column_predictor, self.predictor_names = _predictors(groups, column_names, n_columns)
+        self.classes, self.signs = labels_of(y, n_rows)
+        self.weights = weights_of(sample_weight, self.signs)
+        self.ridge = in_range("ridge", positive("ridge", ridge))
+        self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
         self.n_predictors = (
             n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
@@ -100,7 +113,7 @@ class SubsetProblem:
         self._check_disjoint(included, excluded)
         self.constraints = Constraints.build(
             costs=self._costs(costs),
-            budget=inf if budget is None else _budget(budget),
+            budget=inf if budget is None else budget_of(budget),
             max_features=self._max_features(max_features),
             fees=self._fees(fees),
             include=included,
@@ -138,7 +151,7 @@ class SubsetProblem:
         self._check_disjoint(included, excluded)
         other.constraints = Constraints.build(
             costs=old.costs if costs is None else self._costs(costs),
-            budget=old.budget if budget is None else _budget(budget),
+            budget=old.budget if budget is None else budget_of(budget),
             max_features=self._max_features(
                 old.max_features if max_features is None else max_features
             ),
@@ -214,7 +227,7 @@ class SubsetProblem:
                 )
             if predictor not in self._name_positions:
                 raise InvalidProblemError(
-                    f"{argument}: there is no predictor {predictor!r}; use one of {_some(names)}."
+                    f"{argument}: there is no predictor {predictor!r}; use one of {some_of(names)}."
                 )
             return self._name_positions[predictor]
         if not isinstance(predictor, int | np.integer) or isinstance(predictor, bool):
@@ -249,14 +262,14 @@ class SubsetProblem:
         if isinstance(costs, Mapping):
             values = np.full(self.n_predictors, np.nan)
             for name, cost in costs.items():
-                values[self.index_of("costs", name)] = _non_negative(f"costs of {name!r}", cost)
+                values[self.index_of("costs", name)] = non_negative(f"costs of {name!r}", cost)
             missing = [self.name_of(int(g)) for g in np.flatnonzero(np.isnan(values))]
             if missing:
                 raise InvalidProblemError(
-                    f"costs: no cost for {_some(missing)}; give every predictor one."
+                    f"costs: no cost for {some_of(missing)}; give every predictor one."
                 )
         else:
-            values = _floats("costs", costs)
+            values = floats("costs", costs)
             if values.shape != (self.n_predictors,):
                 raise InvalidProblemError(
                     f"costs: expected {self.n_predictors} values, one per predictor, "
@@ -297,7 +310,7 @@ class SubsetProblem:
                 raise InvalidProblemError(
                     f"fees: each fee is a pair (amount, members), not {entry!r}."
                 ) from None
-            fee = Fee(_non_negative("fees", amount), self.support_of("fees", members))
+            fee = Fee(non_negative("fees", amount), self.support_of("fees", members))
             if fee.members:
                 parsed.append(fee)
         return tuple(parsed)
@@ -326,186 +339,3 @@ class SubsetProblem:
                 ShortlistWarning,
                 stacklevel=3,
             )
-
-
-def _column_names(X: Any) -> list[str] | None:
-    """Names of a DataFrame's columns when all are strings, as scikit-learn has it."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return None
-    names = list(columns)
-    if not all(isinstance(name, str) for name in names):
-        return None
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidProblemError(f"X: two columns are named {twice!r}; rename one of them.")
-    return names
-
-
-def _features(X: Any) -> Float:
-    if hasattr(X, "toarray"):
-        X = X.toarray()
-    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
-        raise InvalidProblemError("X: contains complex numbers; pass their parts as columns.")
-    try:
-        array = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidProblemError(
-            "X: every value must be a number; encode text and categories first, "
-            "for example with OneHotEncoder."
-        ) from None
-    if array.ndim != 2:
-        raise InvalidProblemError(
-            "X: expected a table with rows and columns, but got "
-            f"{array.ndim} dimension(s); reshape it to 2."
-        )
-    # One sum of squares finds any NaN or infinity, and values that cannot be squared.
-    flat = (array.T if array.flags.f_contiguous else array).reshape(-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(flat @ flat)
-    if not isfinite(total):
-        finite = np.isfinite(array).all(axis=0)
-        if not finite.all():
-            raise InvalidProblemError(
-                f"X: column {int(np.argmin(finite))} contains NaN or infinity; "
-                "impute or remove those rows."
-            )
-        column = int(np.argmax(np.abs(array).max(axis=0)))
-        raise InvalidProblemError(
-            f"X: column {column} has values too large to be squared; rescale it."
-        )
-    return array
-
-
-def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Float]:
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1 or len(labels) != n_rows:
-        raise InvalidProblemError(
-            f"y: expected {n_rows} labels, one per row of X, but got shape {labels.shape}."
-        )
-    if labels.dtype.kind in "biuf" and n_rows > 0:
-        # Two reductions instead of the sort of np.unique: this is on the path of every fit.
-        low, high = labels.min(), labels.max()
-        if not isfinite(low) or not isfinite(high):
-            raise InvalidProblemError("y: contains NaN or infinity; remove those rows.")
-        positive = labels == high
-        n_known = np.count_nonzero(positive) + np.count_nonzero(labels == low)
-        if low != high and n_known == n_rows:
-            return np.array([low, high], dtype=labels.dtype), np.where(positive, 1.0, -1.0)
-    try:
-        classes = np.unique(labels)
-    except TypeError:
-        raise InvalidProblemError(
-            "y: labels must all be of one type and none missing; convert or remove those rows."
-        ) from None
-    if len(classes) != 2:
-        count = "only 1 class" if len(classes) == 1 else f"{len(classes)} classes"
-        raise InvalidProblemError(
-            f"y: has {count} but exactly 2 are needed; select or merge classes."
-        )
-    return classes, np.where(labels == classes[1], 1.0, -1.0)
-
-
-def _weights(sample_weight: ArrayLike | None, signs: Float) -> Float:
-    if sample_weight is None:
-        return np.ones(len(signs))
-    weights = _floats("sample_weight", sample_weight)
-    if weights.shape != signs.shape:
-        raise InvalidProblemError(
-            f"sample_weight: expected {len(signs)} weights, one per row, "
-            f"but got shape {weights.shape}."
-        )
-    if not weights.min(initial=0.0) >= 0 or not np.isfinite(weights.sum()):
-        raise InvalidProblemError("sample_weight: weights must be finite and at least 0.")
-    signed = weights * signs
-    if not (signed.max(initial=0.0) > 0 and signed.min(initial=0.0) < 0):
-        raise InvalidProblemError(
-            "sample_weight: the weights of one class are all zero; "
-            "give both classes rows of weight > 0."
-        )
-    _in_range("sample_weight", float(weights.max()))
-    return weights
-
-
-def _predictors(
-    groups: Sequence[Predictor] | ArrayLike | None,
-    column_names: list[str] | None,
-    n_columns: int,
-) -> tuple[Int, list[str] | None]:
-    """Return the predictor of each column, and the predictors' names if they have any."""
-    if groups is None:
-        return np.arange(n_columns, dtype=np.int64), column_names
-    if not isinstance(groups, Iterable):
-        raise InvalidProblemError(
-            f"groups: expected {n_columns} labels, one per column, not {groups!r}."
-        )
-    labels: list[Any] = list(groups)
-    if len(labels) != n_columns:
-        raise InvalidProblemError(
-            f"groups: expected {n_columns} labels, one per column, but got {len(labels)}."
-        )
-    if all(isinstance(label, str) for label in labels):
-        position = {name: index for index, name in enumerate(dict.fromkeys(labels))}
-        return np.array([position[label] for label in labels], dtype=np.int64), list(position)
-    if not all(isinstance(label, int | np.integer) for label in labels) or (
-        set(labels) != set(range(max(labels) + 1))
-    ):
-        raise InvalidProblemError(
-            "groups: labels must be all names, or integers 0, 1, ... without a gap."
-        )
-    return np.array(labels, dtype=np.int64), None
-
-
-def _positive(argument: str, value: float) -> float:
-    number = _number(argument, value)
-    if not number > 0:
-        raise InvalidProblemError(f"{argument}: must be greater than 0, not {value!r}.")
-    return number
-
-
-def _budget(budget: float) -> float:
-    return inf if budget == inf else _non_negative("budget", budget)
-
-
-def _in_range(argument: str, value: float) -> float:
-    """Refuse what cannot be squared and summed without leaving the range of a double."""
-    if not _SMALLEST <= value <= 1 / _SMALLEST:
-        raise InvalidProblemError(
-            f"{argument}: {value:g} is beyond {_SMALLEST:g} to {1 / _SMALLEST:g}; "
-            "multiply ridge and all weights by the same number."
-        )
-    return value
-
-
-def _non_negative(argument: str, value: float) -> float:
-    number = _number(argument, value)
-    if not number >= 0:
-        raise InvalidProblemError(f"{argument}: must be at least 0, not {value!r}.")
-    return number
-
-
-def _number(argument: str, value: float) -> float:
-    try:
-        if isinstance(value, str | bool):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidProblemError(f"{argument}: must be a number, not {value!r}.") from None
-    if not isfinite(number):
-        raise InvalidProblemError(f"{argument}: must be finite, not {value!r}.")
-    return number
-
-
-def _floats(argument: str, values: ArrayLike) -> Float:
-    """Return a copy as float64, so that later changes of the argument change no problem."""
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidProblemError(f"{argument}: every value must be a number.") from None
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -22,7 +22,7 @@ def test_known_optimum(backend, name):
     try:
         solution = sl.solve(problem, backend)
     except MissingDependencyError as reason:
-        pytest.skip(str(reason))
+        pytest.skip(str(reason))  # an optional solver or its licence; the message names it
     assert solution.status is sl.Status.OPTIMAL
     assert solution.gap <= 1e-6
     # Found to 10 digits by all, as the selection is the same and is fitted to the end.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.base import clone
 
 from ..backends import available_backends
 from ..errors import InvalidProblemError
+from ..estimators.ridge_search import check_ridges
 from ..problem import Predictor, SubsetProblem
 
 Int = NDArray[np.int64]
@@ -118,7 +118,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         self._check_choices()
-        ridges = _strongest_first(self.ridges)
+        ridges = tuple(check_ridges(self.ridges))
         columns = Columns(self.X, self.groups)
         if self.preprocessor is not None:
             columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
@@ -214,15 +214,6 @@ class Experiment:
                 raise InvalidProblemError(f"{argument}: must be an integer, not {value!r}.")
             if value < smallest:
                 raise InvalidProblemError(f"{argument}: must be at least {smallest}, not {value}.")
-
-
-def _strongest_first(ridges: Sequence[float]) -> tuple[float, ...]:
-    values = list(ridges) if isinstance(ridges, Iterable) else []
-    if not values or not all(isinstance(value, Real) and 0 < value < inf for value in values):
-        raise InvalidProblemError(
-            f"ridges: must be a sequence of numbers greater than 0, not {ridges!r}."
-        )
-    return tuple(sorted((float(value) for value in values), reverse=True))
 
 
 def _codes(persons: Any, n_rows: int) -> Int | None:

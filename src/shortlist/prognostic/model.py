@@ -14,14 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from ..backends import solve
+from ..backends import solve, uninterrupted
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..estimators.classifier import describe_limit, is_cut_short
 from ..estimators.log_odds_classifier import LogOddsClassifier
 from ..estimators.ridge_search import Outcome, RidgeSearch, check_ridges, search_ridges
 from ..options import Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..result import Solution
 from .card_maker import make_card
 from .design import Design
 from .fold import make_folds
@@ -280,18 +280,17 @@ class PrognosticModel(LogOddsClassifier):
             if announce is not None:
                 announce(progress.describe())
 
-        solution = solve(
-            problem,
-            self.backend,
-            gap=self.gap,
-            time_limit=time_limit,
-            node_limit=self.node_limit,
-            callback=show,
-            warm_start=warm_start,
+        return uninterrupted(
+            solve(
+                problem,
+                self.backend,
+                gap=self.gap,
+                time_limit=time_limit,
+                node_limit=self.node_limit,
+                callback=show,
+                warm_start=warm_start,
+            )
         )
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        return solution
 
     def _choose_ridge(
         self, study: Study, persons: ArrayLike | None, announce: Callable[[str], None]

@@ -1,0 +1,208 @@
+"""What a problem is given, checked: what is wrong is said in one sentence naming the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InvalidProblemError
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Predictor = int | str
+_SMALLEST = 1e-140
+
+
+def column_names_of(X: Any) -> list[str] | None:
+    """Names of a DataFrame's columns when all are strings, as scikit-learn has it."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    if not all(isinstance(name, str) for name in names):
+        return None
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidProblemError(f"X: two columns are named {twice!r}; rename one of them.")
+    return names
+
+
+def features_of(X: Any) -> Float:
+    """Return X as a matrix of finite float64."""
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
+        raise InvalidProblemError("X: contains complex numbers; pass their parts as columns.")
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidProblemError(
+            "X: every value must be a number; encode text and categories first, "
+            "for example with OneHotEncoder."
+        ) from None
+    if array.ndim != 2:
+        raise InvalidProblemError(
+            "X: expected a table with rows and columns, but got "
+            f"{array.ndim} dimension(s); reshape it to 2."
+        )
+    # One sum of squares finds any NaN or infinity, and values that cannot be squared.
+    flat = (array.T if array.flags.f_contiguous else array).reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(flat @ flat)
+    if not isfinite(total):
+        finite = np.isfinite(array).all(axis=0)
+        if not finite.all():
+            raise InvalidProblemError(
+                f"X: column {int(np.argmin(finite))} contains NaN or infinity; "
+                "impute or remove those rows."
+            )
+        column = int(np.argmax(np.abs(array).max(axis=0)))
+        raise InvalidProblemError(
+            f"X: column {column} has values too large to be squared; rescale it."
+        )
+    return array
+
+
+def labels_of(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Float]:
+    """Return the two classes, smaller first, and the labels as -1 and 1."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or len(labels) != n_rows:
+        raise InvalidProblemError(
+            f"y: expected {n_rows} labels, one per row of X, but got shape {labels.shape}."
+        )
+    if labels.dtype.kind in "biuf" and n_rows > 0:
+        # Two reductions instead of the sort of np.unique: this is on the path of every fit.
+        low, high = labels.min(), labels.max()
+        if not isfinite(low) or not isfinite(high):
+            raise InvalidProblemError("y: contains NaN or infinity; remove those rows.")
+        positive = labels == high
+        n_known = np.count_nonzero(positive) + np.count_nonzero(labels == low)
+        if low != high and n_known == n_rows:
+            return np.array([low, high], dtype=labels.dtype), np.where(positive, 1.0, -1.0)
+    try:
+        classes = np.unique(labels)
+    except TypeError:
+        raise InvalidProblemError(
+            "y: labels must all be of one type and none missing; convert or remove those rows."
+        ) from None
+    if len(classes) != 2:
+        count = "only 1 class" if len(classes) == 1 else f"{len(classes)} classes"
+        raise InvalidProblemError(
+            f"y: has {count} but exactly 2 are needed; select or merge classes."
+        )
+    return classes, np.where(labels == classes[1], 1.0, -1.0)
+
+
+def weights_of(sample_weight: ArrayLike | None, signs: Float) -> Float:
+    """Return the weights, 1 by default."""
+    if sample_weight is None:
+        return np.ones(len(signs))
+    weights = floats("sample_weight", sample_weight)
+    if weights.shape != signs.shape:
+        raise InvalidProblemError(
+            f"sample_weight: expected {len(signs)} weights, one per row, "
+            f"but got shape {weights.shape}."
+        )
+    if not weights.min(initial=0.0) >= 0 or not np.isfinite(weights.sum()):
+        raise InvalidProblemError("sample_weight: weights must be finite and at least 0.")
+    signed = weights * signs
+    if not (signed.max(initial=0.0) > 0 and signed.min(initial=0.0) < 0):
+        raise InvalidProblemError(
+            "sample_weight: the weights of one class are all zero; "
+            "give both classes rows of weight > 0."
+        )
+    in_range("sample_weight", float(weights.max()))
+    return weights
+
+
+def predictors_of(
+    groups: Sequence[Predictor] | ArrayLike | None,
+    column_names: list[str] | None,
+    n_columns: int,
+) -> tuple[Int, list[str] | None]:
+    """Return the predictor of each column, and the predictors' names if they have any."""
+    if groups is None:
+        return np.arange(n_columns, dtype=np.int64), column_names
+    if not isinstance(groups, Iterable):
+        raise InvalidProblemError(
+            f"groups: expected {n_columns} labels, one per column, not {groups!r}."
+        )
+    labels: list[Any] = list(groups)
+    if len(labels) != n_columns:
+        raise InvalidProblemError(
+            f"groups: expected {n_columns} labels, one per column, but got {len(labels)}."
+        )
+    if all(isinstance(label, str) for label in labels):
+        position = {name: index for index, name in enumerate(dict.fromkeys(labels))}
+        return np.array([position[label] for label in labels], dtype=np.int64), list(position)
+    if not all(isinstance(label, int | np.integer) for label in labels) or (
+        set(labels) != set(range(max(labels) + 1))
+    ):
+        raise InvalidProblemError(
+            "groups: labels must be all names, or integers 0, 1, ... without a gap."
+        )
+    return np.array(labels, dtype=np.int64), None
+
+
+def positive(argument: str, value: float) -> float:
+    """Return a number greater than 0."""
+    number = _number(argument, value)
+    if not number > 0:
+        raise InvalidProblemError(f"{argument}: must be greater than 0, not {value!r}.")
+    return number
+
+
+def budget_of(budget: float) -> float:
+    """Return a budget, which may be infinite."""
+    return inf if budget == inf else non_negative("budget", budget)
+
+
+def in_range(argument: str, value: float) -> float:
+    """Refuse what cannot be squared and summed without leaving the range of a double."""
+    if not _SMALLEST <= value <= 1 / _SMALLEST:
+        raise InvalidProblemError(
+            f"{argument}: {value:g} is beyond {_SMALLEST:g} to {1 / _SMALLEST:g}; "
+            "multiply ridge and all weights by the same number."
+        )
+    return value
+
+
+def non_negative(argument: str, value: float) -> float:
+    """Return a number of at least 0."""
+    number = _number(argument, value)
+    if not number >= 0:
+        raise InvalidProblemError(f"{argument}: must be at least 0, not {value!r}.")
+    return number
+
+
+def _number(argument: str, value: float) -> float:
+    """Return a finite float."""
+    try:
+        if isinstance(value, str | bool):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidProblemError(f"{argument}: must be a number, not {value!r}.") from None
+    if not isfinite(number):
+        raise InvalidProblemError(f"{argument}: must be finite, not {value!r}.")
+    return number
+
+
+def floats(argument: str, values: ArrayLike) -> Float:
+    """Return a copy as float64, so that later changes of the argument change no problem."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidProblemError(f"{argument}: every value must be a number.") from None
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
