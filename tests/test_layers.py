@@ -14,8 +14,9 @@ import pytest
 import shortlist
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"cli", "explorer", "report"}),
-    frozenset({"study"}),
+    frozenset({"cli"}),
+    frozenset({"explorer"}),
+    frozenset({"report", "study"}),
     frozenset({"evaluation"}),
     frozenset({"prognostic"}),
     frozenset({"estimators", "baselines"}),
@@ -34,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 OPEN_LAYER = frozenset({"problem", "arguments", "constraints"})
 # Data imports nothing of the package, and what solves or fits does not import data.
 ALONE = "datasets"
-USERS_OF_DATA = LAYERS[0] | LAYERS[1] | LAYERS[2]
+USERS_OF_DATA = LAYERS[0] | LAYERS[1] | LAYERS[2] | LAYERS[3]
 
 DEPTH = {part: depth for depth, layer in enumerate(LAYERS) for part in layer}
 PARTS = frozenset(DEPTH) | {ALONE}
