@@ -161,6 +161,21 @@ class SubsetProblem:
         )
         return other
 
+    def with_ridge(self, ridge: float) -> SubsetProblem:
+        """Return the same data and limits with another ridge; X is shared, not copied.
+
+        Examples
+        --------
+        >>> import shortlist as sl
+        >>> problem = sl.SubsetProblem([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], ridge=0.1)
+        >>> problem.with_ridge(0.02).ridge
+        0.02
+        """
+        other = copy(self)
+        other.__dict__.pop("digest", None)
+        other.ridge = in_range("ridge", positive("ridge", ridge))
+        return other
+
     @property
     def n_rows(self) -> int:
         """Number of rows of X."""

@@ -16,17 +16,30 @@ from ..options import Options, Progress
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution, Status
 
-__all__ = ["Backend", "available_backends", "check_problem", "solve", "uninterrupted"]
+__all__ = [
+    "Backend",
+    "available_backends",
+    "check_problem",
+    "solve",
+    "solve_ridges",
+    "uninterrupted",
+]
 
 
 class Backend(Protocol):
-    """What a backend does: one class with this method, in one file, with one registry entry."""
+    """What a backend does: one class with `solve`, in one file, with one registry entry."""
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best affordable model found, and an honest lower bound and status.
 
         The options are valid, and `options.warm_start`, if any, is affordable.
         """
+
+    def solve_ridges(
+        self, problem: SubsetProblem, ridges: Sequence[float], options: Options
+    ) -> list[Solution]:
+        """Return what `solve` returns at each of some ridges, for those who can share work."""
+        return [self.solve(problem.with_ridge(ridge), options) for ridge in ridges]
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,59 @@ def solve(
     >>> sl.solve(problem, backend="forward").status
     <Status.HEURISTIC: 'heuristic'>
     """
+    options = _options(problem, backend, gap, time_limit, node_limit, callback, warm_start)
+    return _load(backend).solve(problem, options)
+
+
+def solve_ridges(
+    problem: SubsetProblem,
+    ridges: Sequence[float],
+    backend: str = "native",
+    *,
+    gap: float = 1e-6,
+    node_limit: int | None = None,
+) -> list[Solution]:
+    """Solve the same problem at several ridges, as one `solve` for each would.
+
+    A heuristic that takes no notice of the ridge chooses once and fits its choice at each.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits; its own ridge plays no part.
+    ridges : sequence of float
+        Strengths of the L2 penalty.
+    backend, gap, node_limit
+        As in `solve`; the limits hold for each ridge.
+
+    Returns
+    -------
+    list of Solution
+        One per ridge.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.backends import solve_ridges
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=1.0, max_features=1)
+    >>> [solution.support for solution in solve_ridges(problem, [1.0, 0.1], "univariable")]
+    [(0,), (0,)]
+    """
+    options = _options(problem, backend, gap, None, node_limit, None, None)
+    return _load(backend).solve_ridges(problem, ridges, options)
+
+
+def _options(
+    problem: SubsetProblem,
+    backend: str,
+    gap: float,
+    time_limit: float | None,
+    node_limit: int | None,
+    callback: Callable[[Progress], None] | None,
+    warm_start: Sequence[Predictor] | None,
+) -> Options:
+    """Check the arguments of a solve."""
     check_problem(problem)
     if not isinstance(backend, str) or backend not in _REGISTRY:
         raise InvalidProblemError(
@@ -163,7 +229,7 @@ def solve(
             f"callback: must be a function of one argument or None, not {callback!r}."
         )
     support = None if warm_start is None else _affordable_support(problem, warm_start)
-    return _load(backend).solve(problem, Options(gap, time_limit, node_limit, callback, support))
+    return Options(gap, time_limit, node_limit, callback, support)
 
 
 def check_problem(problem: SubsetProblem) -> None:

@@ -18,6 +18,7 @@ from ..errors import InvalidProblemError
 from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
+from . import Backend
 from .conclusion import conclude
 from .support_fit import Model, SupportFits
 
@@ -30,7 +31,7 @@ _TIE = 1e-12
 _ROUNDING = 1e-12  # bounds the error of summing at most some dozens of prices in another order
 
 
-class EnumerationBackend:
+class EnumerationBackend(Backend):
     """Fits every selection worth fitting; for small problems and for checking other backends."""
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:

@@ -17,6 +17,7 @@ from ..errors import MissingDependencyError
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
+from . import Backend
 from .conclusion import conclude
 from .support_fit import SupportFits
 
@@ -29,7 +30,7 @@ _ENDINGS = {
 }
 
 
-class MosekBackend:
+class MosekBackend(Backend):
     """MOSEK on the scaled model; needs `shortlist[mosek]` and a licence, and does not call back."""
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:

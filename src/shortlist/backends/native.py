@@ -6,9 +6,10 @@ from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution
 from ..solver.branch_and_bound import branch_and_bound
+from . import Backend
 
 
-class NativeBackend:
+class NativeBackend(Backend):
     """Branch and bound on safe dual bounds; see `docs/method.md`."""
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:

@@ -19,6 +19,7 @@ from ..conic.scip import build_scip, import_pyscipopt, with_bounds
 from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
+from . import Backend
 from .conclusion import conclude
 from .support_fit import SupportFits
 
@@ -33,7 +34,7 @@ _ENDINGS = {
 }
 
 
-class ScipBackend:
+class ScipBackend(Backend):
     """SCIP on the scaled model with bounds, which serves it best; needs `shortlist[scip]`."""
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:

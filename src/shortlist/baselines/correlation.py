@@ -80,3 +80,4 @@ class CorrelationBackend(Heuristic):
     """The correlation filter as a backend."""
 
     rule = staticmethod(correlation_support)
+    ignores_ridge = True

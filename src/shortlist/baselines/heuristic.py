@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
+from ..backends import Backend
 from ..backends.support_fit import SupportFits
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 
 
-class Heuristic:
+class Heuristic(Backend):
     """A backend that buys what its rule chooses.
 
     It proves nothing, so the lower bound is 0, as it is for every loss. A rule runs to its end
@@ -19,11 +20,29 @@ class Heuristic:
     """
 
     rule: Callable[[SubsetProblem], tuple[int, ...]]
+    ignores_ridge = False  # whether the rule buys the same at every ridge
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model on the support that the rule chooses."""
         start = perf_counter()
+        return self._solution(problem, self.rule(problem), start)
+
+    def solve_ridges(
+        self, problem: SubsetProblem, ridges: Sequence[float], options: Options
+    ) -> list[Solution]:
+        """Return the model of each ridge; the time of a choice made once counts for the first."""
+        if not self.ignores_ridge:
+            return super().solve_ridges(problem, ridges, options)
+        start = perf_counter()
         support = self.rule(problem)
+        solutions = []
+        for ridge in ridges:
+            solutions.append(self._solution(problem.with_ridge(ridge), support, start))
+            start = perf_counter()
+        return solutions
+
+    @staticmethod
+    def _solution(problem: SubsetProblem, support: tuple[int, ...], start: float) -> Solution:
         model, _ = SupportFits(problem).fit(support)
         return Solution(
             status=Status.HEURISTIC,

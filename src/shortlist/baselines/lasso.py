@@ -104,3 +104,4 @@ class LassoBackend(Heuristic):
     """The lasso as a backend."""
 
     rule = staticmethod(lasso_support)
+    ignores_ridge = True

@@ -142,3 +142,4 @@ class UnivariableBackend(Heuristic):
     """The univariable rule as a backend."""
 
     rule = staticmethod(univariable_support)
+    ignores_ridge = True

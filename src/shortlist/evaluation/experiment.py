@@ -154,10 +154,10 @@ class Experiment:
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
         return digest
 
-    def problem(self, columns: Columns, rows: Int, weights: Int, ridge: float) -> SubsetProblem:
-        """Return the problem of some weighted rows."""
+    def problem(self, columns: Columns, rows: Int, weights: Int) -> SubsetProblem:
+        """Return the problem of some weighted rows, with the strongest ridge."""
         part = Columns(columns.X[rows], columns.groups)
-        return self._problem(part, self.y[rows], ridge, weights)
+        return self._problem(part, self.y[rows], self.ridges[0], weights)
 
     def columns(self, copies: Int) -> Columns:
         """Return the columns that a preprocessor makes of all rows when it is fitted to some.

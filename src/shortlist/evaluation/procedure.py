@@ -6,6 +6,7 @@ fit with that ridge on all rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ..backends import solve, uninterrupted
+from ..backends import solve_ridges, uninterrupted
 from ..result import Solution, Status
 from .experiment import Columns, Experiment
 from .metrics import accuracy, auc, brier, calibration, log_loss
@@ -52,21 +53,24 @@ class Procedure:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
 
-    def fit(self, columns: Columns, sample: Sample, ridge: float) -> Model:
-        """Select and fit on the rows of a sample."""
+    def fit(self, columns: Columns, sample: Sample, ridges: Sequence[float]) -> list[Model]:
+        """Select and fit on the rows of a sample, with each ridge."""
         experiment = self.experiment
-        solution = uninterrupted(
-            solve(
-                experiment.problem(columns, sample.rows, sample.weights, ridge),
-                experiment.backend,
-                gap=experiment.gap,
-                node_limit=experiment.node_limit,
-            )
+        solutions = solve_ridges(
+            experiment.problem(columns, sample.rows, sample.weights),
+            ridges,
+            experiment.backend,
+            gap=experiment.gap,
+            node_limit=experiment.node_limit,
         )
-        self.solves += 1
-        self.nodes += solution.nodes
-        self.unproven += solution.status is not Status.OPTIMAL
-        return Model(ridge, solution, columns)
+        for solution in map(uninterrupted, solutions):
+            self.solves += 1
+            self.nodes += solution.nodes
+            self.unproven += solution.status is not Status.OPTIMAL
+        return [
+            Model(ridge, solution, columns)
+            for ridge, solution in zip(ridges, solutions, strict=True)
+        ]
 
     def tune(self, sample: Sample, rng: np.random.Generator) -> Model:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
@@ -74,13 +78,14 @@ class Procedure:
         scores = []
         for train, test in scorable_folds(experiment, sample, rng):
             columns = experiment.columns(train.copies)
-            models = [self.fit(columns, train, ridge) for ridge in experiment.ridges]
+            models = self.fit(columns, train, experiment.ridges)
             labels = experiment.y[test.rows]
             scores.append(
                 [auc(labels, model.log_odds(test.rows), test.weights) for model in models]
             )
         best = int(np.mean(scores, axis=0).argmax()) if scores else 0  # of several, the strongest
-        return self.fit(experiment.columns(sample.copies), sample, experiment.ridges[best])
+        columns = experiment.columns(sample.copies)
+        return self.fit(columns, sample, experiment.ridges[best : best + 1])[0]
 
 
 def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
