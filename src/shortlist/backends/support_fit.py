@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 from scipy.special import entr, expit, xlog1py
 
 from ..problem import SubsetProblem
@@ -63,14 +63,15 @@ class SupportFits:
         support = self.problem.constraints.include
         return Model(support, coef, intercept, self.problem.objective(coef, intercept))
 
-    def fit(self, support: tuple[int, ...]) -> tuple[Model, float]:
+    def fit(self, support: tuple[int, ...], start: Model | None = None) -> tuple[Model, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
 
-        The bound is a lower bound on the objective of every model with this support.
+        The bound is a lower bound on the objective of every model with this support. The fit starts
+        from `start`, whose columns outside the support are ignored.
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        beta = self._minimise(X, np.zeros(len(columns) + 1))
+        beta = self._minimise(X, self._start(columns, start))
         assert beta is not None  # there was no cutoff
         margins = self.signs * (X @ beta[:-1] + beta[-1])
         return self._model(support, columns, beta), self._bound(X, margins)
@@ -84,11 +85,7 @@ class SupportFits:
         columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
         """
         columns = self.problem.columns_of(support)
-        beta = np.zeros(len(columns) + 1)
-        if start is not None:
-            beta[:-1] = start.coef[columns]
-            beta[-1] = start.intercept + self.means[columns] @ beta[:-1]
-        found = self._minimise(self.X[:, columns], beta, cutoff)
+        found = self._minimise(self.X[:, columns], self._start(columns, start), cutoff)
         if found is None:
             return None
         model = self._model(support, columns, found)
@@ -126,6 +123,13 @@ class SupportFits:
             values = entropies - squares.sum(axis=1) / (2 * self.problem.ridge) - rounding
         bounds: Float = np.maximum(values, 0.0)  # a loss is positive
         return bounds
+
+    def _start(self, columns: NDArray[np.int64], model: Model | None) -> Float:
+        beta = np.zeros(len(columns) + 1)
+        if model is not None:
+            beta[:-1] = model.coef[columns]
+            beta[-1] = model.intercept + self.means[columns] @ beta[:-1]
+        return beta
 
     def _bound(self, X: Float, margins: Float) -> float:
         return float(self.bounds(X, margins[np.newaxis])[0])
@@ -195,7 +199,8 @@ def _newton_step(design: Float, curvature: Float, penalty: Float, gradient: Floa
     """
     roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * design, np.diag(np.sqrt(penalty))])
     scale = 1.0 / np.linalg.norm(roots, axis=0)
-    factor = np.linalg.qr(roots * scale, mode="r")
-    half = solve_triangular(factor, scale * gradient, trans="T", check_finite=False)
-    step: Float = -scale * solve_triangular(factor, half, check_finite=False)
+    factor: Float = np.transpose(np.linalg.qr(roots * scale, mode="r"))
+    # LAPACK itself: around matrices as small as these scipy's checks take longer than the solution.
+    half = dtrtrs(factor, scale * gradient, lower=1)[0]
+    step: Float = -scale * dtrtrs(factor, half, lower=1, trans=1)[0]
     return step

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from ..backends import Backend
-from ..backends.support_fit import SupportFits
+from ..backends.support_fit import Model, SupportFits
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -25,7 +25,9 @@ class Heuristic(Backend):
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model on the support that the rule chooses."""
         start = perf_counter()
-        return self._solution(problem, self.rule(problem), start)
+        support = self.rule(problem)
+        model, _ = SupportFits(problem).fit(support)
+        return _solution(problem, model, perf_counter() - start)
 
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
@@ -35,23 +37,24 @@ class Heuristic(Backend):
             return super().solve_ridges(problem, ridges, options)
         start = perf_counter()
         support = self.rule(problem)
-        solutions = []
+        model, solutions = None, []
         for ridge in ridges:
-            solutions.append(self._solution(problem.with_ridge(ridge), support, start))
+            at_ridge = problem.with_ridge(ridge)
+            model, _ = SupportFits(at_ridge).fit(support, model)
+            solutions.append(_solution(at_ridge, model, perf_counter() - start))
             start = perf_counter()
         return solutions
 
-    @staticmethod
-    def _solution(problem: SubsetProblem, support: tuple[int, ...], start: float) -> Solution:
-        model, _ = SupportFits(problem).fit(support)
-        return Solution(
-            status=Status.HEURISTIC,
-            support=support,
-            cost=problem.constraints.cost_of(support),
-            coef=model.coef,
-            intercept=model.intercept,
-            objective=model.objective,
-            lower_bound=0.0,
-            nodes=0,
-            seconds=perf_counter() - start,
-        )
+
+def _solution(problem: SubsetProblem, model: Model, seconds: float) -> Solution:
+    return Solution(
+        status=Status.HEURISTIC,
+        support=model.support,
+        cost=problem.constraints.cost_of(model.support),
+        coef=model.coef,
+        intercept=model.intercept,
+        objective=model.objective,
+        lower_bound=0.0,
+        nodes=0,
+        seconds=seconds,
+    )
