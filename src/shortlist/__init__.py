@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         InvalidCertificateError,
         InvalidFileError,
         InvalidProblemError,
+        MissingDependencyError,
         ShortlistWarning,
     )
     from .estimators import BestSubsetClassifier, BestSubsetClassifierCV
@@ -40,6 +41,7 @@ __all__ = [
     "InvalidCertificateError",
     "InvalidFileError",
     "InvalidProblemError",
+    "MissingDependencyError",
     "ModelCard",
     "PrognosticModel",
     "ShortlistWarning",
@@ -73,6 +75,7 @@ _HOMES = {
     "InvalidCertificateError": ".errors",
     "InvalidFileError": ".errors",
     "InvalidProblemError": ".errors",
+    "MissingDependencyError": ".errors",
     "ModelCard": ".prognostic",
     "PrognosticModel": ".prognostic",
     "ShortlistWarning": ".errors",

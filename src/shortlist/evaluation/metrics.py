@@ -52,7 +52,8 @@ def calibration(y: Int, log_odds: Float, weights: Int) -> tuple[float, float]:
     """Return intercept and slope of the unpenalised logistic regression of y on the log-odds.
 
     0 and 1 are ideal; a slope below 1 means that predictions are too extreme. Both are NaN where
-    that regression does not exist: log-odds that are constant or that separate the classes.
+    that regression does not exist, or has no finite solution to be found: log-odds that are
+    constant or that separate the classes.
     """
     events, others = log_odds[y == 1], log_odds[y == 0]
     if (
@@ -71,5 +72,8 @@ def calibration(y: Int, log_odds: Float, weights: Int) -> tuple[float, float]:
         curvature = weights * probability * (1 - probability)
         return design.T @ (weights * (probability - y)), (design.T * curvature) @ design
 
-    constant, slope = root(gradient, np.zeros(2), jac=True, tol=1e-10).x / (1.0, scale)
+    found = root(gradient, np.zeros(2), jac=True, tol=1e-10)
+    if not found.success:
+        return nan, nan
+    constant, slope = found.x / (1.0, scale)
     return float(constant - slope * centre), float(slope)
