@@ -224,7 +224,7 @@ def damaged(draw):
     return seed, content
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(damaged())
 def test_a_damaged_file_is_refused_or_proves_nothing_false(case):
     seed, content = case

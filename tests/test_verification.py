@@ -288,13 +288,13 @@ def falsified(draw) -> tuple[sl.SubsetProblem, Certificate, float]:
     return problem, certificate, optimum
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(falsified())
 def test_no_certificate_proves_what_is_false(case):
     check_sound(*case)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(tiny_seeds, st.data())
 def test_any_points_give_bounds_that_hold(seed, data):
     """The whole problem as one leaf, bounded by any point at all."""

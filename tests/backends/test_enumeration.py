@@ -78,7 +78,7 @@ def test_lower_bound_is_below_the_optimum_and_close(limits):
 
 
 @pytest.mark.filterwarnings("ignore:budget")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_fits_exactly_the_selections_that_cannot_grow(data):
     """A node is a fit: there is one for every affordable selection without affordable superset."""

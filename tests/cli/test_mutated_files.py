@@ -133,14 +133,14 @@ def test_the_files_themselves_are_right(tmp_path):
     assert (tmp_path / "m.json").exists()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(mutations, st.none() | mutations, ridges)
 def test_some_mutated_files(in_patients, in_costs, ridge):
     check_mutations(in_patients, in_costs, ridge)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, suppress_health_check=list(HealthCheck))
 @given(mutations, st.none() | mutations, ridges)
 def test_many_mutated_files(in_patients, in_costs, ridge):
     check_mutations(in_patients, in_costs, ridge)

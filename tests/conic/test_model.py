@@ -13,7 +13,7 @@ from shortlist.conic.scip import with_bounds
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=60)
 SEEDS = st.integers(0, 10_000)
 
 

@@ -30,7 +30,7 @@ def test_resample_zero_is_the_data() -> None:
 
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_resample_has_as_many_rows_as_the_data(resample: int, seed: int) -> None:
     base = experiment()
     sample, _ = draw(replace(base, seed=seed), resample)
@@ -74,7 +74,7 @@ def test_folds_divide_the_sample_and_are_stratified(protocol: str, resample: int
 
 
 @given(st.integers(1, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_clean_splits_keep_the_copies_of_a_row_together(resample: int) -> None:
     base = experiment()
     sample, rng = draw(base, resample)
@@ -92,7 +92,7 @@ def test_paper_splits_separate_copies() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_persons_are_drawn_and_split_as_a_whole(resample: int) -> None:
     persons = np.repeat(np.arange(20), 3)
     base = experiment(persons=[f"person {p}" for p in persons])

@@ -23,7 +23,7 @@ from shortlist.solver.prepare import prepare
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
 SEEDS = st.integers(0, 2**32 - 1)
-MANY = settings(max_examples=150, deadline=None)
+MANY = settings(max_examples=150)
 
 
 class Node:

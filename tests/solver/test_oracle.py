@@ -15,7 +15,7 @@ from shortlist.solver.prepare import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
-MANY = settings(max_examples=300, deadline=None)
+MANY = settings(max_examples=300)
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 3.0]), st.floats(0, 10, width=32))
 WHOLE = st.integers(0, 6).map(float)
 DECIMAL = st.integers(0, 60).map(lambda n: n / 20)

@@ -61,7 +61,7 @@ def test_columns_are_ordered_by_predictor(seed):
     assert start[-1] == problem.n_columns
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_rows_merge_as_in_a_dictionary(data):
     """Few different values, so that many rows are equal, in one class and in both."""

@@ -48,7 +48,7 @@ def pop_key(tree, counter):
 BOUNDS = st.sampled_from([-math.inf, -1.5, -0.0, 0.0, 0.1, 0.1 + 2**-55, 0.3, 7.0, 1e300])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.one_of(BOUNDS, st.none()), max_size=120))
 def test_nodes_leave_by_bound_and_then_by_age(events):
     """A bound is a push, None a pop. The tree starts tiny and grows as the search lets it."""
