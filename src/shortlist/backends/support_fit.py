@@ -63,15 +63,14 @@ class SupportFits:
         support = self.problem.constraints.include
         return Model(support, coef, intercept, self.problem.objective(coef, intercept))
 
-    def fit(self, support: tuple[int, ...], start: Model | None = None) -> tuple[Model, float]:
+    def fit(self, support: tuple[int, ...]) -> tuple[Model, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
 
-        The bound is a lower bound on the objective of every model with this support. The fit starts
-        from `start`, whose columns outside the support are ignored.
+        The bound is a lower bound on the objective of every model with this support.
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        beta = self._minimise(X, self._start(columns, start))
+        beta = self._minimise(X, np.zeros(len(columns) + 1))
         assert beta is not None  # there was no cutoff
         margins = self.signs * (X @ beta[:-1] + beta[-1])
         return self._model(support, columns, beta), self._bound(X, margins)
@@ -85,7 +84,11 @@ class SupportFits:
         columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
         """
         columns = self.problem.columns_of(support)
-        found = self._minimise(self.X[:, columns], self._start(columns, start), cutoff)
+        beta = np.zeros(len(columns) + 1)
+        if start is not None:
+            beta[:-1] = start.coef[columns]
+            beta[-1] = start.intercept + self.means[columns] @ beta[:-1]
+        found = self._minimise(self.X[:, columns], beta, cutoff)
         if found is None:
             return None
         model = self._model(support, columns, found)
@@ -123,13 +126,6 @@ class SupportFits:
             values = entropies - squares.sum(axis=1) / (2 * self.problem.ridge) - rounding
         bounds: Float = np.maximum(values, 0.0)  # a loss is positive
         return bounds
-
-    def _start(self, columns: NDArray[np.int64], model: Model | None) -> Float:
-        beta = np.zeros(len(columns) + 1)
-        if model is not None:
-            beta[:-1] = model.coef[columns]
-            beta[-1] = model.intercept + self.means[columns] @ beta[:-1]
-        return beta
 
     def _bound(self, X: Float, margins: Float) -> float:
         return float(self.bounds(X, margins[np.newaxis])[0])

@@ -64,9 +64,9 @@ PRESETS = {
     "paper": Preset(
         {
             "paper": Arm(_PAPER, 399),
-            "seeds": Arm(_PAPER, 9, seeds=tuple(range(1, 10))),
-            "clean": Arm(_PAPER, 49, protocol="clean"),
-            "beyond": Arm(_BEYOND, 24),
+            "seeds": Arm(_PAPER, 4, seeds=tuple(range(1, 10))),
+            "clean": Arm(_PAPER, 39, protocol="clean"),
+            "beyond": Arm(_BEYOND, 9),
         }
     ),
     "quick": Preset(
