@@ -64,7 +64,7 @@ PRESETS = {
     "paper": Preset(
         {
             "paper": Arm(_PAPER, 399),
-            "seeds": Arm(_PAPER, 4, seeds=tuple(range(1, 10))),
+            "seeds": Arm(_PAPER, 19, seeds=(1, 2, 3, 4)),
             "clean": Arm(_PAPER, 39, protocol="clean"),
             "beyond": Arm(_BEYOND, 9),
         }
