@@ -1,0 +1,92 @@
+"""The paper's quantities for one draw of its data sets, that is, for one seed."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import pandas as pd
+
+from .results import ROLES
+from .saved import rows_of
+
+EPVS = (0.36, 1.35, 4.73, 17.91)
+NOISES = (0.0, 0.05)
+METHODS = ("optimal", "univariable")
+_AUC = ["auc", "auc_lower", "auc_upper"]
+
+
+class Interval(NamedTuple):
+    """An estimate of performance and its bootstrap interval."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+class Draw:
+    """The eight data sets of one seed, evaluated with both methods of the paper.
+
+    Fractions are means over resamples, then over runs, as in the paper's Fig. 1.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As in `summary.csv`.
+    seed : int
+        Which draw.
+    study : {"cardinality", "budget"}
+        Which constraint.
+    """
+
+    def __init__(self, summary: pd.DataFrame, seed: int, study: str) -> None:
+        rows = rows_of(summary, seed)
+        rows = rows[(rows["study"] == study) & rows["method"].isin(METHODS)]
+        self.name = f"seed {seed}"
+        self.rows = rows.assign(epv=rows["epv"].round(2))
+        self._means = self.rows.groupby(["method", "label_noise", "epv"])[
+            [*ROLES, "stability"]
+        ].mean()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether both methods were run on all eight data sets."""
+        return all(case in self._means.index for case in product(METHODS, NOISES, EPVS))
+
+    def fraction(self, method: str, role: str, noise: float) -> pd.Series[float]:
+        """Return the fraction of the features with a role that is selected, by EPV."""
+        fractions: pd.Series[float] = self._means.loc[(method, noise), role].loc[list(EPVS)]
+        return fractions
+
+    def stability(self, method: str, noise: float) -> pd.Series[float]:
+        """Return Nogueira's stability over resamples, mean over runs, by EPV."""
+        return self.fraction(method, "stability", noise)
+
+    def lowest_auc(self, method: str) -> Interval:
+        """Return the smallest mean test AUC of all data sets and runs, with its interval."""
+        return self._auc(method, first=True)
+
+    def highest_auc(self, method: str) -> Interval:
+        """Return the largest mean test AUC of all data sets and runs, with its interval."""
+        return self._auc(method, first=False)
+
+    def pairs(self) -> list[tuple[Interval, Interval]]:
+        """Return the AUC of both methods for each data set and run."""
+        keys = ["label_noise", "epv", "run"]
+        parts = [
+            self.rows[self.rows["method"] == method].set_index(keys)[_AUC].sort_index()
+            for method in METHODS
+        ]
+        both = parts[0].index.intersection(parts[1].index)
+        optimal, greedy = ([Interval(*row) for row in part.loc[both].values] for part in parts)
+        return list(zip(optimal, greedy, strict=True))
+
+    def _auc(self, method: str, first: bool) -> Interval:
+        ranked = self.rows.loc[self.rows["method"] == method, _AUC].sort_values(_AUC)
+        return Interval(*ranked.iloc[0 if first else -1])
+
+
+def complete_draws(summary: pd.DataFrame, study: str) -> list[Draw]:
+    """Return the draws of all seeds for which the whole study was run."""
+    draws = (Draw(summary, int(seed), study) for seed in sorted(summary["seed"].unique()))
+    return [draw for draw in draws if draw.is_complete]
