@@ -7,5 +7,13 @@ of Okabe and Ito), and methods by marker and line or hatching too, so that grey 
 from .fractions import plot_fractions
 from .inclusion import plot_inclusion
 from .intervals import plot_intervals
+from .profile import plot_profile
+from .spread import plot_spread
 
-__all__ = ["plot_fractions", "plot_inclusion", "plot_intervals"]
+__all__ = [
+    "plot_fractions",
+    "plot_inclusion",
+    "plot_intervals",
+    "plot_profile",
+    "plot_spread",
+]

@@ -27,6 +27,8 @@ _DODGE = 0.1  # how far, relative to the EPV, the methods are moved apart
 def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the fraction of each role that is selected, against events per variable.
 
+    Roles have colours of their own; with a single role, methods have.
+
     Parameters
     ----------
     frame : DataFrame
@@ -51,10 +53,13 @@ def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     check_columns(frame, ("epv", "role", "fraction"))
     ax = axes_for(ax, 7.0, 3.8)
     methods = values_of(frame, "method")
+    roles = values_of(frame, "role")
     spare = iter(HUES[2:])  # for roles that are not those of the synthetic data
-    for role in values_of(frame, "role"):
-        colour = ROLE_COLOURS.get(role) or next(spare, HUES[-1])
+    for role in roles:
+        colour_of_role = ROLE_COLOURS.get(role) or next(spare, HUES[-1])
         for i, method in enumerate(methods):
+            is_alone = len(roles) == 1 and len(methods) > 1
+            colour = HUES[i % len(HUES)] if is_alone else colour_of_role
             part = with_value(with_value(frame, "role", role), "method", method).sort_values("epv")
             if part.empty:
                 continue

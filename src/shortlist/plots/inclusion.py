@@ -10,10 +10,10 @@ import pandas as pd
 from .style import (
     GREY,
     HATCHES,
-    HUES,
     axes_for,
     check_columns,
     plain,
+    predictor_colours,
     values_of,
     whiskers,
     with_value,
@@ -55,7 +55,7 @@ def plot_inclusion(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     check_columns(frame, ("predictor", "frequency"))
     predictors = values_of(frame, "predictor")
     methods = values_of(frame, "method")
-    colours = _colours(frame)
+    colours = predictor_colours(frame)
     position = {predictor: i for i, predictor in enumerate(predictors)}
     thickness = _HEIGHT / len(methods)
     ax = axes_for(ax, 6.0, 0.9 + max(0.24, 0.17 * len(methods)) * len(predictors))
@@ -79,14 +79,6 @@ def plot_inclusion(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     if methods != [None]:
         _add_legend(ax, methods)
     return ax
-
-
-def _colours(frame: pd.DataFrame) -> dict[str, str]:
-    if "role" not in frame:
-        return dict.fromkeys(frame["predictor"], HUES[0])
-    colours = dict.fromkeys(frame["predictor"], GREY)
-    informative = values_of(frame[frame["role"] == "informative"], "predictor")
-    return colours | {name: HUES[i % len(HUES)] for i, name in enumerate(informative)}
 
 
 def _add_legend(ax: Axes, methods: list[str]) -> None:

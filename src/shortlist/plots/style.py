@@ -67,6 +67,15 @@ def with_value(frame: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
     return frame if value is None else frame[frame[column] == value]
 
 
+def predictor_colours(frame: pd.DataFrame) -> dict[str, str]:
+    """Return a hue for every informative predictor and grey for the others; without roles, one."""
+    if "role" not in frame:
+        return dict.fromkeys(frame["predictor"], HUES[0])
+    colours = dict.fromkeys(frame["predictor"], GREY)
+    informative = values_of(frame[frame["role"] == "informative"], "predictor")
+    return colours | {name: HUES[i % len(HUES)] for i, name in enumerate(informative)}
+
+
 def whiskers(frame: pd.DataFrame, column: str) -> list[Any] | None:
     """Return the lengths of error bars from `lower` to `upper`; None without these columns.
 

@@ -256,8 +256,8 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         (
             "interpretable_only_at",
-            "many informative, very few uninformative features and a stable selection come together "
-            "only with optimal selection, no label noise, EPV 17.91",
+            "many informative and very few uninformative features and a stable selection come "
+            "together only with optimal selection, no label noise, EPV 17.91",
             claims.interpretable_only_at(17.91),
         ),
     ),
@@ -311,8 +311,8 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         (
             "uninformative_low_in_most_runs",
-            "no label noise: in most runs optimal selection chooses very few uninformative features "
-            "at EPV 17.91",
+            "no label noise: in most runs optimal selection chooses very few uninformative "
+            "features at EPV 17.91",
             claims.low_in_most_runs(0.02, 17.91, "optimal", "uninformative", 0.0),
         ),
     ),

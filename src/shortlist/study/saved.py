@@ -76,7 +76,7 @@ def read_parkinson(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
 
 
 def rows_of(summary: pd.DataFrame, seed: int = 0, protocol: str = "paper") -> pd.DataFrame:
-    """Return the rows of one seed under one protocol; by default the runs that the paper reports."""
+    """Return the rows of a seed under a protocol; by default the runs that the paper reports."""
     return summary[(summary["seed"] == seed) & (summary["protocol"] == protocol)]
 
 

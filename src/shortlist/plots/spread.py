@@ -1,0 +1,67 @@
+"""Where a reference value lies in the spread of ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .style import GREY, HUES, axes_for, check_columns, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ENDS = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+
+
+def plot_spread(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None = None) -> Axes:
+    """Draw the spread of a value as a line with a box, and a reference value on it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `label`, `minimum`, `lower_quartile`, `median`, `upper_quartile`, `maximum` and
+        `reference`.
+    xlabel : str
+        What the values are.
+    ax : Axes, optional
+        Where to draw; by default a new figure, as tall as the number of lines asks for.
+
+    Returns
+    -------
+    Axes
+        The first label is on top.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from shortlist.plots import plot_spread
+    >>> line = {"label": "AUC", "minimum": 0.7, "lower_quartile": 0.75, "median": 0.8}
+    >>> line |= {"upper_quartile": 0.85, "maximum": 0.9, "reference": 0.82}
+    >>> plot_spread(pd.DataFrame([line]), xlabel="AUC").get_xlabel()
+    'AUC'
+    """
+    check_columns(frame, ("label", *_ENDS, "reference"))
+    ax = axes_for(ax, 7.0, 0.9 + 0.24 * len(frame))
+    heights = np.arange(len(frame))
+    ax.hlines(heights, frame["minimum"], frame["maximum"], color=GREY, linewidth=1.2)
+    ax.barh(
+        heights,
+        frame["upper_quartile"] - frame["lower_quartile"],
+        left=frame["lower_quartile"],
+        height=0.5,
+        color="#C8DCEB",
+        edgecolor=HUES[0],
+        linewidth=0.8,
+        label="middle half of our draws",
+    )
+    ax.plot(frame["median"], heights, "|", color=HUES[0], markersize=9, label="their median")
+    ax.plot(frame["reference"], heights, "D", color=HUES[5], markersize=4.5, label="paper")
+    ax.set_yticks(heights, plain(frame["label"]))
+    ax.set_ylim(len(frame) - 0.5, -0.5)
+    ax.set_xlabel(xlabel)
+    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False, fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+    return ax

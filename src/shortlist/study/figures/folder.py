@@ -1,0 +1,76 @@
+"""All figures of a study's folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..compare import compare
+from ..draw import METHODS
+from ..results import STABILISED
+from ..saved import read_features, read_parkinson, read_summary, rows_of
+from .features import draw_features
+from .fractions import draw_fractions, draw_fractions_by_role
+from .performance import draw_parkinson, draw_protocols, draw_seeds
+from .save import print_style, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PANELS = {"cardinality": "fig1a", "budget": "fig1b"}
+_BEYOND = ("optimal", "forward", "lasso", STABILISED)
+
+
+def draw_figures(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None
+) -> list[Path]:
+    """Draw all figures of a study, as SVG and PNG.
+
+    `fig1a` and `fig1b` are the paper's Fig. 1 and `fig1a-beyond` and `fig1b-beyond` the same for
+    methods that are not in the paper; `appendix-*` are its appendix, a figure per data set and
+    study; `protocols`, `seeds` and `parkinson` show what the intervals depend on. What the results
+    do not have is not drawn. The same results give the same bytes.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder of the study.
+    out : path-like, optional
+        Where the files go; by default `figures` in that folder.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    place = Path(folder) / "figures" if out is None else Path(out)
+    tables = read_summary(folder), read_features(folder), read_parkinson(folder), compare(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    paths = []
+    with print_style():
+        for name, figure in _figures(*tables):
+            if figure is not None:
+                paths += save_figure(figure, place, name)
+    return paths
+
+
+def _figures(
+    summary: pd.DataFrame,
+    features: pd.DataFrame,
+    parkinson: pd.DataFrame | None,
+    comparison: pd.DataFrame,
+) -> Iterator[tuple[str, Figure | None]]:
+    for study, name in _PANELS.items():
+        yield name, draw_fractions(summary, study, METHODS)
+        yield f"{name}-beyond", draw_fractions_by_role(summary, study, _BEYOND)
+    keys = ["study", "label_noise", "epv", "n_samples", "n_features"]
+    for (study, noise, _, n_samples, n_features), part in rows_of(features).groupby(keys):
+        name = f"appendix-{study}-{n_samples}x{n_features}-noise{round(100 * noise)}"
+        yield name, draw_features(part, study)
+    yield "protocols", draw_protocols(summary)
+    yield "seeds", draw_seeds(comparison)
+    yield "parkinson", draw_parkinson(parkinson)

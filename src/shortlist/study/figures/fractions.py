@@ -1,0 +1,77 @@
+"""Fig. 1: fractions of informative, redundant and uninformative features against the EPV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ...plots import plot_fractions
+from ...plots.style import new_figure
+from ..results import ROLES
+from ..saved import METHOD_NAMES, rows_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) -> Figure | None:
+    """Draw all roles in one panel for each level of label noise.
+
+    Points are means over runs and whiskers go from the smallest to the largest run.
+    """
+    frame = _fractions(summary, study, methods)
+    if frame.empty:
+        return None
+    noises = sorted(frame["label_noise"].unique())
+    figure = new_figure(7.2, 2.9)
+    panels = figure.subplots(1, len(noises), sharey=True, squeeze=False)[0]
+    for ax, noise in zip(panels, noises, strict=True):
+        plot_fractions(frame[frame["label_noise"] == noise], ax=ax)
+        ax.set_title(f"label noise {noise:.0%}", loc="left", fontsize=9)
+        if ax is not panels[-1]:
+            ax.get_legend().remove()
+        if ax is not panels[0]:
+            ax.set_ylabel("")
+    return figure
+
+
+def draw_fractions_by_role(
+    summary: pd.DataFrame, study: str, methods: Sequence[str]
+) -> Figure | None:
+    """Draw many methods: a panel for each role and level of label noise."""
+    frame = _fractions(summary, study, methods).drop(columns=["lower", "upper"])
+    if frame.empty or set(frame["method"]) <= {METHOD_NAMES["optimal"]}:
+        return None
+    noises = sorted(frame["label_noise"].unique())
+    figure = new_figure(7.2, 0.7 + 1.9 * len(noises))
+    panels = figure.subplots(len(noises), len(ROLES), sharex=True, squeeze=False)
+    for row, noise in zip(panels, noises, strict=True):
+        for ax, role in zip(row, ROLES, strict=True):
+            part = frame[(frame["label_noise"] == noise) & (frame["role"] == role)]
+            plot_fractions(part.assign(role=""), ax=ax)
+            ax.set_title(f"{role}, label noise {noise:.0%}", loc="left", fontsize=8)
+            ax.set_ylim(-0.03 * part["fraction"].max(), 1.1 * max(part["fraction"].max(), 0.05))
+            legend = ax.get_legend()
+            names = [text.get_text().lstrip(", ") for text in legend.get_texts()]
+            handles = legend.legend_handles
+            legend.remove()
+            if ax is not row[0]:
+                ax.set_ylabel("")
+            if ax not in panels[-1]:
+                ax.set_xlabel("")
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
+    return figure
+
+
+def _fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) -> pd.DataFrame:
+    rows = rows_of(summary)
+    rows = rows[(rows["study"] == study) & rows["method"].isin(methods)]
+    keys = ["label_noise", "epv", "method"]
+    long = rows.melt([*keys, "run"], list(ROLES), var_name="role", value_name="fraction")
+    spread = long.groupby([*keys, "role"])["fraction"].agg(["mean", "min", "max"]).reset_index()
+    frame = spread.rename(columns={"mean": "fraction", "min": "lower", "max": "upper"})
+    order = {name: i for i, name in enumerate((*ROLES, *methods))}
+    frame = frame.sort_values(["role", "method"], key=lambda column: column.map(order))
+    return frame.assign(method=frame["method"].map(METHOD_NAMES))
