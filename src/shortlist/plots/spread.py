@@ -45,7 +45,7 @@ def plot_spread(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None =
     check_columns(frame, ("label", *_ENDS, "reference"))
     ax = axes_for(ax, 7.0, 0.9 + 0.24 * len(frame))
     heights = np.arange(len(frame))
-    ax.hlines(heights, frame["minimum"], frame["maximum"], color=GREY, linewidth=1.2)
+    ax.hlines(heights, frame["minimum"], frame["maximum"], color=GREY, label="all draws")
     ax.barh(
         heights,
         frame["upper_quartile"] - frame["lower_quartile"],
@@ -54,14 +54,22 @@ def plot_spread(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None =
         color="#C8DCEB",
         edgecolor=HUES[0],
         linewidth=0.8,
-        label="middle half of our draws",
+        label="middle half",
     )
-    ax.plot(frame["median"], heights, "|", color=HUES[0], markersize=9, label="their median")
-    ax.plot(frame["reference"], heights, "D", color=HUES[5], markersize=4.5, label="paper")
-    ax.set_yticks(heights, plain(frame["label"]))
+    ax.plot(frame["median"], heights, "|", color=HUES[0], markersize=9, label="median")
+    ax.plot(
+        frame["reference"],
+        heights,
+        "D",
+        color=HUES[5],
+        markersize=4.5,
+        label="paper",
+        clip_on=False,
+    )
+    ax.set_yticks(heights, plain(list(frame["label"])))
     ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.set_xlabel(xlabel)
     ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.legend(frameon=False, fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+    ax.legend(frameon=False, fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
     return ax

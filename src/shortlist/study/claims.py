@@ -236,7 +236,7 @@ def low_in_most_runs(limit: float, epv: float, method: str, role: str, noise: fl
 
 
 def interpretable_only_at(epv: float) -> Check:
-    """Most informative, hardly any uninformative features and stability only come together there."""
+    """Much informative, hardly anything uninformative and stability come together only there."""
 
     def check(draw: Draw) -> Finding:
         found = [

@@ -198,7 +198,7 @@ def _compare_setting(setting: Setting, summary: pd.DataFrame) -> _Line:
 
 
 def _line(place: str, kind: str, key: str, meaning: str, paper: str) -> _Line:
-    line = {"place": place, "kind": kind, "key": key, "meaning": meaning, "paper": paper}
+    line: _Line = {"place": place, "kind": kind, "key": key, "meaning": meaning, "paper": paper}
     return line | {"ours": ""}
 
 
@@ -206,7 +206,7 @@ def _not_run(name: str) -> _Line:
     return {"verdict": NOT_RUN, "why": f"{name} is not among the results"}
 
 
-def _spread_text(line: dict[str, object]) -> str:
+def _spread_text(line: dict[Any, Any]) -> str:
     names = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
     if line["verdict"] == NOT_RUN:
         return ""

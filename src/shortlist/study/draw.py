@@ -55,8 +55,8 @@ class Draw:
 
     def fraction(self, method: str, role: str, noise: float) -> pd.Series[float]:
         """Return the fraction of the features with a role that is selected, by EPV."""
-        fractions: pd.Series[float] = self._means.loc[(method, noise), role].loc[list(EPVS)]
-        return fractions
+        means = self._means[role].xs((method, noise), level=("method", "label_noise"))
+        return means.loc[list(EPVS)]
 
     def stability(self, method: str, noise: float) -> pd.Series[float]:
         """Return Nogueira's stability over resamples, mean over runs, by EPV."""

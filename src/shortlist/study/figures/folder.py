@@ -68,9 +68,11 @@ def _figures(
         yield name, draw_fractions(summary, study, METHODS)
         yield f"{name}-beyond", draw_fractions_by_role(summary, study, _BEYOND)
     keys = ["study", "label_noise", "epv", "n_samples", "n_features"]
-    for (study, noise, _, n_samples, n_features), part in rows_of(features).groupby(keys):
-        name = f"appendix-{study}-{n_samples}x{n_features}-noise{round(100 * noise)}"
-        yield name, draw_features(part, study)
+    for _, part in rows_of(features).groupby(keys):
+        first = part.iloc[0]
+        shape = f"{first['n_samples']}x{first['n_features']}"
+        noise = f"noise{round(100 * first['label_noise'])}"
+        yield f"appendix-{first['study']}-{shape}-{noise}", draw_features(part, first["study"])
     yield "protocols", draw_protocols(summary)
     yield "seeds", draw_seeds(comparison)
     yield "parkinson", draw_parkinson(parkinson)

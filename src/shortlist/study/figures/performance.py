@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ...plots import plot_intervals, plot_spread
-from ...plots.style import HUES, new_figure
+from ...plots.style import GREY, new_figure
 from ..paper import LITTLE, PARKINSON
-from ..saved import rows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,9 +52,9 @@ def draw_seeds(comparison: pd.DataFrame) -> Figure | None:
         return None
     short = rows["place"] + "  " + rows["meaning"].replace(_SHORTER, regex=True)
     frame = rows.assign(label=short, reference=rows["paper_value"])
-    return plot_spread(
-        frame, xlabel="AUC or fraction", ax=new_figure(7.2, 0.8 + 0.19 * len(frame)).subplots()
-    ).figure
+    figure = new_figure(7.2, 0.8 + 0.19 * len(frame))
+    plot_spread(frame, xlabel="AUC or fraction", ax=figure.subplots())
+    return figure
 
 
 _SHORTER = {
@@ -83,7 +82,9 @@ def draw_parkinson(variants: pd.DataFrame | None) -> Figure | None:
     )
     figure = new_figure(5.5, 0.7 + 0.25 * (len(frame) + len(known)))
     ax = plot_intervals(
-        pd.concat([known, frame], ignore_index=True), xlabel="mean test accuracy", ax=figure.subplots()
+        pd.concat([known, frame], ignore_index=True),
+        xlabel="mean test accuracy",
+        ax=figure.subplots(),
     )
-    ax.axhline(len(known) - 0.5, color=HUES[5], linewidth=0.6)
+    ax.axhline(len(known) - 0.5, color=GREY, linewidth=0.6)
     return figure

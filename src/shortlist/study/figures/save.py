@@ -13,7 +13,7 @@ from ...files import write_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DPI = 200
+_DPI = 150
 # What the file says about its making, such as the time, is left out.
 _METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": None},
@@ -28,7 +28,9 @@ def print_style() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({"font.size": 8, "svg.hashsalt": "shortlist"})
+        matplotlib.rcParams.update(
+            {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "shortlist"}
+        )
         yield
 
 
