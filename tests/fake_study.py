@@ -59,6 +59,8 @@ def fake_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
                     "n_resamples": n_resamples,
                     **{role: frequency[[r == role for r in roles]].mean() for role in ROLES},
                     "stability": rng.random(),
+                    "solves": 40 * n_resamples,
+                    "unproven": 0 if method == "optimal" else 40 * n_resamples,
                 }
                 summary.append(line)
                 if method == "optimal":

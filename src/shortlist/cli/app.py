@@ -20,6 +20,7 @@ from .demo import demo
 from .fit import fit
 from .predict import predict
 from .simulate import simulate
+from .study import study
 
 # What the package raises when it is given something wrong: each message is one sentence.
 _TOLD = (
@@ -104,3 +105,4 @@ app.command()(simulate)
 app.command()(costs_template)
 app.command()(fit)
 app.command()(predict)
+app.add_typer(study, name="study")

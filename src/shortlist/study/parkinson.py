@@ -13,7 +13,7 @@ the scales on the training part alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,6 +95,7 @@ def run_parkinson(
     n_jobs: int | None = None,
     dask: str | None = None,
     progress: bool = True,
+    announce: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
     """Run variants of the experiment and write their tables; what is interrupted can go on.
 
@@ -114,6 +115,8 @@ def run_parkinson(
         Number of bootstrap resamples.
     n_jobs, dask, progress
         As in `evaluate`.
+    announce : callable
+        Told in words which variant begins.
 
     Returns
     -------
@@ -124,7 +127,8 @@ def run_parkinson(
     experiments = {name: parkinson_experiment(recordings, name) for name in variants}
     folder.mkdir(parents=True, exist_ok=True)
     for name, experiment in experiments.items():
-        journal = folder / f"parkinson-{name}.jsonl"
+        announce(f"{name}: {n_resamples} resamples")
+        journal = folder / "journals" / f"parkinson-{name}.jsonl"
         evaluation = evaluate(
             experiment,
             n_resamples,

@@ -1,0 +1,191 @@
+"""`shortlist study`: the experiments of Knauer and Rodner (2023), run, resumed, drawn, compared."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .parameter import OutputFile
+from .progress import working
+
+if TYPE_CHECKING:
+    from ..study import Results
+
+study = typer.Typer(
+    help=(
+        "The experiments of Knauer and Rodner (2023): run them, look how far they are, draw the "
+        "figures, and compare with the paper."
+    ),
+    no_args_is_help=True,
+)
+
+StudyFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The folder of a study.", show_default=False)
+]
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder to write to.", show_default=False)
+]
+Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 is one per core.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on instead."),
+]
+
+
+class PresetName(StrEnum):
+    """What `shortlist study run` can run; a test holds it against the presets."""
+
+    paper = "paper"
+    quick = "quick"
+    tiny = "tiny"
+
+
+@study.command()
+def run(
+    out: OutFolder,
+    preset: Annotated[
+        PresetName,
+        typer.Option(help="paper: everything; quick: the same with few resamples; tiny: a test."),
+    ] = PresetName.paper,
+    jobs: Jobs = -1,
+    dask: Dask = None,
+) -> None:
+    """Run the study; if it is interrupted, `resume` goes on."""
+    from ..study import start
+
+    _say_what_is_written(out, start(out, preset.value, n_jobs=jobs, dask=dask, announce=_announce))
+
+
+@study.command()
+def resume(folder: StudyFolder, jobs: Jobs = -1, dask: Dask = None) -> None:
+    """Go on with a study where it stopped."""
+    from ..study import resume as go_on
+
+    _say_what_is_written(folder, go_on(folder, n_jobs=jobs, dask=dask, announce=_announce))
+
+
+@study.command()
+def status(folder: StudyFolder) -> None:
+    """Show how far a study is, also while it runs."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..study import status as status_of
+
+    state = status_of(folder)
+    table = Table("part", "finished", "of", "core hours")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for part in (*state.arms, None):
+        name, numbers = ("all", state) if part is None else (part.name, part)
+        hours = f"{numbers.seconds / 3600:.2f}"
+        table.add_row(name, str(numbers.finished), str(numbers.total), hours)
+    Console().print(table)
+
+
+@study.command()
+def figures(folder: StudyFolder) -> None:
+    """Draw all figures from the tables of a study, into its folder `figures`."""
+    from ..study.figures import draw_figures
+
+    with working("Drawing"):
+        paths = draw_figures(folder)
+    typer.echo(f"{len(paths)} files are written to {paths[0].parent}.", err=True)
+
+
+@study.command()
+def compare(folder: StudyFolder) -> None:
+    """Compare a study with the numbers that the paper states; writes `comparison.csv` and `.md`."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..files import write_whole
+    from ..study.compare import compare as compare_with_paper
+    from ..study.compare import to_markdown
+
+    comparison = compare_with_paper(folder)
+    write_whole(folder / "comparison.csv", comparison.to_csv(index=False, float_format="%.6g"))
+    write_whole(folder / "comparison.md", to_markdown(comparison))
+    columns = ["place", "meaning", "paper", "ours", "verdict"]
+    table = Table(*columns)
+    for line in comparison[columns].itertuples(index=False):
+        table.add_row(*map(str, line))
+    Console().print(table)
+    counts = comparison["verdict"].value_counts()
+    typer.echo(", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
+    typer.echo(f"comparison.csv and comparison.md are written to {folder}.", err=True)
+
+
+@study.command()
+def page(folder: StudyFolder, output: OutputFile = None) -> None:
+    """Write a page about a study, in Markdown, with its figures and the comparison."""
+    from ..study.page import render
+    from .place import check_places, write_or_print
+
+    check_places([], [output])
+    write_or_print(render(folder, Path.cwd() if output is None else output.parent), output)
+
+
+@study.command()
+def parkinson(
+    out: OutFolder,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The file parkinsons.data; without it, it is downloaded from UCI into DIR.",
+        ),
+    ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="columns-22-rows (the paper's) or another of {columns,features}-{22,17}-"
+            "{rows,persons}; can be repeated; `all` for all.",
+        ),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=0, help="Bootstrap resamples.")] = 399,
+    jobs: Jobs = -1,
+    dask: Dask = None,
+) -> None:
+    """Run the experiment on the Oxford Parkinson's data; run it again to resume."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..study.parkinson import PAPER_VARIANT, VARIANTS, run_parkinson
+    from ..study.recordings import download_recordings, read_recordings
+
+    if data is None:
+        out.mkdir(parents=True, exist_ok=True)
+        with working("Downloading"):
+            data = download_recordings(out / "parkinsons.data")
+    names = variant or [PAPER_VARIANT]
+    summary = run_parkinson(
+        read_recordings(data),
+        out,
+        list(VARIANTS) if "all" in names else names,
+        resamples,
+        n_jobs=jobs,
+        dask=dask,
+        announce=_announce,
+    )
+    table = Table("variant", "accuracy", "95 % interval", "measures selected")
+    for line in summary.to_dict("records"):
+        interval = f"[{line['accuracy_lower']:.2f}, {line['accuracy_upper']:.2f}]"
+        table.add_row(line["variant"], f"{line['accuracy']:.2f}", interval, line["measures"])
+    Console().print(table)
+
+
+def _announce(text: str) -> None:
+    typer.echo(f"{text} …", err=True)
+
+
+def _say_what_is_written(folder: Path, results: Results) -> None:
+    typer.echo(
+        f"{len(results.rows)} rows are in {folder / 'results.csv.gz'}, their summary in "
+        f"{folder / 'summary.csv'}. Next: shortlist study figures, compare or page {folder}",
+        err=True,
+    )
