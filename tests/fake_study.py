@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ import pandas as pd
 
 SHAPES = {0.36: (82, 53), 1.35: (82, 14), 4.73: (1090, 53), 17.91: (1090, 14)}
 STUDIES = {"cardinality": range(2, 6), "budget": range(1, 6)}
+KEYS = (
+    "study", "seed", "protocol", "n_samples", "n_features", "label_noise", "run", "method", "epv",
+)  # fmt: skip
 ROLES = ("informative", "redundant", "uninformative")
 # Seeds, protocol, methods and number of resamples of each arm.
 ARMS = (
@@ -21,7 +25,8 @@ ARMS = (
 )
 
 
-def fake_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+@cache
+def fake_tables(epvs_of_features: tuple[float, ...] = ()) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a summary and the frequencies of features."""
     rng = np.random.default_rng(7)
     summary: list[dict[str, Any]] = []
@@ -69,7 +74,7 @@ def fake_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
                         | {"method": "stabilised", "n_resamples": n_resamples}
                         | {role: round(line[role]) for role in ROLES}
                     )
-                if seed == 0:
+                if seed == 0 and epv in epvs_of_features:
                     features += [
                         keys
                         | {
@@ -82,12 +87,13 @@ def fake_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
                         }
                         for j, role in enumerate(roles)
                     ]
-    return pd.DataFrame(summary), pd.DataFrame(features)
+    columns = [*KEYS, "feature", "role", "cost", "frequency", "lower", "upper"]
+    return pd.DataFrame(summary), pd.DataFrame(features, columns=columns)
 
 
-def write_fake_study(folder: Path) -> Path:
+def write_fake_study(folder: Path, epvs_of_features: tuple[float, ...] = ()) -> Path:
     """Write the tables to a folder, the Parkinson experiment's too, and return it."""
-    summary, features = fake_tables()
+    summary, features = fake_tables(epvs_of_features)
     summary.to_csv(folder / "summary.csv", index=False)
     features.to_csv(folder / "features.csv", index=False)
     pd.DataFrame(

@@ -167,8 +167,16 @@ CLAIMS: tuple[Claim, ...] = (
         "parkinson",
         (
             "selected",
-            f"Parkinson data: the measures selected are {', '.join(sorted(PARKINSON.measures))}",
+            "Parkinson data: the pitch period entropy (PPE), the 5-point and 11-point amplitude "
+            "perturbation quotients (Shimmer:APQ5, MDVP:APQ) and the correlation dimension (D2) "
+            "are selected",
             variant.selects(PARKINSON.measures),
+        ),
+        (
+            "other_than_little",
+            "Parkinson data: the measures selected are not those of Little et al., HNR, RPDE, DFA "
+            "and PPE",
+            variant.selects_other_than(LITTLE.measures),
         ),
         (
             "pitch_period_entropy",

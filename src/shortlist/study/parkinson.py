@@ -193,7 +193,7 @@ def _merge(path: Path, rows: pd.DataFrame) -> None:
     """Put the rows of a variant into a table, in the place of those it has of that variant."""
     variant = rows["variant"].iloc[0]
     if path.is_file():
-        kept = pd.read_csv(path, float_precision="round_trip", dtype={"support": str})
+        kept = pd.read_csv(path, dtype=str, keep_default_na=False)  # so that no digit changes
         kept = kept[kept["variant"] != variant]
         rows = pd.concat([kept, rows]) if len(kept) else rows
     order = rows["variant"].map({name: i for i, name in enumerate(VARIANTS)})

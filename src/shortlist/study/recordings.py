@@ -52,7 +52,7 @@ def read_recordings(path: str | os.PathLike[str]) -> Recordings:
         Measures, status and persons.
     """
     try:
-        frame = pd.read_csv(path, float_precision="round_trip")
+        frame = pd.read_csv(path)
     except (ValueError, OSError) as error:
         raise InvalidFileError(f"{path}: cannot be read as CSV ({error}).") from None
     missing = [name for name in ("name", "status", *_NOT_LITTLES) if name not in frame]

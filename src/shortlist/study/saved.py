@@ -87,7 +87,7 @@ def _read(folder: Path, name: str, needed: tuple[str, ...]) -> pd.DataFrame:
             f"{folder}: has no {name}; give the folder of a study that has finished."
         )
     try:
-        frame = pd.read_csv(path, float_precision="round_trip")
+        frame = pd.read_csv(path)
     except (ValueError, OSError, EOFError) as error:
         raise InvalidFileError(f"{path}: is not a table that can be read ({error}).") from None
     missing = [column for column in needed if column not in frame]

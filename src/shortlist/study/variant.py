@@ -37,6 +37,11 @@ def selects(measures: frozenset[str]) -> Check:
     return lambda variant: Finding(variant.measures == measures, _told(variant.measures))
 
 
+def selects_other_than(measures: frozenset[str]) -> Check:
+    """The measures selected are not these."""
+    return lambda variant: Finding(variant.measures != measures, _told(variant.measures))
+
+
 def includes(measure: str) -> Check:
     """A measure is among those selected."""
     return lambda variant: Finding(measure in variant.measures, _told(variant.measures))

@@ -1,0 +1,125 @@
+"""The Parkinson experiment, on small files that look like the real one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.errors import InvalidFileError, InvalidProblemError
+from shortlist.study import recordings as module
+from shortlist.study.parkinson import VARIANTS, parkinson_experiment, run_parkinson
+from shortlist.study.recordings import download_recordings, read_recordings
+
+LOCAL_COPY = Path(__file__).parents[3] / "shared" / "data" / "parkinsons.data"
+NOT_LITTLES = ["MDVP:Fo(Hz)", "MDVP:Fhi(Hz)", "MDVP:Flo(Hz)", "spread1", "spread2"]
+
+
+@pytest.fixture
+def data_file(tmp_path):
+    """12 persons of 5 recordings and 7 measures, two of them Little's."""
+    rng = np.random.default_rng(3)
+    persons = np.repeat(np.arange(12), 5)
+    status = (persons >= 4).astype(int)
+    names = [*NOT_LITTLES, "PPE", "D2"]
+    frame = pd.DataFrame(rng.normal(size=(60, 7)), columns=names)
+    frame["PPE"] += 2 * status
+    frame.insert(0, "name", [f"phon_R01_S{p:02d}_{i % 5 + 1}" for i, p in enumerate(persons)])
+    frame.insert(5, "status", status)
+    frame.to_csv(tmp_path / "parkinsons.data", index=False)
+    return tmp_path / "parkinsons.data"
+
+
+def test_reads_persons_and_measures(data_file):
+    recordings = read_recordings(data_file)
+    assert recordings.measures.shape == (60, 7)
+    assert list(recordings.of_little().measures) == ["PPE", "D2"]
+    assert len(set(recordings.persons)) == 12
+    assert recordings.persons[0] == "phon_R01_S00"
+    assert recordings.status.sum() == 40
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("spread1", "spread3", "has no column 'spread1'"),
+        ("phon_R01_S00_1,", "phon_R01_S00_1,x", "not a number"),
+        ("name,", "name,,,\n1,2,3,4,5,6,7,8,9,10,11,12,13\n", "has no column|cannot be read"),
+    ],
+)
+def test_another_file_is_refused(data_file, old, new, message):
+    text = data_file.read_text()
+    data_file.write_text(text.replace(old, new, 1))
+    with pytest.raises(InvalidFileError, match=message):
+        read_recordings(data_file)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    with pytest.raises(InvalidFileError, match="cannot be read"):
+        read_recordings(tmp_path / "nothing")
+
+
+def test_a_download_is_checked(data_file, tmp_path, monkeypatch):
+    source, place = data_file.as_uri(), tmp_path / "copy"
+    with pytest.raises(InvalidFileError, match="SHA-256"):
+        download_recordings(place, source)
+    assert not place.exists()
+    monkeypatch.setattr(module, "SHA256", module._digest(data_file.read_bytes()))
+    assert download_recordings(place, source).read_bytes() == data_file.read_bytes()
+    data_file.unlink()
+    assert download_recordings(place, source) == place  # is there already
+    place.unlink()
+    with pytest.raises(InvalidFileError, match="cannot be downloaded"):
+        download_recordings(place, source)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants_are_what_their_names_say(data_file, variant):
+    experiment = parkinson_experiment(read_recordings(data_file), variant)
+    n_measures = 2 if "-17-" in variant else 7
+    assert len(experiment.names) == n_measures * (4 if variant.startswith("columns") else 1)
+    columns = experiment.columns(np.arange(60)).X
+    assert columns.shape == (60, 4 * n_measures)
+    assert columns.min() == 0
+    assert columns.max() == 1
+    assert experiment.max_features == min(4, len(experiment.names))
+    assert experiment.protocol == ("paper" if variant.endswith("rows") else "clean")
+    assert (experiment.persons is None) == variant.endswith("rows")
+
+
+def test_an_unknown_variant_is_refused(data_file):
+    with pytest.raises(InvalidProblemError, match="columns-22-rows"):
+        parkinson_experiment(read_recordings(data_file), "rows")
+
+
+def test_variants_join_in_the_tables_and_a_second_run_changes_nothing(data_file, tmp_path):
+    recordings = read_recordings(data_file)
+    out = tmp_path / "out"
+    run_parkinson(recordings, out, ["features-22-persons"], 2, progress=False)
+    summary = run_parkinson(recordings, out, ["columns-17-rows"], 2, progress=False)
+    assert summary["variant"].tolist() == ["columns-17-rows", "features-22-persons"]
+    assert (summary["n_resamples"] == 2).all()
+    assert all("PPE" in measures for measures in summary["measures"])
+    files = {path: path.read_bytes() for path in out.glob("*.csv")}
+    assert {path.name for path in files} == {
+        "parkinson.csv", "parkinson_summary.csv", "parkinson_measures.csv",
+    }  # fmt: skip
+    run_parkinson(recordings, out, ["features-22-persons"], 2, progress=False)
+    assert {path: path.read_bytes() for path in files} == files
+    rows = pd.read_csv(out / "parkinson.csv")
+    assert rows.groupby("variant")["resample"].apply(list).tolist() == [[0, 1, 2]] * 2
+    measures = pd.read_csv(out / "parkinson_measures.csv")
+    by_column = measures[measures["variant"] == "columns-17-rows"]
+    assert by_column["measure"].tolist() == ["PPE", "D2"]
+    assert by_column["frequency"].tolist()[0] == 1.0
+
+
+@pytest.mark.skipif(not LOCAL_COPY.is_file(), reason=f"needs {LOCAL_COPY}")
+def test_the_real_file_is_the_expected_one():
+    assert module._digest(LOCAL_COPY.read_bytes()) == module.SHA256
+    recordings = read_recordings(LOCAL_COPY)
+    assert recordings.measures.shape == (195, 22)
+    assert recordings.of_little().measures.shape == (195, 17)
+    assert len(set(recordings.persons)) == 32
