@@ -11,7 +11,7 @@ from fake_study import fake_tables, write_fake_study
 
 from shortlist.study import claims
 from shortlist.study.claims import overlap
-from shortlist.study.compare import COLUMNS, compare, to_markdown
+from shortlist.study.compare import COLUMNS, compare, place_in_spread, to_markdown
 from shortlist.study.draw import Draw, Interval, complete_draws
 from shortlist.study.paper import CLAIMS, VALUES
 
@@ -57,33 +57,25 @@ def test_table_has_a_line_for_everything(tmp_path):
     assert to_markdown(comparison).count("\n| 5.") == len(comparison)
 
 
-def test_verdict_follows_the_spread(tmp_path):
-    folder = write_fake_study(tmp_path)
-    summary = pd.read_csv(folder / "summary.csv")
-    at = (summary["study"] == "cardinality") & (summary["method"] == "optimal")
-    at &= (summary["epv"] < 1) & (summary["label_noise"] == 0) & (summary["protocol"] == "paper")
-    key = "cardinality.optimal.informative.noise0.epv0.36"  # 42 % in the paper
+def place(*by_seed):
+    """Return the line of 42 %, given our fractions."""
+    return place_in_spread(0.415, 0.425, {f"seed {i}": x for i, x in enumerate(by_seed)}, "seed 0")
 
-    def line(*by_seed):
-        changed = summary.copy()
-        for seed, fraction in enumerate(by_seed):
-            changed.loc[at & (summary["seed"] == seed), "informative"] = fraction
-        changed.to_csv(folder / "summary.csv", index=False)
-        return compare(folder).set_index("key").loc[key]
 
-    same = line(0.423, 0.3, 0.3, 0.3)
+def test_verdict_follows_the_spread():
+    same = place(0.423, 0.3, 0.3, 0.3)
     assert (same["verdict"], same["ours"]) == ("agree", "0.423")
     assert same["why"] == "the same to the digits printed"
-    within = line(0.30, 0.35, 0.40, 0.50)
+    within = place(0.30, 0.35, 0.40, 0.50)
     assert (within["verdict"], within["position"]) == ("agree", "third quarter")
     assert (within["minimum"], within["median"], within["maximum"]) == (0.3, 0.375, 0.5)
-    above = line(0.1, 0.2, 0.3, 0.4)
+    above = place(0.1, 0.2, 0.3, 0.4)
     assert (above["verdict"], above["position"]) == ("differ", "above all")
     assert "0.400 (seed 3)" in above["why"]
-    below = line(0.6, 0.5, 0.7, 0.8)
+    below = place(0.6, 0.5, 0.7, 0.8)
     assert (below["verdict"], below["position"]) == ("differ", "below all")
-    at_the_edge = line(0.1, 0.2, 0.3, 0.4151)  # would be printed as 42 %
-    assert at_the_edge["verdict"] == "agree"
+    assert place(0.1, 0.2, 0.3, 0.4151)["verdict"] == "agree"  # would be printed as 42 %
+    assert place_in_spread(0, 1, {"seed 1": 0.5}, "seed 0")["verdict"] == "not run"
 
 
 def test_what_was_not_run_is_said(tmp_path):

@@ -23,6 +23,7 @@ import pandas as pd
 from .draw import complete_draws
 from .markdown import table
 from .paper import CLAIMS, VALUES, Claim, Value
+from .parkinson import PAPER_VARIANT
 from .saved import read_parkinson, read_summary
 from .settings import SETTINGS, Setting
 from .variant import row_wise_variants
@@ -48,7 +49,7 @@ COLUMNS = (
 )
 AGREE, DIFFER, NOT_RUN = "agree", "differ", "not run"
 # The draw that is called ours.
-MAIN = {"parkinson": "columns-22-rows", "cardinality": "seed 0", "budget": "seed 0"}
+MAIN = {"parkinson": PAPER_VARIANT, "cardinality": "seed 0", "budget": "seed 0"}
 _QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 _Line = dict[str, object]
 
@@ -133,11 +134,11 @@ def _compare_value(value: Value, draws: Sequence[Any]) -> _Line:
     return (
         _line(value.place, "value", value.key, value.meaning, value.stated)
         | {"paper_value": (value.low + value.high) / 2}
-        | _place_in_spread(value.low, value.high, ours, MAIN[value.study])
+        | place_in_spread(value.low, value.high, ours, MAIN[value.study])
     )
 
 
-def _place_in_spread(low: float, high: float, ours: dict[str, float], main: str) -> _Line:
+def place_in_spread(low: float, high: float, ours: dict[str, float], main: str) -> _Line:
     """Say where the numbers from `low` to `high` lie among ours, of which one is the main one."""
     if main not in ours:
         return _not_run(main)

@@ -44,19 +44,20 @@ class Draw:
         rows = rows[(rows["study"] == study) & rows["method"].isin(METHODS)]
         self.name = f"seed {seed}"
         self.rows = rows.assign(epv=rows["epv"].round(2))
-        self._means = self.rows.groupby(["method", "label_noise", "epv"])[
-            [*ROLES, "stability"]
-        ].mean()
+        means = self.rows.groupby(["method", "label_noise", "epv"])[[*ROLES, "stability"]].mean()
+        self._means = {case: part.droplevel([0, 1]) for case, part in means.groupby(level=[0, 1])}
 
     @property
     def is_complete(self) -> bool:
         """Whether both methods were run on all eight data sets."""
-        return all(case in self._means.index for case in product(METHODS, NOISES, EPVS))
+        return all(
+            case in self._means and set(EPVS) <= set(self._means[case].index)
+            for case in product(METHODS, NOISES)
+        )
 
     def fraction(self, method: str, role: str, noise: float) -> pd.Series[float]:
         """Return the fraction of the features with a role that is selected, by EPV."""
-        means = self._means[role].xs((method, noise), level=("method", "label_noise"))
-        return means.loc[list(EPVS)]
+        return self._means[method, noise][role].loc[list(EPVS)]
 
     def stability(self, method: str, noise: float) -> pd.Series[float]:
         """Return Nogueira's stability over resamples, mean over runs, by EPV."""
