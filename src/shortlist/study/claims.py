@@ -78,7 +78,8 @@ def less(smaller: str, larger: str, role: str, noise: float, share: float = 1.0)
         count = int((small < large).sum())
         return Finding(
             count >= share * len(EPVS),
-            f"at {count} of {len(EPVS)} EPVs: {_percents(small)} against {_percents(large)}",
+            f"at {count} of {len(EPVS)} EPVs: {METHOD_NAMES[smaller]} {_percents(small)}, "
+            f"{METHOD_NAMES[larger]} {_percents(large)}",
         )
 
     return check
@@ -111,7 +112,7 @@ def equivocal(role: str, noise: float) -> Check:
         count = int((optimal < greedy).sum())
         return Finding(
             0 < count < len(EPVS),
-            f"optimal selects less at {count} of {len(EPVS)} EPVs: {_percents(optimal)} against "
+            f"optimal selects less at {count} of {len(EPVS)} EPVs: {_percents(optimal)}, greedy "
             f"{_percents(greedy)}",
         )
 

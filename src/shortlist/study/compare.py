@@ -157,8 +157,8 @@ def place_in_spread(low: float, high: float, ours: dict[str, float], main: str) 
         return line | {
             "position": "below all" if below else "above all",
             "verdict": DIFFER,
-            "why": f"{'smaller' if below else 'larger'} than for each of {len(values)} draws; "
-            f"the nearest is {ours[nearest]:.3f} ({nearest})",
+            "why": f"{'smaller' if below else 'larger'} than all our draws ({len(values)}); the "
+            f"nearest is {ours[nearest]:.3f} ({nearest})",
         }
     middle = min(max((low + high) / 2, values.min()), values.max())
     quarter = sum(middle > spread[name] for name in ("lower_quartile", "median", "upper_quartile"))
@@ -168,7 +168,7 @@ def place_in_spread(low: float, high: float, ours: dict[str, float], main: str) 
         "verdict": AGREE,
         "why": "the same to the digits printed"
         if is_same
-        else f"within the spread of {len(values)} draws, {_QUARTERS[quarter]}",
+        else f"in the {_QUARTERS[quarter]} of our draws ({len(values)})",
     }
 
 

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw_fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) -> Figure | None:
-    """Draw all roles in one panel for each level of label noise.
-
-    Points are means over runs and whiskers go from the smallest to the largest run.
-    """
+    """Draw all roles, means over runs, in one panel for each level of label noise."""
     frame = _fractions(summary, study, methods)
     if frame.empty:
         return None
@@ -41,7 +38,7 @@ def draw_fractions_by_role(
     summary: pd.DataFrame, study: str, methods: Sequence[str]
 ) -> Figure | None:
     """Draw many methods: a panel for each role and level of label noise."""
-    frame = _fractions(summary, study, methods).drop(columns=["lower", "upper"])
+    frame = _fractions(summary, study, methods)
     if frame.empty or set(frame["method"]) <= {METHOD_NAMES["optimal"]}:
         return None
     noises = sorted(frame["label_noise"].unique())
@@ -70,8 +67,7 @@ def _fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) -> pd.
     rows = rows[(rows["study"] == study) & rows["method"].isin(methods)]
     keys = ["label_noise", "epv", "method"]
     long = rows.melt([*keys, "run"], list(ROLES), var_name="role", value_name="fraction")
-    spread = long.groupby([*keys, "role"])["fraction"].agg(["mean", "min", "max"]).reset_index()
-    frame = spread.rename(columns={"mean": "fraction", "min": "lower", "max": "upper"})
+    frame = long.groupby([*keys, "role"])["fraction"].mean().reset_index()
     order = {name: i for i, name in enumerate((*ROLES, *methods))}
     frame = frame.sort_values(["role", "method"], key=lambda column: column.map(order))
     return frame.assign(method=frame["method"].map(METHOD_NAMES))
