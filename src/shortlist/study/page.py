@@ -107,26 +107,17 @@ def _fractions(summary: pd.DataFrame, methods: tuple[str, ...]) -> str:
     rows = rows[rows["method"].isin(methods)]
     if set(rows["method"]) <= {"optimal", STABILISED} and len(methods) > len(METHODS):
         return _NOT_RUN
-    present = [method for method in methods if method in set(rows["method"])]
-    keys = ["study", "label_noise", "epv", "method"]
-    means = rows.groupby(keys)[list(ROLES)].mean()
-    lines = [
-        [
-            study,
-            f"{noise:.0%}",
-            f"{epv:.2f}",
-            *(
-                " / ".join(f"{means.loc[(study, noise, epv, method), role]:.0%}" for role in ROLES)
-                for method in present
-            ),
-        ]
-        for study in ("cardinality", "budget")
-        for noise, epv in sorted({(noise, epv) for _, noise, epv, _ in means.index})
-    ]
-    names = [METHOD_NAMES[method] for method in present]
-    return "Informative / redundant / uninformative:\n\n" + table(
-        ["study", "label noise", "EPV", *names], lines
-    )
+    means = rows.groupby(["study", "label_noise", "epv", "method"])[list(ROLES)].mean()
+    lines: list[list[str]] = []
+    for study in ("cardinality", "budget"):
+        for (_, noise, epv), part in means[means.index.get_level_values(0) == study].groupby(
+            level=[0, 1, 2]
+        ):
+            fractions = part.droplevel([0, 1, 2]).reindex(methods)
+            cells = [" / ".join(f"{x:.0%}" for x in row) for row in fractions.to_numpy()]
+            lines.append([study, f"{noise:.0%}", f"{epv:.2f}", *cells])
+    header = ["study", "label noise", "EPV", *(METHOD_NAMES[method] for method in methods)]
+    return "Informative / redundant / uninformative:\n\n" + table(header, lines)
 
 
 def _stability(summary: pd.DataFrame) -> str:

@@ -23,8 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, SplineTransformer
 
 from ..errors import InvalidProblemError
-from ..evaluation import Evaluation, Experiment, evaluate, inclusion_frequencies, read_journal
+from ..evaluation import Evaluation, Experiment, evaluate, inclusion_frequencies
 from ..files import write_whole
+from .provenance import timing
 from .recordings import Recordings
 
 N_PREDICTORS = 4
@@ -79,7 +80,9 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
         data.status,
         max_features=N_PREDICTORS,
         groups=np.repeat(np.arange(len(names)), N_SPLINES) if by_feature else None,
-        names=names if by_feature else [f"{name} {i + 1}" for name in names for i in range(4)],
+        names=names
+        if by_feature
+        else [f"{name} {i + 1}" for name in names for i in range(N_SPLINES)],
         protocol="paper" if row_wise else "clean",
         persons=None if row_wise else data.persons,
         preprocessor=None if row_wise else preprocessor,
@@ -101,7 +104,7 @@ def run_parkinson(
 
     `parkinson.csv` has a row per variant and resample, `parkinson_summary.csv` a row per variant,
     and `parkinson_measures.csv` says how often each measure is selected. Variants that are there
-    already and are not run again are kept.
+    already and are not run again are kept. How long a variant took is noted in `times.jsonl`.
 
     Parameters
     ----------
@@ -129,20 +132,20 @@ def run_parkinson(
     for name, experiment in experiments.items():
         announce(f"{name}: {n_resamples} resamples")
         journal = folder / "journals" / f"parkinson-{name}.jsonl"
-        evaluation = evaluate(
-            experiment,
-            n_resamples,
-            journal=journal,
-            n_jobs=n_jobs,
-            dask=dask,
-            progress=progress,
-        )
-        seconds = read_journal(journal).seconds
+        with timing(folder, journal, arm=f"parkinson {name}", n_jobs=n_jobs, dask=dask):
+            evaluation = evaluate(
+                experiment,
+                n_resamples,
+                journal=journal,
+                n_jobs=n_jobs,
+                dask=dask,
+                progress=progress,
+            )
         keys = {"variant": name} | _kind(name)._asdict()
         for file, part in (
             ("parkinson.csv", evaluation.rows),
             ("parkinson_measures.csv", _measures(evaluation)),
-            ("parkinson_summary.csv", _summary(evaluation, seconds)),
+            ("parkinson_summary.csv", _summary(evaluation)),
         ):
             _merge(folder / file, pd.DataFrame(keys, index=part.index).join(part))
     return pd.read_csv(folder / "parkinson_summary.csv")
@@ -169,7 +172,7 @@ def _measures(evaluation: Evaluation) -> pd.DataFrame:
     return frame.assign(selected=frame["measure"].isin(chosen))
 
 
-def _summary(evaluation: Evaluation, seconds: float) -> pd.DataFrame:
+def _summary(evaluation: Evaluation) -> pd.DataFrame:
     scores = evaluation.summary()
     line: dict[str, object] = {}
     for metric in ("accuracy", "auc"):
@@ -186,7 +189,7 @@ def _summary(evaluation: Evaluation, seconds: float) -> pd.DataFrame:
         "measures": "; ".join(dict.fromkeys(map(_measure, evaluation.selected))),
     }
     line |= {name: evaluation.rows[name].sum() for name in ("solves", "nodes", "unproven")}
-    return pd.DataFrame([line | {"core_seconds": round(seconds, 1)}])
+    return pd.DataFrame([line])
 
 
 def _merge(path: Path, rows: pd.DataFrame) -> None:

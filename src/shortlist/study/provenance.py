@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from .. import __version__
+from ..evaluation import read_journal
 from ..files import write_whole
 from .plan import Preset
 
@@ -19,13 +23,36 @@ _TIMES = "times.jsonl"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib")
 
 
-def note_time(folder: Path, **facts: Any) -> None:
-    """Append how long a part of the work took, which a later run of the rest cannot know."""
-    facts["ended"] = datetime.now(UTC).isoformat(timespec="seconds")
-    for name in ("seconds", "core_seconds"):
-        facts[name] = round(facts[name], 1)
+@contextmanager
+def timing(folder: Path, journal: Path, **facts: Any) -> Iterator[None]:
+    """Append how long a part of the work took, which a later run of the rest cannot know.
+
+    `tasks` and `core_seconds` are what came into the journal meanwhile; if nothing did, nothing is
+    noted. `facts` say which part it was and how it was run.
+    """
+    finished, core_seconds = _content(journal)
+    started = perf_counter()
+    yield
+    seconds = perf_counter() - started
+    finished_then, core_seconds_then = _content(journal)
+    if finished_then == finished:
+        return
+    facts |= {
+        "tasks": finished_then - finished,
+        "seconds": round(seconds, 1),
+        "core_seconds": round(core_seconds_then - core_seconds, 1),
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     with (folder / _TIMES).open("a", encoding="utf-8") as file:
         file.write(json.dumps(facts) + "\n")
+
+
+def _content(journal: Path) -> tuple[int, float]:
+    """Return the number of finished tasks in a journal, and their seconds."""
+    if not journal.exists():
+        return 0, 0.0
+    content = read_journal(journal)
+    return len(content.results), content.seconds
 
 
 def write_provenance(folder: Path, preset_name: str, preset: Preset) -> None:

@@ -7,13 +7,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation import Evaluation, evaluate_all, read_journal
 from ..files import write_whole
 from .plan import PRESETS, Preset, Run, runs_of
-from .provenance import note_time, write_provenance
+from .provenance import timing, write_provenance
 from .results import Results, tabulate
 
 StrPath = str | os.PathLike[str]
@@ -122,26 +121,15 @@ def resume(
     for arm_name, arm in preset.arms.items():
         runs = {run.name: run for run in runs_of(preset, arm)}
         announce(f"{arm_name}: {len(runs)} runs of {arm.n_resamples} resamples")
-        before = _arm_status(folder, preset, arm_name)
-        started = perf_counter()
-        outcomes = evaluate_all(
-            {key: run.experiment() for key, run in runs.items()},
-            arm.n_resamples,
-            journal=_journal(folder, arm_name),
-            n_jobs=n_jobs,
-            dask=dask,
-            progress=progress,
-        )
-        after = _arm_status(folder, preset, arm_name)
-        if after.finished > before.finished:
-            note_time(
-                folder,
-                arm=arm_name,
+        journal = _journal(folder, arm_name)
+        with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
+            outcomes = evaluate_all(
+                {key: run.experiment() for key, run in runs.items()},
+                arm.n_resamples,
+                journal=journal,
                 n_jobs=n_jobs,
                 dask=dask,
-                tasks=after.finished - before.finished,
-                seconds=perf_counter() - started,
-                core_seconds=after.seconds - before.seconds,
+                progress=progress,
             )
         evaluations |= {runs[key]: evaluation for key, evaluation in outcomes.items()}
     results = tabulate(evaluations)
