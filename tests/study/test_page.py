@@ -21,7 +21,8 @@ def test_page_is_filled_from_the_tables(tmp_path):
     assert "](study/figures/fig1a.svg)" in page
     assert len(re.findall(r"\(study/figures/appendix-", page)) == 16
     assert "inside 399 bootstrap resamples" in page
-    assert "over 4 seeds, of which all but seed 0 have 9" in page
+    assert "over 4 seeds; those other than 0 have 9 resamples" in page
+    assert "with a probability of 40%" in page  # 2 of 5 draws are the smallest and the largest
     assert render(folder, folder.parent) == page
 
 

@@ -41,13 +41,11 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
     comparison = compare(folder)
     variants = read_parkinson(folder)
     link = Path(os.path.relpath(Path(folder).resolve(), Path(place).resolve())).as_posix()
-    others = rows_of(summary[summary["seed"] != 0].assign(seed=0))
     template = Template((files(__package__) / "page.md").read_text(encoding="utf-8"))
     return template.substitute(
         folder=link,
         n_resamples=_listed(rows_of(summary[summary["method"].isin(METHODS)])["n_resamples"]),
-        n_seeds=summary["seed"].nunique(),
-        n_other_resamples=_listed(others["n_resamples"]),
+        seeds=_seeds(summary),
         arms=_arms(summary),
         work=_work(summary, Path(folder)),
         fractions=_fractions(summary, METHODS),
@@ -102,6 +100,18 @@ def _work(summary: pd.DataFrame, folder: Path) -> str:
     )
 
 
+def _seeds(summary: pd.DataFrame) -> str:
+    n_seeds = summary["seed"].nunique()
+    if n_seeds == 1:
+        return "No other seed was run."
+    others = summary.loc[(summary["seed"] != 0) & summary["method"].isin(METHODS), "n_resamples"]
+    return (
+        f"The spread is over {n_seeds} seeds; those other than 0 have {_listed(others)} resamples. "
+        f"One more draw of the same kind would lie outside the range of {n_seeds} with a "
+        f"probability of {2 / (n_seeds + 1):.0%}, so that many differences need no other reason."
+    )
+
+
 def _fractions(summary: pd.DataFrame, methods: tuple[str, ...]) -> str:
     rows = rows_of(summary)
     rows = rows[rows["method"].isin(methods)]
@@ -113,8 +123,11 @@ def _fractions(summary: pd.DataFrame, methods: tuple[str, ...]) -> str:
         for (_, noise, epv), part in means[means.index.get_level_values(0) == study].groupby(
             level=[0, 1, 2]
         ):
-            fractions = part.droplevel([0, 1, 2]).reindex(methods)
-            cells = [" / ".join(f"{x:.0%}" for x in row) for row in fractions.to_numpy()]
+            of_method = {key[-1]: row for key, row in zip(part.index, part.to_numpy(), strict=True)}
+            cells = [
+                " / ".join(f"{fraction:.0%}" for fraction in of_method.get(method, ()))
+                for method in methods
+            ]
             lines.append([study, f"{noise:.0%}", f"{epv:.2f}", *cells])
     header = ["study", "label noise", "EPV", *(METHOD_NAMES[method] for method in methods)]
     return "Informative / redundant / uninformative:\n\n" + table(header, lines)
