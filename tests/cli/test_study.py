@@ -12,7 +12,7 @@ def test_presets_of_the_command_are_those_of_the_study():
     assert [name.value for name in PresetName] == list(PRESETS)
 
 
-def test_run_status_resume_and_misuse(run, tmp_path, monkeypatch):
+def test_run_status_and_misuse(run, tmp_path, monkeypatch):
     small = Preset({"paper": Arm(("univariable",), 2)}, shapes=((82, 14),))
     monkeypatch.setitem(PRESETS, "tiny", small)
     folder = tmp_path / "made"
@@ -23,10 +23,6 @@ def test_run_status_resume_and_misuse(run, tmp_path, monkeypatch):
     state = run("study", "status", folder)
     assert state.exit_code == 0
     assert "54" in state.stdout
-    summary = (folder / "summary.csv").read_bytes()
-    (folder / "summary.csv").unlink()
-    assert run("study", "resume", folder, "--jobs", 1).exit_code == 0
-    assert (folder / "summary.csv").read_bytes() == summary
     again = run("study", "run", "--preset", "tiny", "--out", folder)
     assert again.exit_code == 2
     assert "holds a study" in again.stderr
@@ -66,6 +62,7 @@ def test_the_quick_preset_from_the_run_to_the_page(run, tmp_path):
     folder = tmp_path / "quick"
     for arguments in (
         ("run", "--preset", "quick", "--out", folder),
+        ("resume", folder),
         ("figures", folder),
         ("compare", folder),
         ("page", folder, "--output", tmp_path / "page.md"),
