@@ -64,7 +64,7 @@ PRESETS = {
     "paper": Preset(
         {
             "paper": Arm(_PAPER, 399),
-            "seeds": Arm(_PAPER, 19, seeds=(1, 2, 3, 4)),
+            "seeds": Arm(_PAPER, 9, seeds=tuple(range(1, 9))),
             "clean": Arm(_PAPER, 39, protocol="clean"),
             "beyond": Arm(_BEYOND, 9),
         }
