@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import float_info
@@ -116,9 +117,13 @@ class Certificate:
     points: tuple[Point, ...]
     steps: tuple[Step, ...]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as JSON; the file appears whole or not at all."""
-        content = {
+    def save(self, path: str | os.PathLike[str], attached: Mapping[str, Any] | None = None) -> None:
+        """Write the certificate as JSON; the file appears whole or not at all.
+
+        `attached` are more fields, of JSON values, for other readers of the file: `load` ignores
+        them.
+        """
+        content = dict(attached or {}) | {
             "format": FORMAT,
             "version": VERSION,
             "problem": self.problem,

@@ -26,7 +26,8 @@ class Fitted:
     card: ModelCard
     estimator: PrognosticModel
     patients: Patients
-    path: Path | None
+    model_file: Path | None
+    proof_file: Path | None
     notes: list[str]
     seconds: float
 
@@ -47,7 +48,8 @@ def as_record(fitted: Fitted) -> dict[str, Any]:
         ],
         "apparent_auc": fitted.auc,
         "seconds": fitted.seconds,
-        "model_file": None if fitted.path is None else str(fitted.path),
+        "model_file": _name(fitted.model_file),
+        "certificate_file": _name(fitted.proof_file),
         "notes": fitted.notes,
     }
 
@@ -133,11 +135,17 @@ def _conclusions(fitted: Fitted) -> list[Text]:
         proof,
         f"{ridge}. AUC on the same patients: {fitted.auc:.3f}, which flatters every model.",
     ]
-    if fitted.path is not None:
-        lines.append(
-            f"{fitted.path} is written. Predict with: shortlist predict {fitted.path} NEW.csv"
-        )
+    if fitted.model_file is not None:
+        file = fitted.model_file
+        lines.append(f"{file} is written. Predict with: shortlist predict {file} NEW.csv")
+    if fitted.proof_file is not None:
+        file = fitted.proof_file
+        lines.append(f"{file} is written. Check it with: shortlist verify {file} DATA.csv")
     return [Text(line) for line in lines]
+
+
+def _name(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def plain(text: str) -> str:
