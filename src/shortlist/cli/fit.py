@@ -17,6 +17,7 @@ from .parameter import AsJson, split_names
 from .place import check_places
 from .progress import noting, working
 from .question import Question, asking
+from .report import make_report, report_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,22 @@ def fit(
             metavar="FILE", help="Where to write the proof, as JSON, for `shortlist verify`."
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write a report to read and print, as HTML; its numbers go into a JSON "
+            "file of the same name.",
+        ),
+    ] = None,
+    resamples: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="How often the report repeats the selection to measure optimism and stability; "
+            "399 for a paper.",
+        ),
+    ] = 39,
     as_json: AsJson = False,
 ) -> None:
     """Fit a model on the best predictors that are affordable, and prove that none are better.
@@ -45,23 +62,28 @@ def fit(
     from ..result import Status
     from .fit_view import Fitted, as_record, render
 
-    check_places(question.inputs, [model, certificate])
+    check_places(question.inputs, [model, certificate, *report_files(report)])
     question.check_limits()
     started = perf_counter()
-    with noting() as notes, working("Reading") as announce:
-        patients, estimator = question.pose()
-        announce("Preparing")
-        estimator.fit(patients.predictors, patients.events, patients.persons, announce)
-        card = estimator.card_.model_copy(update={"outcome": patients.outcome})
-        amounts = split_names(question.numeric, list(patients.predictors.columns))
-        _note_codes(patients.predictors, estimator.kinds_, amounts)
-        if model is not None:
-            card.save(model)
-        if certificate is not None:
-            if estimator.certificate_ is None:
-                raise InvalidFileError(f"{certificate}: is not written; the proof is over 1 GiB.")
-            save_proof(certificate, card, estimator.certificate_)
-    fitted = Fitted(card, estimator, patients, model, certificate, notes, perf_counter() - started)
+    with noting() as notes:
+        with working("Reading") as announce:
+            patients, estimator = question.pose()
+            announce("Preparing")
+            estimator.fit(patients.predictors, patients.events, patients.persons, announce)
+            card = estimator.card_.model_copy(update={"outcome": patients.outcome})
+            estimator.card_ = card  # with the outcome's own values, not 0 and 1
+            amounts = split_names(question.numeric, list(patients.predictors.columns))
+            _note_codes(patients.predictors, estimator.kinds_, amounts)
+            if model is not None:
+                card.save(model)
+            if certificate is not None:
+                if estimator.certificate_ is None:
+                    raise InvalidFileError(f"{certificate}: is not written; the proof is too long.")
+                save_proof(certificate, card, estimator.certificate_)
+        if report is not None:
+            make_report(report, estimator, patients, resamples)
+    files = {"model": model, "certificate": certificate, "report": report}
+    fitted = Fitted(card, estimator, patients, files, notes, perf_counter() - started)
     if as_json:
         typer.echo(json.dumps(as_record(fitted), indent=2))
     else:

@@ -18,6 +18,12 @@ from ..prognostic.term import Effect
 from ..result import Status
 from .patients import Patients
 
+_HINTS = {
+    "model": "Predict with: shortlist predict {} NEW.csv",
+    "certificate": "Check it with: shortlist verify {} DATA.csv",
+    "report": "Open it in a browser.",
+}
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -26,8 +32,7 @@ class Fitted:
     card: ModelCard
     estimator: PrognosticModel
     patients: Patients
-    model_file: Path | None
-    proof_file: Path | None
+    files: dict[str, Path | None]
     notes: list[str]
     seconds: float
 
@@ -48,10 +53,8 @@ def as_record(fitted: Fitted) -> dict[str, Any]:
         ],
         "apparent_auc": fitted.auc,
         "seconds": fitted.seconds,
-        "model_file": _name(fitted.model_file),
-        "certificate_file": _name(fitted.proof_file),
         "notes": fitted.notes,
-    }
+    } | {f"{name}_file": None if path is None else str(path) for name, path in fitted.files.items()}
 
 
 def render(fitted: Fitted) -> None:
@@ -135,17 +138,12 @@ def _conclusions(fitted: Fitted) -> list[Text]:
         proof,
         f"{ridge}. AUC on the same patients: {fitted.auc:.3f}, which flatters every model.",
     ]
-    if fitted.model_file is not None:
-        file = fitted.model_file
-        lines.append(f"{file} is written. Predict with: shortlist predict {file} NEW.csv")
-    if fitted.proof_file is not None:
-        file = fitted.proof_file
-        lines.append(f"{file} is written. Check it with: shortlist verify {file} DATA.csv")
+    lines += [
+        f"{path} is written. {_HINTS[name].format(path)}"
+        for name, path in fitted.files.items()
+        if path is not None
+    ]
     return [Text(line) for line in lines]
-
-
-def _name(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def plain(text: str) -> str:
