@@ -52,9 +52,9 @@ def describe_performance(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def describe_stability(evaluation: Evaluation) -> dict[str, Any] | None:
-    """Return how often what is selected on resamples; None without resamples."""
+    """Return how often what is selected on resamples; None for fewer than two."""
     selection = evaluation.selection
-    if selection.empty:
+    if len(selection) < 2:
         return None
     models = model_frequencies(selection)
     own = set(evaluation.selected)
