@@ -167,7 +167,7 @@ def _check_stability(stability: dict[str, Any] | None, say: Any) -> None:
     own = stability["own_frequency"]
     text = (
         f"{own:.0%} of {stability['n_resamples']} resamples select exactly these predictors; "
-        f"{stability['n_models']} different selections occur"
+        f"{stability['n_models']} selection(s) occur in all"
     )
     if own < UNSTABLE:
         say("warning", "Stability", f"{text}. Do not read the selection as the truth about causes.")

@@ -47,9 +47,10 @@ def describe_staircase(
 ) -> dict[str, Any]:
     """Return what every budget buys, up to half as much again as there was."""
     limits = problem.constraints
+    wider = problem  # with prices but without a budget the steps go up to the price of everything
     if card.limits.budget is not None:
         wider = problem.with_limits(budget=_BEYOND * limits.budget)
-    else:
+    elif not limits.fees and (limits.costs == 1.0).all():
         wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
     path = solve_path(wider, time_limit=time_limit)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
