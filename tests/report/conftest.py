@@ -5,17 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_names import HOSTILE, LEVELS
 
 import shortlist as sl
 from shortlist.report import validate_model, write_report
-
-HOSTILE = {
-    "age": '<script>alert("age")</script>',
-    "lab": "=HYPERLINK(\"x\")&'lab'",
-    "stage": "stage 🫀 $x$ {{ 7*7 }}",
-    "noise": "<img src=x onerror=alert(1)>" + "long " * 20,
-}
-LEVELS = {"II": "<b>II</b>", "III": "javascript:alert(3)"}
 
 
 @pytest.fixture(scope="session")

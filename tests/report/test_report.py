@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 import pandas as pd
 import pytest
-from report.conftest import HOSTILE, LEVELS
+from hostile_names import HOSTILE, LEVELS
 from scipy.special import expit
 
 import shortlist as sl
@@ -18,6 +18,7 @@ from shortlist.report import (
     describe_model,
     render_report,
     riley_sample_sizes,
+    validate_model,
     write_report,
 )
 from shortlist.report.checks import separating_predictors
@@ -167,7 +168,6 @@ def test_hostile_names_are_shown_as_they_are(hostile_report):
     text = " ".join(page.words)
     for name in (*HOSTILE.values(), *LEVELS.values()):
         assert name in text
-    assert "{{ 7*7 }}" in text and "49" not in HOSTILE["stage"]
     assert page.title.startswith("Prognostic model for </title><script>")
 
 
@@ -259,6 +259,14 @@ def test_packages_that_are_missing_are_told_before_the_work(patients, model, mon
     with pytest.raises(MissingDependencyError, match=r"shortlist\[report\]"):
         write_report(tmp_path / "r.html", model, *patients)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_too_few_events_are_told(patients):
+    table, _ = patients
+    y = np.arange(len(table)) < 2
+    model = sl.PrognosticModel(max_features=1, ridge=1.0).fit(table, y)
+    with pytest.raises(sl.InvalidProblemError, match="needs 3 patients of each outcome"):
+        validate_model(model, table, y)
 
 
 def test_the_name_must_be_that_of_a_page(patients, model, tmp_path):

@@ -22,6 +22,7 @@ def path(question: Question, as_json: AsJson = False) -> None:
     from ..choice import solve_path
     from .choice_view import print_table
 
+    question.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
         problem = question.problem(announce)
         announce("Finding what every budget buys")

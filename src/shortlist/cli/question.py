@@ -139,9 +139,9 @@ class Question:
         """The files that the question comes from."""
         return [self.data, self.costs, self.fees]
 
-    def check_limits(self) -> None:
-        """Raise unless the limits say what is affordable."""
-        if self.budget is None and self.max_features is None:
+    def check_limits(self, *, required: bool = True) -> None:
+        """Raise if the limits contradict each other or, if required, say nothing."""
+        if required and self.budget is None and self.max_features is None:
             raise InvalidProblemError(
                 "--budget: say what is affordable, with --budget and --costs, or with "
                 "--max-features."
@@ -151,7 +151,7 @@ class Question:
                 "--costs: a budget needs a price list; make one with `shortlist costs-template`, "
                 "or use --max-features."
             )
-        if self.budget is None and self.fees is not None:
+        if required and self.budget is None and self.fees is not None:
             raise InvalidProblemError("--fees: matter only with a --budget; give one.")
 
     def pose(self) -> tuple[Patients, PrognosticModel]:

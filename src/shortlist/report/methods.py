@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import __version__
+from .validation import N_FOLDS
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
 # What no program can know about a study.
@@ -150,10 +151,10 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
         f"{ridge}. "
     )
     if not performance["n_resamples"]:
-        return text + "The selection was validated by 3-fold cross-validation alone."
+        return text + f"The selection was validated by {N_FOLDS}-fold cross-validation alone."
     return text + (
         f"Internal validation: {performance['n_resamples']} bootstrap resamples, on each of which "
         "imputation, scaling, selection and fit were repeated with this ridge; Harrell's optimism "
         "was taken off the apparent performance. The choice of the ridge was not repeated. The "
-        "curves show predictions of 3-fold cross-validation."
+        f"curves show predictions of {N_FOLDS}-fold cross-validation."
     )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ShortlistWarning
+from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate
 from ..prognostic import PrognosticModel
 from ..prognostic.study import check_study, costs_without, fees_without
 from ..prognostic.transformer import DesignTransformer
+
+N_FOLDS = 3
 
 
 def validate_model(
@@ -64,6 +67,7 @@ def validate_model(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
         study = check_study(X, y, kinds=model.kinds, include=model.include, exclude=model.exclude)
+        _check_enough(study.labels, persons)
         gone = frozenset(study.names).difference(study.kinds)
         experiment = Experiment(
             study.table,
@@ -76,6 +80,7 @@ def validate_model(
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
+            n_folds=N_FOLDS,
             seed=seed,
             gap=model.gap,
             node_limit=model.node_limit,
@@ -85,3 +90,13 @@ def validate_model(
             names=list(study.kinds),
         )
     return evaluate(experiment, n_resamples, n_jobs=n_jobs, progress=progress)
+
+
+def _check_enough(labels: NDArray[Any], persons: ArrayLike | None) -> None:
+    owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
+    for outcome in np.unique(labels):
+        if len(np.unique(owners[labels == outcome])) < N_FOLDS:
+            raise InvalidProblemError(
+                f"report: repeats the selection in {N_FOLDS} folds, so it needs {N_FOLDS} patients "
+                f"of each outcome, but there are fewer with {outcome}; fit without a report."
+            )
