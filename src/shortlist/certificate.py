@@ -147,13 +147,20 @@ class Certificate:
 
         Loading checks the form only: whether the proof holds is for `verify` to say.
         """
+        return cls.load_attached(path)[0]
+
+    @classmethod
+    def load_attached(cls, path: str | os.PathLike[str]) -> tuple[Certificate, dict[str, Any]]:
+        """Read a certificate as `load` does, and the fields that `save` attached."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
         except (ValueError, RecursionError):  # not UTF-8, not JSON, or an endless number
             raise InvalidCertificateError(
                 f"path: {Path(path).name} is not JSON; pass a file that Certificate.save wrote."
             ) from None
-        return _parse(content)
+        certificate = _parse(content)
+        own = {"format", "version", *cls.__dataclass_fields__}
+        return certificate, {key: value for key, value in content.items() if key not in own}
 
 
 def _parse(content: Any) -> Certificate:

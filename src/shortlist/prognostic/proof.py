@@ -42,14 +42,13 @@ def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> N
 
 def load_proof(path: str | Path) -> tuple[ModelCard, Certificate]:
     """Read what `save_proof` wrote; anything else raises `InvalidCertificateError`."""
-    certificate = Certificate.load(path)
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    if _CARD not in content:
+    certificate, attached = Certificate.load_attached(path)
+    if _CARD not in attached:
         raise InvalidCertificateError(
             f"{path}: carries no model, so it does not say which problem it is about; pass a file "
             "that `shortlist fit --certificate` wrote."
         )
-    return ModelCard.parse(json.dumps(content[_CARD]), str(path)), certificate
+    return ModelCard.parse(json.dumps(attached[_CARD]), str(path)), certificate
 
 
 def problem_of(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> SubsetProblem:
