@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hostile_names import HOSTILE, LEVELS
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
@@ -197,17 +198,29 @@ def test_a_model_of_nothing_without_prices_and_resamples(patients, tmp_path):
     json.loads((tmp_path / "r.json").read_text(), parse_constant=pytest.fail)
 
 
-def test_a_search_that_was_cut_short_says_so(patients, tmp_path):
+def test_a_search_that_was_cut_short_says_so(patients, evaluation, tmp_path):
     table, y = patients
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         model = sl.PrognosticModel(max_features=2, ridge=0.001, node_limit=1, gap=1e-12).fit(
             table, y
         )
-    if model.status_ is sl.Status.OPTIMAL:
-        pytest.skip("one node was enough")
-    content = write_report(tmp_path / "r.html", model, table, y, n_resamples=0)
+    content = write_report(tmp_path / "r.html", model, table, y, evaluation=evaluation)
     assert not content["proof"]["is_optimal"]
-    assert "Not proven" in (tmp_path / "r.html").read_text()
+    text = (tmp_path / "r.html").read_text()
+    assert "Not proven" in text
+    # And the evaluation is that of another model, which is told too.
+    assert "It selects other predictors on the same patients" in text
+
+
+def test_an_evaluation_searches_no_longer_than_a_model_that_ran_out_of_time(patients):
+    table, y = patients
+    with pytest.warns(ConvergenceWarning):
+        model = sl.PrognosticModel(max_features=2, ridge=0.001, node_limit=1, gap=1e-12).fit(
+            table, y
+        )
+    model.node_limit, model.status_ = None, sl.Status.TIME_LIMIT  # as if a clock had stopped it
+    rows = validate_model(model, table, y, n_resamples=0).rows
+    assert rows["unproven"].iloc[0] > 0
 
 
 def test_resamples_fit_what_the_model_fits(model, evaluation):

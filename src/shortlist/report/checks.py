@@ -177,6 +177,15 @@ def _check_stability(stability: dict[str, Any] | None, say: Any) -> None:
 
 def _check_evaluation(content: dict[str, Any], say: Any) -> None:
     performance = content["performance"]
+    bought = {row["predictor"] for row in content["purchase"]["bought"]}
+    if bought != set(content["evaluated"]):
+        say(
+            "warning",
+            "Evaluation",
+            "It selects other predictors on the same patients than the model has "
+            f"({', '.join(content['evaluated'])}), so performance and stability are those of the "
+            "way to select, not of this model.",
+        )
     if not performance["n_resamples"]:
         say(
             "warning", "Optimism", "No resamples were asked for: nothing is corrected for optimism."

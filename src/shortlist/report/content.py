@@ -67,6 +67,7 @@ def describe_model(
     announce("Describing performance")
     performance = describe_performance(evaluation)
     content["performance"] = performance
+    content["evaluated"] = list(evaluation.selected)
     content["stability"] = describe_stability(evaluation)
     log_loss = next(
         row["estimate"] for row in performance["cross_validated"] if row["metric"] == "log_loss"

@@ -13,6 +13,7 @@ from ..evaluation import Evaluation, Experiment, evaluate
 from ..prognostic import PrognosticModel
 from ..prognostic.study import check_study, costs_without, fees_without
 from ..prognostic.transformer import DesignTransformer
+from ..result import Status
 
 N_FOLDS = 3
 
@@ -32,7 +33,7 @@ def validate_model(
 
     Imputation, scaling, levels, selection and fit are repeated from the start each time. The choice
     of the ridge is not: all are fitted with that of the model, so that what is judged is this
-    model.
+    model. If the model's search ran out of time, the others end after as many nodes as it had.
 
     Parameters
     ----------
@@ -83,13 +84,20 @@ def validate_model(
             n_folds=N_FOLDS,
             seed=seed,
             gap=model.gap,
-            node_limit=model.node_limit,
+            node_limit=_node_limit(model),
             preprocessor=DesignTransformer(
                 study.kinds, model.spline_knots, bool(model.missing_indicator)
             ),
             names=list(study.kinds),
         )
     return evaluate(experiment, n_resamples, n_jobs=n_jobs, progress=progress)
+
+
+def _node_limit(model: PrognosticModel) -> int | None:
+    """Return the nodes of each search: no more than the model had, if its time was not enough."""
+    if model.node_limit is None and model.status_ is Status.TIME_LIMIT:
+        return max(1, model.solution_.nodes)
+    return model.node_limit
 
 
 def _check_enough(labels: NDArray[Any], persons: ArrayLike | None) -> None:
