@@ -62,7 +62,8 @@ app = typer.Typer(
     cls=OneSentenceGroup,
     help=(
         "Buy the best predictors a budget allows, and prove that no others are better.\n\n"
-        "From patients and prices to a model: shortlist costs-template, then fit, then predict. "
+        "From patients and prices to a model: shortlist costs-template, then fit (with --report "
+        "for a page to hand in), then predict. "
         "To look closer: path, alternatives, verify. Each has a --help of its own."
     ),
     epilog=(

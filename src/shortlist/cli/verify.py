@@ -32,7 +32,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a proof in exact arithmetic, trusting neither the solver nor the file.
+    """Check a proof against the data, trusting neither the solver nor the file.
 
     PROOF carries the model and the problem that was posed: columns, preprocessing, ridge, prices,
     limits. The problem is built again from that and from DATA, its digest has to be that of the
