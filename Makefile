@@ -6,12 +6,13 @@ PYTHON ?= python3
 WORKERS ?= auto
 
 BIN := $(VENV)/bin
+DEMO := build/demo
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 
 .PHONY: help demo test test-slow test-all lint bench bench-full clean
 
 help:
-	@echo "make demo       what a budget of 10 buys, and what the greedy rule buys instead"
+	@echo "make demo       what a budget of 10 buys, what the greedy rule buys instead, and a report"
 	@echo "make test       the default tests"
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
@@ -22,6 +23,10 @@ help:
 
 demo: $(VENV)/.installed
 	$(BIN)/shortlist demo
+	mkdir -p $(DEMO)
+	$(BIN)/shortlist simulate $(DEMO)/patients.csv $(DEMO)/costs.csv --seed 11
+	$(BIN)/shortlist fit $(DEMO)/patients.csv --outcome outcome --costs $(DEMO)/costs.csv \
+		--budget 10 --ridge 1 --resamples 9 --report $(DEMO)/report.html
 
 test: $(VENV)/.installed-test
 	$(PYTEST)
@@ -51,7 +56,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[report]'
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python

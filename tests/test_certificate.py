@@ -369,3 +369,10 @@ def test_the_file_in_the_documentation_is_a_proof():
     verdict = sl.verify(problem, load_text(text))
     assert verdict.valid, verdict.reason
     assert verdict.gap < 1e-6
+
+
+def test_attached_fields_come_back_and_cannot_replace_its_own(certificate, tmp_path):
+    path = tmp_path / "proof.json"
+    certificate.save(path, {"card": {"a": [1, None]}, "objective": 0.0})
+    assert Certificate.load_attached(path) == (certificate, {"card": {"a": [1, None]}})
+    assert Certificate.load(path) == certificate

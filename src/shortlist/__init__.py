@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, evaluation, plots
+    from . import datasets, evaluation, plots, report
     from .backends import available_backends, solve
     from .certificate import Certificate
     from .choice import near_optimal, price_ranges, solve_path, substitutes
@@ -58,6 +58,7 @@ __all__ = [
     "near_optimal",
     "plots",
     "price_ranges",
+    "report",
     "solve",
     "solve_path",
     "substitutes",
@@ -93,7 +94,7 @@ _HOMES = {
     "substitutes": ".choice",
     "verify": ".verification",
 }
-_MODULES = ("datasets", "evaluation", "plots")
+_MODULES = ("datasets", "evaluation", "plots", "report")
 
 
 def __getattr__(name: str) -> Any:

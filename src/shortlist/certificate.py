@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import float_info
@@ -116,9 +117,13 @@ class Certificate:
     points: tuple[Point, ...]
     steps: tuple[Step, ...]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate as JSON; the file appears whole or not at all."""
-        content = {
+    def save(self, path: str | os.PathLike[str], attached: Mapping[str, Any] | None = None) -> None:
+        """Write the certificate as JSON; the file appears whole or not at all.
+
+        `attached` are more fields, of JSON values, for other readers of the file: `load` ignores
+        them.
+        """
+        content = dict(attached or {}) | {
             "format": FORMAT,
             "version": VERSION,
             "problem": self.problem,
@@ -142,13 +147,20 @@ class Certificate:
 
         Loading checks the form only: whether the proof holds is for `verify` to say.
         """
+        return cls.load_attached(path)[0]
+
+    @classmethod
+    def load_attached(cls, path: str | os.PathLike[str]) -> tuple[Certificate, dict[str, Any]]:
+        """Read a certificate as `load` does, and the fields that `save` attached."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
         except (ValueError, RecursionError):  # not UTF-8, not JSON, or an endless number
             raise InvalidCertificateError(
                 f"path: {Path(path).name} is not JSON; pass a file that Certificate.save wrote."
             ) from None
-        return _parse(content)
+        certificate = _parse(content)
+        own = {"format", "version", *cls.__dataclass_fields__}
+        return certificate, {key: value for key, value in content.items() if key not in own}
 
 
 def _parse(content: Any) -> Certificate:

@@ -114,3 +114,27 @@ def test_wrong_usage_ends_with_2_and_a_message(arguments: tuple[str, ...]) -> No
     assert result.exit_code == 2
     assert result.stderr
     assert "Traceback" not in result.output
+
+
+def test_what_is_not_proven_ends_with_3() -> None:
+    assert run("demo", "--backend", "univariable").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(28, "No space left on device"), "Error: No space left on device."),
+        (OSError("odd"), "Error: odd."),
+        (FileNotFoundError(2, "No such file", "a.csv"), "Error: a.csv: No such file."),
+    ],
+)
+def test_an_error_of_the_system_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
+) -> None:
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("shortlist.cli.comparison.compare", fail)
+    result = run("demo")
+    assert result.exit_code == 2
+    assert result.stderr.strip() == message

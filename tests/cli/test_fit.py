@@ -69,6 +69,25 @@ def test_json_traces_to_the_model_file(fit, clinic):
     assert record["model_file"] == str(clinic / "model.json")
 
 
+def test_a_report_is_written_beside_its_numbers(fit, clinic):
+    result = fit(*priced(clinic, 6), "--report", clinic / "r.html", "--resamples", "0", "--json")
+    assert result.exit_code == 0, result.output
+    record, content = json.loads(result.stdout), json.loads((clinic / "r.json").read_text())
+    assert record["report_file"] == str(clinic / "r.html")
+    assert content["model"] == record["model"]
+    assert "Prognostic model for fate = dead" in (clinic / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("r.pdf", "must end in .html"), ("costs.html", "is used twice")]
+)
+def test_a_report_that_cannot_be_written_is_told_before_the_work(fit, clinic, name, message):
+    result = fit(*priced(clinic, 6), "--report", clinic / name, "--model", clinic / "costs.json")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (clinic / "costs.json").exists()
+
+
 def test_ridge_is_tuned_unless_given(fit, clinic):
     tuned = fit("--max-features", "1", "--ridge", "tuned", "--json")
     assert len(json.loads(tuned.stdout)["model"]["search"]["tuning"]) == 4

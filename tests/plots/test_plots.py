@@ -13,7 +13,14 @@ import pytest
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
-from shortlist.plots import plot_fractions, plot_inclusion, plot_intervals
+from shortlist.plots import (
+    plot_calibration,
+    plot_decision_curve,
+    plot_fractions,
+    plot_inclusion,
+    plot_intervals,
+    plot_roc,
+)
 
 matplotlib.use("agg")
 from matplotlib import pyplot
@@ -47,10 +54,25 @@ INTERVALS = pd.DataFrame(
         "upper": [0.9, 0.95, 0.98, 1.0],
     }
 )
+CALIBRATION = pd.DataFrame(
+    {
+        "predicted": [0.1, 0.4, 0.8],
+        "observed": [0.2, 0.3, 0.9],
+        "lower": [0.1, 0.2, 0.7],
+        "upper": [0.3, 0.5, 1.0],
+    }
+)
+ROC = pd.DataFrame({"false_positive_rate": [0.0, 0.2, 1.0], "true_positive_rate": [0.0, 0.7, 1.0]})
+DECISION = pd.DataFrame(
+    {"threshold": [0.1, 0.5, 0.9], "model": [0.4, 0.3, 0.1], "everyone": [0.35, 0.0, -4.0]}
+)
 PLOTS: list[tuple[Callable[..., Any], pd.DataFrame]] = [
     (plot_fractions, FRACTIONS),
     (plot_inclusion, INCLUSION),
     (plot_intervals, INTERVALS),
+    (plot_calibration, CALIBRATION),
+    (plot_roc, ROC),
+    (plot_decision_curve, DECISION),
 ]
 
 
@@ -82,7 +104,7 @@ def test_optional_columns(
         with pytest.raises(sl.InvalidProblemError, match=f"frame: has no column '{needed}'"):
             plot(frame.drop(columns=optional))
     else:
-        plot(frame.drop(columns=optional, errors="ignore")[: len(frame) // 2])
+        plot(frame.drop(columns=optional, errors="ignore")[: max(1, len(frame) // 2)])
 
 
 @pytest.mark.parametrize(("plot", "frame"), PLOTS)
@@ -136,3 +158,17 @@ def test_intervals_are_where_the_table_says() -> None:
     assert ends == INTERVALS[["lower", "upper"]].to_numpy().tolist()
     points = [x for line in ax.lines for x in line.get_xdata()]
     assert points == INTERVALS["estimate"].tolist()
+
+
+def test_curves_show_the_table() -> None:
+    diagonal, curve = plot_roc(ROC).lines
+    assert curve.get_ydata().tolist() == ROC["true_positive_rate"].tolist()
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
+    (groups,) = plot_calibration(CALIBRATION).containers
+    assert groups[0].get_xydata().tolist() == CALIBRATION[["predicted", "observed"]].values.tolist()
+    ax = plot_decision_curve(DECISION)
+    drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
+    assert drawn["the model"] == DECISION["model"].tolist()
+    assert drawn["everyone"] == DECISION["everyone"].tolist()
+    assert drawn["no one"] == [0.0, 0.0]
+    assert ax.get_ylim()[0] > -1  # what is hopeless does not squeeze the rest

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROUNDING = 1e-9  # what a budget may exceed itself by, relatively, as in `constraints`
+_LIMIT_LABELS = {"budget": "budget", "max_features": "number of predictors"}
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,20 @@ class Path:
 
     def plot(self) -> Figure:
         """Draw the staircase, and below it which predictors each step buys (extra `plots`)."""
-        from .path_figure import draw_path
+        from ..plots import plot_staircase
 
-        return draw_path(self)
+        steps = pd.DataFrame(
+            {
+                "limit": [step.limit for step in self.steps],
+                "objective": [step.solution.objective for step in self.steps],
+                "predictors": [
+                    [self.names[g] for g in step.solution.support] for step in self.steps
+                ],
+            }
+        )
+        return plot_staircase(
+            steps, xlabel=_LIMIT_LABELS[self.limit_name], highest=self.highest_limit
+        )
 
 
 def solve_path(

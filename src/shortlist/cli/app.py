@@ -15,12 +15,16 @@ from ..errors import (
     InvalidProblemError,
     MissingDependencyError,
 )
+from .alternatives import alternatives
 from .costs_template import costs_template
 from .demo import demo
+from .export import export
 from .fit import fit
+from .path import path
 from .predict import predict
 from .simulate import simulate
 from .study import study
+from .verify import verify
 
 # What the package raises when it is given something wrong: each message is one sentence.
 _TOLD = (
@@ -45,7 +49,8 @@ class OneSentenceGroup(TyperGroup):
         except BrokenPipeError:
             raise  # whoever reads our output has seen enough
         except OSError as error:
-            message = f"{error.filename}: {error.strerror}."
+            where = "" if error.filename is None else f"{error.filename}: "
+            message = f"{where}{error.strerror or error}."
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(130) from None
@@ -57,12 +62,13 @@ app = typer.Typer(
     cls=OneSentenceGroup,
     help=(
         "Buy the best predictors a budget allows, and prove that no others are better.\n\n"
-        "From patients and prices to a model: shortlist costs-template, then fit, then predict. "
-        "Each has a --help of its own."
+        "From patients and prices to a model: shortlist costs-template, then fit (with --report "
+        "for a page to hand in), then predict. "
+        "To look closer: path, alternatives, verify. Each has a --help of its own."
     ),
     epilog=(
-        "Exit codes: 0 done; 2 wrong input, told in one sentence; 3 done, but a limit came before "
-        "the proof; 130 interrupted."
+        "Exit codes: 0 done; 1 a proof does not hold; 2 wrong input, told in one sentence; 3 done, "
+        "but a limit came before the proof; 130 interrupted."
     ),
     rich_markup_mode="markdown",
     no_args_is_help=True,
@@ -105,4 +111,8 @@ app.command()(simulate)
 app.command()(costs_template)
 app.command()(fit)
 app.command()(predict)
+app.command()(path)
+app.command()(alternatives)
+app.command()(verify)
+app.command()(export)
 app.add_typer(study, name="study")

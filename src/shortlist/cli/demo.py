@@ -35,6 +35,7 @@ def demo(
     """Show on synthetic patients what a budget buys, next to what the greedy rule buys."""
     from rich.console import Console
 
+    from ..result import Status
     from .comparison import as_record, compare
     from .demo_view import render
 
@@ -51,3 +52,5 @@ def demo(
         typer.echo(json.dumps(as_record(comparison), indent=2))
     else:
         render(comparison, Console())
+    if comparison.best.status is not Status.OPTIMAL:
+        raise typer.Exit(3)

@@ -18,6 +18,12 @@ from ..prognostic.term import Effect
 from ..result import Status
 from .patients import Patients
 
+_HINTS = {
+    "model": "Predict with: shortlist predict {} NEW.csv",
+    "certificate": "Check it with: shortlist verify {} DATA.csv",
+    "report": "Open it in a browser.",
+}
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -26,7 +32,7 @@ class Fitted:
     card: ModelCard
     estimator: PrognosticModel
     patients: Patients
-    path: Path | None
+    files: dict[str, Path | None]
     notes: list[str]
     seconds: float
 
@@ -47,9 +53,8 @@ def as_record(fitted: Fitted) -> dict[str, Any]:
         ],
         "apparent_auc": fitted.auc,
         "seconds": fitted.seconds,
-        "model_file": None if fitted.path is None else str(fitted.path),
         "notes": fitted.notes,
-    }
+    } | {f"{name}_file": None if path is None else str(path) for name, path in fitted.files.items()}
 
 
 def render(fitted: Fitted) -> None:
@@ -133,10 +138,11 @@ def _conclusions(fitted: Fitted) -> list[Text]:
         proof,
         f"{ridge}. AUC on the same patients: {fitted.auc:.3f}, which flatters every model.",
     ]
-    if fitted.path is not None:
-        lines.append(
-            f"{fitted.path} is written. Predict with: shortlist predict {fitted.path} NEW.csv"
-        )
+    lines += [
+        f"{path} is written. {_HINTS[name].format(path)}"
+        for name, path in fitted.files.items()
+        if path is not None
+    ]
     return [Text(line) for line in lines]
 
 

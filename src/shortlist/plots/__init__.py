@@ -4,16 +4,22 @@ They need the extra `shortlist[plots]`. Colours are told apart with any colour v
 of Okabe and Ito), and methods by marker and line or hatching too, so that grey print is legible.
 """
 
+from .curves import plot_calibration, plot_decision_curve, plot_roc
 from .fractions import plot_fractions
 from .inclusion import plot_inclusion
 from .intervals import plot_intervals
 from .profile import plot_profile
 from .spread import plot_spread
+from .staircase import plot_staircase
 
 __all__ = [
+    "plot_calibration",
+    "plot_decision_curve",
     "plot_fractions",
     "plot_inclusion",
     "plot_intervals",
     "plot_profile",
+    "plot_roc",
     "plot_spread",
+    "plot_staircase",
 ]

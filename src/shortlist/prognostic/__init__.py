@@ -1,6 +1,14 @@
-"""From a table of patients to a fitted model that can be saved, read and used."""
+"""From a table of patients to a fitted model that can be saved, read, proven and used."""
 
 from .card import ModelCard
 from .model import PrognosticModel
+from .proof import load_proof, problem_of, save_proof, verify_model
 
-__all__ = ["ModelCard", "PrognosticModel"]
+__all__ = [
+    "ModelCard",
+    "PrognosticModel",
+    "load_proof",
+    "problem_of",
+    "save_proof",
+    "verify_model",
+]

@@ -255,14 +255,18 @@ class ModelCard(Plain):
             If anything in it is missing, unknown or wrong; the message is one sentence.
         """
         path = Path(path)
-        text = _read(path)
+        return cls.parse(_read(path), str(path))
+
+    @classmethod
+    def parse(cls, text: str, source: str) -> ModelCard:
+        """Return the model that a text holds; `source` is where it comes from, for messages."""
         try:
             json.loads(text, object_pairs_hook=_unique)
             return cls.model_validate_json(text)
         except ValidationError as error:
-            raise InvalidFileError(f"{path}: {_sentence(error)}") from None
+            raise InvalidFileError(f"{source}: {_sentence(error)}") from None
         except (ValueError, RecursionError) as error:
-            raise InvalidFileError(f"{path}: is not a model file ({error}).") from None
+            raise InvalidFileError(f"{source}: is not a model file ({error}).") from None
 
     def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
         absent = [term.name for term in self.terms if term.name not in table.columns]

@@ -88,6 +88,18 @@ class Design:
         matrix = np.ascontiguousarray(unordered_matrix[:, order], dtype=np.float64)
         return cls(transformer, tuple(table.columns), [unordered[i] for i in order], order, matrix)
 
+    def transform(self, table: pd.DataFrame) -> Float:
+        """Return the matrix of other rows; a level that the fit has not seen counts as missing."""
+        known = table.copy()
+        for block, fitted, names in self.transformer.transformers_:
+            if block == "categorical":
+                for name, levels in zip(
+                    names, fitted.named_steps["encode"].categories_, strict=True
+                ):
+                    known[name] = known[name].where(known[name].isin(levels), np.nan)
+        matrix: Float = self.transformer.transform(known)[:, self.order]
+        return matrix
+
     def entries_of(self, block: str, coef: Float) -> Float:
         """Return the entries of `coef` (one per column of the matrix) that belong to a block."""
         unordered = np.empty_like(coef)

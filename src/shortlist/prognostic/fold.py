@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from ..errors import InvalidProblemError
+from ..errors import InvalidProblemError, shown
 from .study import Study
 
 Int = NDArray[np.int64]
@@ -40,8 +40,12 @@ def make_folds(
         cv = splitter(n_folds, shuffle=True, random_state=random_state)
     try:
         folds = list(check_cv(cv).split(study.table, study.labels, owners))
-    except ValueError as error:
-        raise InvalidProblemError(f"cv: {error}") from None
+    except ValueError:
+        raise InvalidProblemError(
+            f"cv: {shown(cv)} cannot split {len(study.labels)} row(s) into folds with both outcomes"
+            f"{'' if owners is None else ' and each person in one of them'}; use fewer folds or "
+            "give a ridge."
+        ) from None
     for fold in folds:
         for rows in fold:
             if len(np.unique(study.labels[rows])) < 2:

@@ -1,0 +1,104 @@
+"""`shortlist alternatives`: models that are nearly as good, and what to buy instead."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from .parameter import AsJson
+from .progress import noting, working
+from .question import Question, asking
+
+
+@asking
+def alternatives(
+    question: Question,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="How much worse, relative to the best: 0.01 is 1 %.")
+    ] = 0.01,
+    limit: Annotated[int, typer.Option(min=1, help="Most models to list, the best ones.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List all models that are nearly as good as the best, and the substitute of each predictor."""
+    from ..choice import near_optimal, substitutes
+    from ..result import Status
+    from .choice_view import print_table
+
+    question.check_limits()
+    with noting() as notes, working("Reading") as announce:
+        problem = question.problem(announce)
+        announce("Listing models")
+        seconds = question.time_limit
+        models = near_optimal(problem, tolerance, limit, time_limit=seconds)
+        announce("Finding substitutes")
+        instead = substitutes(problem, time_limit=seconds)
+    names = models.names
+    cut_short = not models.is_complete and len(models) < limit
+    proven = not cut_short and all(
+        solution.status is Status.OPTIMAL
+        for solution in (instead.best, *(item.solution for item in instead))
+    )
+    best = instead.best.objective
+    listed: list[dict[str, Any]] = [
+        {
+            "excess": model.objective / models[0].objective - 1,
+            "objective": model.objective,
+            "cost": model.cost,
+            "predictors": [names[g] for g in model.support],
+        }
+        for model in models
+    ]
+    replaced: list[dict[str, Any]] = [
+        {
+            "without": names[item.predictor],
+            "increase": item.increase / best,
+            "objective": item.solution.objective,
+            "cost": item.solution.cost,
+            "gained": [names[g] for g in item.gained],
+            "lost": [names[g] for g in item.lost],
+        }
+        for item in instead
+    ]
+    if as_json:
+        record = {
+            "ridge": problem.ridge,
+            "tolerance": tolerance,
+            "complete": models.is_complete,
+            "proven": proven,
+            "models": listed,
+            "substitutes": replaced,
+            "notes": notes,
+        }
+        typer.echo(json.dumps(record, indent=2))
+    else:
+        print_table(
+            f"Models whose penalised loss is at most {100 * tolerance:g} % above the best",
+            ["worse by", "cost", "predictors"],
+            [(f"{m['excess']:.2%}", f"{m['cost']:g}", ", ".join(m["predictors"])) for m in listed],
+        )
+        typer.echo(
+            "These are all."
+            if models.is_complete
+            else "There may be more: the time limit came first."
+            if cut_short
+            else f"There are more; these are the best {limit} (--limit)."
+        )
+        print_table(
+            "If a predictor cannot be measured",
+            ["without", "worse by", "cost", "bought instead", "given up too"],
+            [
+                (
+                    row["without"],
+                    f"{row['increase']:.2%}",
+                    f"{row['cost']:g}",
+                    ", ".join(row["gained"]),
+                    ", ".join(name for name in row["lost"] if name != row["without"]),
+                )
+                for row in replaced
+            ],
+        )
+        typer.echo(f"Ridge {problem.ridge:g}. " + ("All of it is proven." if proven else ""))
+    if not proven:
+        raise typer.Exit(3)

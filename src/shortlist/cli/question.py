@@ -1,0 +1,234 @@
+"""The question that patients, prices and limits pose: the options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from ..errors import InvalidProblemError
+from .parameter import DataFile, OutcomeColumn, PersonColumn, split_names
+
+if TYPE_CHECKING:
+    from ..problem import SubsetProblem
+    from ..prognostic import PrognosticModel
+    from .patients import Patients
+
+_LIMITS = "What is affordable"
+_COLUMNS = "What the columns are"
+_SEARCH = "How to search"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Patients, prices and limits as a command is given them."""
+
+    data: DataFile
+    outcome: OutcomeColumn
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE", help="The value of the outcome that is the event, if not 1 or yes."
+        ),
+    ] = None
+    person: PersonColumn = None
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Upper limit on the total cost; needs --costs.", rich_help_panel=_LIMITS
+        ),
+    ] = None
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The price list: a predictor and its cost per row. "
+            "`shortlist costs-template` makes one to fill in.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None
+    fees: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Fees paid once: an amount, then the predictors that share it, per row.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None
+    max_features: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Upper limit on the number of predictors.", rich_help_panel=_LIMITS
+        ),
+    ] = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Predictors that must be bought, with commas between them.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns that are no predictors.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns whose numbers are codes, not amounts.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns whose numbers are amounts.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+    spline_knots: Annotated[
+        int | None,
+        typer.Option(
+            min=3,
+            max=5,
+            help="Bend numbers by natural cubic splines with as many knots.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+    missing_indicator: Annotated[
+        bool,
+        typer.Option(
+            "--missing-indicator",
+            help="Let a missing value tell something by being missing.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = False
+    ridge: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="Strength of the L2 penalty, or 'tuned' by cross-validation.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "tuned"
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="Stop a search with the best model so far, and exit code 3. Tuning the ridge "
+            "may take as long again.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
+
+    @property
+    def inputs(self) -> list[Path | None]:
+        """The files that the question comes from."""
+        return [self.data, self.costs, self.fees]
+
+    def check_limits(self, *, required: bool = True) -> None:
+        """Raise if the limits contradict each other or, if required, say nothing."""
+        if required and self.budget is None and self.max_features is None:
+            raise InvalidProblemError(
+                "--budget: say what is affordable, with --budget and --costs, or with "
+                "--max-features."
+            )
+        if self.budget is not None and self.costs is None:
+            raise InvalidProblemError(
+                "--costs: a budget needs a price list; make one with `shortlist costs-template`, "
+                "or use --max-features."
+            )
+        if required and self.budget is None and self.fees is not None:
+            raise InvalidProblemError("--fees: matter only with a --budget; give one.")
+
+    def pose(self) -> tuple[Patients, PrognosticModel]:
+        """Read the files; return the patients, and the model that is to be fitted to them."""
+        from ..prognostic import PrognosticModel
+        from ..tables import read_costs, read_fees
+        from .patients import read_patients
+
+        ridge = _parse_ridge(self.ridge)
+        patients = read_patients(self.data, self.outcome, self.positive, self.person)
+        names = list(patients.predictors.columns)
+        model = PrognosticModel(
+            max_features=self.max_features,
+            budget=self.budget,
+            costs=None if self.costs is None else read_costs(self.costs, names),
+            fees=None if self.fees is None else read_fees(self.fees, names),
+            include=split_names(self.include, names),
+            exclude=split_names(self.exclude, names),
+            kinds=_kinds(split_names(self.categorical, names), split_names(self.numeric, names)),
+            spline_knots=self.spline_knots,
+            missing_indicator=self.missing_indicator,
+            ridge=ridge,
+            time_limit=self.time_limit,
+        )
+        return patients, model
+
+    def problem(self, announce: Callable[[str], None]) -> SubsetProblem:
+        """Read the files and return the problem, its ridge tuned unless it is given."""
+        patients, model = self.pose()
+        if model.ridge is None:
+            model.fit(patients.predictors, patients.events, patients.persons, announce)
+        return model.problem(patients.predictors, patients.events)
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command, whose first parameter is a `Question`, take its fields as options."""
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        question = Question(**{field.name: values.pop(field.name) for field in fields(Question)})
+        command(question, **values)
+
+    types = get_type_hints(Question, include_extras=True)
+    own_types = get_type_hints(command, include_extras=True)
+    parameters = [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=types[field.name],
+        )
+        for field in fields(Question)
+    ]
+    parameters += [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own_types[parameter.name])
+        for parameter in list(signature(command).parameters.values())[1:]
+    ]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parse_ridge(ridge: str) -> float | None:
+    if ridge == "tuned":
+        return None
+    try:
+        return float(ridge)
+    except ValueError:
+        raise InvalidProblemError(
+            f"--ridge: must be a number greater than 0 or 'tuned', not {ridge!r}."
+        ) from None
+
+
+def _kinds(categorical: list[str], numeric: list[str]) -> dict[str, str]:
+    both = set(categorical).intersection(numeric)
+    if both:
+        raise InvalidProblemError(
+            f"--categorical and --numeric: {min(both)!r} is in both; remove it from one."
+        )
+    return dict.fromkeys(categorical, "categorical") | dict.fromkeys(numeric, "numeric")

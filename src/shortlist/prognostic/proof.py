@@ -1,0 +1,150 @@
+"""The proof of a fitted model, for someone who has the data but did not fit it.
+
+The file is a certificate that carries the card of its model. The card states the problem: columns
+and what they are, preprocessing, ridge, prices and limits. From it and the patients the problem
+is built anew, and the certificate's digest says whether it is the one that was solved.
+"""
+
+from __future__ import annotations
+
+import json
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from ..certificate import Certificate
+from ..errors import InvalidCertificateError, InvalidProblemError, shown
+from ..problem import SubsetProblem
+from ..verification import Verdict, verify
+from .card import ModelCard
+from .model import PrognosticModel
+
+_CARD = "card"  # the field of the certificate's file that holds the model
+_TOLERANCE = 1e-6  # between log-odds in original units and those of the problem's matrix
+_ROUNDING = 1e-8  # by which, relatively, a bound in floating point may exceed the proven one
+
+
+def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> None:
+    """Write a certificate that carries the card of its model.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, which `Certificate.load` reads too.
+    card, certificate
+        `card_` and `certificate_` of a fitted `PrognosticModel`.
+    """
+    certificate.save(path, {_CARD: card.model_dump(mode="json")})
+
+
+def load_proof(path: str | Path) -> tuple[ModelCard, Certificate]:
+    """Read what `save_proof` wrote; anything else raises `InvalidCertificateError`."""
+    certificate, attached = Certificate.load_attached(path)
+    if _CARD not in attached:
+        raise InvalidCertificateError(
+            f"{path}: carries no model, so it does not say which problem it is about; pass a file "
+            "that `shortlist fit --certificate` wrote."
+        )
+    return ModelCard.parse(json.dumps(attached[_CARD]), str(path)), certificate
+
+
+def problem_of(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> SubsetProblem:
+    """Return the problem that a card answers, for these patients.
+
+    Parameters
+    ----------
+    card : ModelCard
+        Of the model.
+    X : DataFrame
+        The columns that could be bought; others are ignored.
+    y : array-like of shape (n_rows,)
+        1 for the event, 0 otherwise.
+
+    Returns
+    -------
+    SubsetProblem
+        As `fit` solved it, if the patients are the same.
+    """
+    return _restated(card).problem(_candidates(card, X), y)
+
+
+def verify_model(
+    card: ModelCard, certificate: Certificate, X: pd.DataFrame, y: ArrayLike
+) -> Verdict:
+    """Check that a certificate proves what a card says, for these patients.
+
+    Parameters
+    ----------
+    card, certificate
+        As `load_proof` returns them.
+    X, y
+        As for `problem_of`.
+
+    Returns
+    -------
+    Verdict
+        As `shortlist.verify` gives it. The card has to be that of the certificate's model too: the
+        same predictions for all patients, the same objective, and no higher a bound.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> from shortlist.prognostic import verify_model
+    >>> patients = pd.DataFrame({"age": [40, 50, 60, 70], "smoker": [True, False, True, True]})
+    >>> model = sl.PrognosticModel(max_features=1, ridge=0.1).fit(patients, [0, 0, 1, 1])
+    >>> verify_model(model.card_, model.certificate_, patients, [0, 0, 1, 1]).valid
+    True
+    >>> verify_model(model.card_, model.certificate_, patients, [0, 1, 0, 1]).reason
+    'The patients are not those that the model was fitted to.'
+    """
+    table = _candidates(card, X)
+    if _restated(card).data_hash(table, y) != card.data.sha256:
+        return _refused("The patients are not those that the model was fitted to.")
+    problem = problem_of(card, X, y)
+    verdict = verify(problem, certificate)
+    if not verdict.valid:
+        return verdict
+    coef = np.zeros(problem.n_columns)
+    coef[list(certificate.model.columns)] = certificate.model.values
+    proven = problem.decision_function(coef, certificate.model.intercept)
+    difference = np.abs(card.log_odds(table) - proven).max(initial=0.0)
+    if difference > _TOLERANCE * (1.0 + np.abs(proven).max(initial=0.0)):
+        return _refused("The model predicts otherwise than the one that the certificate proves.")
+    search = card.search
+    highest = certificate.lower_bound + _ROUNDING * certificate.objective
+    if search.objective != certificate.objective or search.lower_bound > highest:
+        return _refused("The model claims another objective or bound than the certificate.")
+    return verdict
+
+
+def _restated(card: ModelCard) -> PrognosticModel:
+    limits = card.limits
+    return PrognosticModel(
+        max_features=limits.max_features,
+        budget=limits.budget,
+        costs={candidate.name: candidate.cost for candidate in card.candidates},
+        fees=[(fee.amount, fee.members) for fee in limits.fees],
+        include=limits.include,
+        kinds={candidate.name: candidate.kind for candidate in card.candidates},
+        spline_knots=card.preprocessing.spline_knots,
+        missing_indicator=card.preprocessing.missing_indicator,
+        ridge=card.search.ridge,
+    )
+
+
+def _candidates(card: ModelCard, X: pd.DataFrame) -> pd.DataFrame:
+    names = [candidate.name for candidate in card.candidates]
+    absent = [name for name in names if name not in X.columns]
+    if absent:
+        raise InvalidProblemError(
+            f"X: there is no column {shown(absent[0])}, which could be bought; pass the patients "
+            "that the model was fitted to."
+        )
+    return X[names]
+
+
+def _refused(reason: str) -> Verdict:
+    return Verdict(False, 0.0, inf, reason)

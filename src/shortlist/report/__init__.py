@@ -1,0 +1,22 @@
+"""A report about a fitted prognostic model, to read, to print and to hand in.
+
+`write_report` does it all; `validate_model`, `describe_model` and `render_report` are its parts.
+The extra `shortlist[report]` brings what it needs.
+"""
+
+from .content import describe_model
+from .page import render_report, require_packages
+from .sample_size import SampleSizes, riley_sample_sizes
+from .validation import validate_model
+from .write import report_data_path, write_report
+
+__all__ = [
+    "SampleSizes",
+    "describe_model",
+    "render_report",
+    "report_data_path",
+    "require_packages",
+    "riley_sample_sizes",
+    "validate_model",
+    "write_report",
+]

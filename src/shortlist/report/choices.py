@@ -1,0 +1,137 @@
+"""The choice in the report: its proof, other budgets, other models, substitutes."""
+
+from __future__ import annotations
+
+from math import ceil, inf
+from typing import Any
+
+from ..choice import near_optimal, solve_path, substitutes
+from ..choice.near_optimal import TIE
+from ..problem import SubsetProblem
+from ..prognostic import ModelCard, PrognosticModel
+from ..result import Status
+from ..verification import verify
+
+TOLERANCE = 0.01
+MOST_MODELS = 20
+WORTHWHILE = 0.01  # of the loss
+_BEYOND = 1.5  # how far above the limits the staircase is climbed, relative to them
+
+
+def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> dict[str, Any]:
+    """Return what was proven, and what the independent checker says about it."""
+    search = model.card_.search
+    verdict = None if model.certificate_ is None else verify(problem, model.certificate_)
+    return {
+        "status": search.status,
+        "is_optimal": search.status == Status.OPTIMAL.value,
+        "objective": search.objective,
+        "lower_bound": search.lower_bound,
+        "gap": search.gap,
+        "gap_target": search.gap_target,
+        "nodes": search.nodes,
+        "ridge": search.ridge,
+        "checked": verdict is not None,
+        "valid": verdict is not None and verdict.valid,
+        "reason": "" if verdict is None else verdict.reason,
+        "checked_lower_bound": verdict.lower_bound if verdict and verdict.valid else None,
+        "checked_upper_bound": verdict.upper_bound if verdict and verdict.valid else None,
+        "checked_gap": verdict.gap if verdict and verdict.valid else None,
+        "problem_digest": problem.digest,
+    }
+
+
+def describe_staircase(
+    card: ModelCard, problem: SubsetProblem, time_limit: float | None
+) -> dict[str, Any]:
+    """Return what every budget buys, up to half as much again as there was."""
+    limits = problem.constraints
+    wider = problem  # with prices but without a budget the steps go up to the price of everything
+    if card.limits.budget is not None:
+        wider = problem.with_limits(budget=_BEYOND * limits.budget)
+    elif not limits.fees and (limits.costs == 1.0).all():
+        wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
+    path = solve_path(wider, time_limit=time_limit)
+    own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
+    steps: list[dict[str, Any]] = [
+        {
+            "limit": step.limit,
+            "objective": step.solution.objective,
+            "predictors": [path.names[g] for g in step.solution.support],
+            "gained": [path.names[g] for g in step.gained],
+            "lost": [path.names[g] for g in step.lost],
+            "is_chosen": False,
+        }
+        for step in path
+    ]
+    within = own * (1 + TIE) if own < inf else inf
+    chosen = max(i for i, step in enumerate(path) if step.limit <= within)
+    steps[chosen]["is_chosen"] = True
+    nothing = steps[0]["objective"]
+    for step in steps:
+        step["reduction"] = 1.0 - step["objective"] / nothing
+    return {
+        "limit_name": path.limit_name,
+        "own_limit": own if own < inf else None,
+        "highest_limit": path.highest_limit if path.highest_limit < inf else None,
+        "is_proven": path.is_certified,
+        "steps": steps,
+        "next": _first_step(steps, chosen, 0.0),
+        "worthwhile": WORTHWHILE,
+        "next_worthwhile": _first_step(steps, chosen, WORTHWHILE),
+    }
+
+
+def _first_step(
+    steps: list[dict[str, Any]], chosen: int, smallest_gain: float
+) -> dict[str, Any] | None:
+    """Return the first step above the chosen one that lowers its loss by at least a share."""
+    own = steps[chosen]["objective"]
+    for step in steps[chosen + 1 :]:
+        gain = 1.0 - step["objective"] / own
+        if gain >= smallest_gain:
+            before = steps[chosen]["predictors"]
+            return {
+                "limit": step["limit"],
+                "gain": gain,
+                "gained": [name for name in step["predictors"] if name not in before],
+                "lost": [name for name in before if name not in step["predictors"]],
+            }
+    return None
+
+
+def describe_alternatives(problem: SubsetProblem, time_limit: float | None) -> dict[str, Any]:
+    """Return the models that are nearly as good, and the substitute of each predictor."""
+    models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit)
+    instead = substitutes(problem, time_limit=time_limit)
+    names = models.names
+    best = models[0]
+    own = set(best.support)
+    rows: list[dict[str, Any]] = [
+        {
+            "excess": other.objective / best.objective - 1.0,
+            "cost": other.cost,
+            "predictors": [names[g] for g in other.support],
+            "gained": [names[g] for g in other.support if g not in own],
+            "lost": [names[g] for g in best.support if g not in other.support],
+        }
+        for other in models
+    ]
+    return {
+        "tolerance": TOLERANCE,
+        "most": MOST_MODELS,
+        "is_complete": models.is_complete,
+        "models": rows,
+        "n_ties": sum(row["excess"] <= TIE for row in rows[1:]),
+        "substitutes": [
+            {
+                "without": names[item.predictor],
+                "increase": item.increase / instead.best.objective,
+                "cost": item.solution.cost,
+                "gained": [names[g] for g in item.gained],
+                "lost": [names[g] for g in item.lost if g != item.predictor],
+                "is_proven": item.solution.status is Status.OPTIMAL,
+            }
+            for item in instead
+        ],
+    }

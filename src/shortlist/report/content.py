@@ -1,0 +1,81 @@
+"""Everything that a report says, as JSON values: the report is rendered from these alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..errors import ShortlistWarning
+from ..evaluation import Evaluation
+from ..prognostic import PrognosticModel
+from ..prognostic.study import as_table
+from .checks import describe_checks, describe_missing, separating_predictors
+from .choices import describe_alternatives, describe_proof, describe_staircase
+from .equation import describe_equation, describe_example, describe_purchase
+from .methods import AUTHORS_ITEMS, describe_methods, describe_versions
+from .performance import describe_performance, describe_stability
+from .sample_size import describe_sample_size
+
+
+def describe_model(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    evaluation: Evaluation,
+    announce: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Return the content of a report.
+
+    Parameters
+    ----------
+    model : PrognosticModel
+        Fitted.
+    X, y
+        What it was fitted to.
+    evaluation : Evaluation
+        Of this model, as `validate_model` gives it.
+    announce : callable
+        Told in words what is going on.
+
+    Returns
+    -------
+    dict
+        JSON values.
+    """
+    card = model.card_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
+        problem = model.problem(X, y)
+    content: dict[str, Any] = {
+        "format": "shortlist report",
+        "format_version": 1,
+        "versions": describe_versions(),
+        "model": card.model_dump(mode="json"),
+        "purchase": describe_purchase(card),
+        "equation": describe_equation(card),
+        "example": describe_example(card),
+    }
+    announce("Checking the proof")
+    content["proof"] = describe_proof(model, problem)
+    announce("Finding what other budgets buy")
+    content["staircase"] = describe_staircase(card, problem, model.time_limit)
+    announce("Listing alternatives")
+    content["alternatives"] = describe_alternatives(problem, model.time_limit)
+    announce("Describing performance")
+    performance = describe_performance(evaluation)
+    content["performance"] = performance
+    content["evaluated"] = list(evaluation.selected)
+    content["stability"] = describe_stability(evaluation)
+    log_loss = next(
+        row["estimate"] for row in performance["cross_validated"] if row["metric"] == "log_loss"
+    )
+    content["sample_size"] = describe_sample_size(problem, log_loss)
+    content["missing"] = describe_missing(card, as_table(X))
+    content["separating"] = separating_predictors(problem, model.solution_.support)
+    content["checks"] = describe_checks(content)
+    content["methods"] = describe_methods(content)
+    content["authors_items"] = AUTHORS_ITEMS
+    return content

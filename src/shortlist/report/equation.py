@@ -1,0 +1,122 @@
+"""The model in the report: what was bought, the equation, an example, odds ratios."""
+
+from __future__ import annotations
+
+from math import exp, isfinite
+from typing import Any
+
+import pandas as pd
+
+from ..prognostic import ModelCard
+from ..prognostic.term import BooleanTerm, NumericTerm, Term
+
+
+def describe_purchase(card: ModelCard) -> dict[str, Any]:
+    """Return what was bought and what was not, with prices."""
+    bought = {term.name for term in card.terms}
+    return {
+        "bought": [
+            {"predictor": item.name, "kind": item.kind, "cost": item.cost}
+            for item in card.candidates
+            if item.bought
+        ],
+        "fees": [
+            {"amount": fee.amount, "members": [name for name in fee.members if name in bought]}
+            for fee in card.limits.fees
+            if bought.intersection(fee.members)
+        ],
+        "not_bought": [
+            {"predictor": item.name, "kind": item.kind, "cost": item.cost}
+            for item in card.candidates
+            if not item.bought
+        ],
+        "not_bought_fees": [
+            {"amount": fee.amount, "members": list(fee.members)}
+            for fee in card.limits.fees
+            if not bought.intersection(fee.members)
+        ],
+        "n_bought": len(card.terms),
+        "n_candidates": len(card.candidates),
+        "cost": card.cost,
+        "budget": card.limits.budget,
+        "max_features": card.limits.max_features,
+        "include": list(card.limits.include),
+    }
+
+
+def describe_equation(card: ModelCard) -> dict[str, Any]:
+    """Return the intercept and everything that is added to it."""
+    return {
+        "intercept": card.intercept,
+        "parts": [part for term in card.terms for part in _parts(term)],
+        "splines": [
+            {"predictor": term.name, "knots": list(term.knots)}
+            for term in card.terms
+            if isinstance(term, NumericTerm) and term.knots
+        ],
+        "odds_ratios": [
+            {
+                "predictor": effect.predictor,
+                "contrast": effect.contrast,
+                "coefficient": effect.coefficient,
+                "odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None,
+            }
+            for effect in card.effects()
+        ],
+    }
+
+
+def describe_example(card: ModelCard) -> dict[str, Any]:
+    """Return the worked example: a made-up patient, typical in every predictor.
+
+    It has the median of every number and the most frequent value of everything else, so that the
+    report shows no real patient.
+    """
+    values = {term.name: _typical(term) for term in card.terms}
+    patient = pd.DataFrame({name: [value] for name, value in values.items()}, index=[0])
+    added = card.contributions(patient)
+    log_odds = float(card.log_odds(patient)[0])
+    return {
+        "terms": [
+            {"predictor": name, "value": value, "adds": float(added[name].iloc[0])}
+            for name, value in values.items()
+        ],
+        "intercept": card.intercept,
+        "log_odds": log_odds,
+        "probability": float(card.probability(patient)[0]),
+        "odds": exp(log_odds) if log_odds < 700 else None,
+    }
+
+
+def _parts(term: Term) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+
+    def add(coefficient: float, what: str, level: str | None = None) -> None:
+        parts.append(
+            {
+                "predictor": term.name,
+                "coefficient": coefficient,
+                "what": what,
+                "level": level,
+            }
+        )
+
+    if isinstance(term, NumericTerm):
+        add(term.coefficients[0], "times")
+        for number, coefficient in enumerate(term.coefficients[1:], start=1):
+            add(coefficient, "curve", str(number))
+    elif isinstance(term, BooleanTerm):
+        add(term.coefficient, "is", "1")
+    else:
+        for level, coefficient in term.coefficients.items():
+            if level != term.reference:
+                add(coefficient, "is", level)
+    if term.missing_coefficient is not None:
+        add(term.missing_coefficient, "missing")
+    return parts
+
+
+def _typical(term: Term) -> float | str:
+    if isinstance(term, NumericTerm):
+        return term.fill
+    return float(term.fill) if isinstance(term, BooleanTerm) else term.reference

@@ -1,0 +1,179 @@
+"""The figures of the report as SVG that goes into the page itself."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ..plots import (
+    plot_calibration,
+    plot_decision_curve,
+    plot_inclusion,
+    plot_roc,
+    plot_staircase,
+)
+from ..plots.style import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_LONGEST_NAME = 32
+_NARROWEST = 0.7  # how far, relatively, a figure shrinks before a phone has to scroll it
+# The page's own colours, so that figures follow light and dark.
+_INK, _RULE = "#010203", "#dddddd"
+_COLOURS = {
+    _INK: "currentColor",
+    "#000000": "currentColor",
+    _RULE: "var(--rule)",
+    "#0072b2": "var(--blue)",
+    "#d55e00": "var(--red)",
+    "#8c8c8c": "var(--grey)",
+}
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "shortlist",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "axes.linewidth": 0.6,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "patch.edgecolor": "none",
+}
+
+
+def draw_figures(content: Mapping[str, Any]) -> dict[str, str]:
+    """Return the figures that the content has data for, as SVG by name."""
+    figures = {"staircase": _figure("staircase", _staircase, content["staircase"])}
+    curves = content["performance"]["curves"]
+    if curves is not None:
+        figures["calibration"] = _figure("calibration", _calibration, curves["calibration"])
+        figures["roc"] = _figure("roc", _roc, curves["roc"])
+        figures["decision_curve"] = _figure("decision", _decision, curves["decision_curve"])
+    if content["stability"] is not None:
+        figures["inclusion"] = _figure("inclusion", _inclusion, content["stability"]["inclusion"])
+    return figures
+
+
+def _staircase(data: Mapping[str, Any]) -> tuple[Figure, str, str]:
+    steps = pd.DataFrame(data["steps"])
+    steps["predictors"] = [[_short(name) for name in names] for names in steps["predictors"]]
+    label = "budget" if data["limit_name"] == "budget" else "number of predictors"
+    figure = plot_staircase(
+        steps, xlabel=label, highest=data["highest_limit"] or steps["limit"].iloc[-1]
+    )
+    top, bottom = figure.axes
+    top.set_title("", loc="left")  # the page has one
+    top.set_ylabel("penalised loss")
+    for ax in (top, bottom):
+        if data["own_limit"] is not None:
+            ax.axvline(data["own_limit"], color="#d55e00", linewidth=1, linestyle="--")
+    return (
+        figure,
+        f"What every {label} buys",
+        f"The penalised loss falls in {len(steps)} steps from {steps['objective'].iloc[0]:.4g} to "
+        f"{steps['objective'].iloc[-1]:.4g}; bars show which predictors each step buys. The table "
+        "has the same.",
+    )
+
+
+def _calibration(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
+    ax = plot_calibration(pd.DataFrame(data))
+    return (
+        _figure_of(ax),
+        "Calibration",
+        f"Observed against predicted share of events in {len(data)} groups of patients, with the "
+        "diagonal of perfect calibration. The table has the same.",
+    )
+
+
+def _roc(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
+    ax = plot_roc(pd.DataFrame(data))
+    return (
+        _figure_of(ax),
+        "ROC curve",
+        "Sensitivity against 1 - specificity at every threshold. The table has selected ones.",
+    )
+
+
+def _decision(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
+    ax = plot_decision_curve(pd.DataFrame(data))
+    return (
+        _figure_of(ax),
+        "Decision curve",
+        "Net benefit of acting on the model, on everyone and on no one, at every threshold "
+        "probability. The table has selected ones.",
+    )
+
+
+def _inclusion(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
+    frame = pd.DataFrame(data)
+    frame["predictor"] = _distinct([_short(name) for name in frame["predictor"]])
+    figure = new_figure(6.4, 0.9 + 0.26 * len(frame))
+    plot_inclusion(frame, ax=figure.subplots())
+    return (
+        figure,
+        "How often each predictor is selected",
+        "Shares of the resamples that select each candidate. The table has the same.",
+    )
+
+
+def _figure(name: str, draw: Callable[[Any], tuple[Figure, str, str]], data: Any) -> str:
+    """Draw a figure and return it as SVG with a title and a description for who cannot see it."""
+    from matplotlib import pyplot, rc_context
+
+    buffer = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with rc_context(_STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of characters that the font lacks: the browser has them
+        figure, title, description = draw(data)
+        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+        pyplot.close(figure)
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    # Names of parts must not collide with those of the other figures of the page.
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    for colour, variable in _COLOURS.items():
+        svg = svg.replace(colour, variable)
+    size = re.search(r'viewBox="0 0 ([\d.]+)', svg)
+    width = float(size[1]) * 96 / 72 if size else 600.0
+    opening = (
+        f'<svg role="img" aria-labelledby="{name}-title {name}-description" '
+        f'style="max-width: {width:.0f}px; min-width: {_NARROWEST * width:.0f}px" '
+    )
+    inside = (
+        f'<title id="{name}-title">{escape(title)}</title>'
+        f'<desc id="{name}-description">{escape(description)}</desc>'
+    )
+    attributes, rest = svg.removeprefix("<svg").split(">", 1)
+    attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes)
+    return f"{opening}{attributes.strip()}>{inside}{rest.strip()}"
+
+
+def _figure_of(ax: Axes) -> Figure:
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Return names of which no two are equal, as shortened ones may be."""
+    return [
+        name if names.count(name) == 1 else f"{name} ({number})"
+        for number, name in enumerate(names, start=1)
+    ]

@@ -1,0 +1,160 @@
+"""Text for the methods section of a paper, by items of TRIPOD+AI (Collins et al. 2024)."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .. import __version__
+from .validation import N_FOLDS
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
+# What no program can know about a study.
+AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 12d, 14, 17 to 19, 20a, 20b and 25 to 27"
+
+
+def describe_versions() -> dict[str, str]:
+    """Return the versions of everything that the numbers depend on."""
+    versions = {"shortlist": __version__, "Python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # installed without its metadata
+            versions[package] = "unknown"
+    return versions
+
+
+def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
+    """Return sentences with the item that each belongs to."""
+    card, size = content["model"], content["sample_size"]
+    needed = size["needed"]
+    source = (
+        f"taken as {size['default_share']:.0%} of its largest value"
+        if size["r2_is_default"]
+        else "measured by cross-validation"
+    )
+    return [
+        _item("7", "Data preparation", _preparation(card)),
+        _item("9a", "Predictors", _predictors(card)),
+        _item(
+            "10",
+            "Sample size",
+            f"All {size['patients']} patients were used, {size['events']} of them with the event, "
+            f"{size['events_per_parameter']:.1f} of the rarer outcome per candidate parameter. "
+            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), the criteria of Riley "
+            f"et al. ask for {needed['shrinkage']} patients for a shrinkage of "
+            f"{size['shrinkage']:g}, "
+            f"{needed['r2_difference']} for a difference of {size['r2_difference']:g} in "
+            f"Nagelkerke's R2 and {needed['overall_risk']} for an overall risk to within "
+            f"{size['risk_margin']:g}.",
+        ),
+        _item("11", "Missing data", _missing(card, content["missing"])),
+        _item(
+            "12a",
+            "Use of the data",
+            "All patients served to develop the model; it was validated internally, on resamples "
+            "of the same patients. None were held out.",
+        ),
+        _item("12b", "Handling of predictors", _handling(card)),
+        _item("12c", "Model building and internal validation", _building(card, content)),
+        _item(
+            "12e",
+            "Performance measures",
+            "Discrimination: area under the ROC curve (AUC). Overall: Brier score. Calibration: "
+            "intercept and slope of a logistic regression of the outcome on the log-odds, and "
+            "observed against predicted shares in groups of equal size. Usefulness: net benefit.",
+        ),
+        _item(
+            "13",
+            "Class imbalance",
+            "Outcomes were neither weighted nor resampled to other shares, so the probabilities "
+            f"refer to the share of events in the data, {size['prevalence']:.1%}.",
+        ),
+        _item("15", "Output", "The probability of the event. No risk groups were formed."),
+        _item(
+            "18f",
+            "Code",
+            ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+            + f". SHA-256 of the candidates and the outcome: {card['data']['sha256']}. "
+            f"Digest of the optimisation problem: {content['proof']['problem_digest']}.",
+        ),
+        _item("21", "Development", f"{size['patients']} patients, {size['events']} events."),
+        _item("22", "Model", "The full equation is in this report, and in the file of the model."),
+        _item("23a", "Performance", "Corrected for optimism, with intervals, in this report."),
+    ]
+
+
+def _item(number: str, heading: str, text: str) -> dict[str, str]:
+    return {"item": number, "heading": heading, "text": text}
+
+
+def _preparation(card: dict[str, Any]) -> str:
+    excluded = card["limits"]["exclude"]
+    left_out = f" Left out: {', '.join(excluded)}." if excluded else ""
+    return (
+        f"The table has {card['data']['rows']} rows; none was left out.{left_out} Columns were "
+        "taken for numbers, truth values or factors, and each is bought as a whole."
+    )
+
+
+def _predictors(card: dict[str, Any]) -> str:
+    limits = card["limits"]
+    names = ", ".join(f"{item['name']} ({item['kind']})" for item in card["candidates"])
+    return f"Candidates: {names}." + (
+        " Prices are those in the table of this report." if limits["budget"] is not None else ""
+    )
+
+
+def _missing(card: dict[str, Any], missing: dict[str, Any]) -> str:
+    if not missing["columns"]:
+        return "No candidate has a missing value."
+    indicator = (
+        " A column that says whether a value is missing was added."
+        if card["preprocessing"]["missing_indicator"]
+        else ""
+    )
+    return (
+        "Missing numbers were replaced by the median, other missing values by the most frequent "
+        f"one, measured anew in every resample and fold.{indicator} {missing['complete_rows']} "
+        "patients have all candidates."
+    )
+
+
+def _handling(card: dict[str, Any]) -> str:
+    knots = card["preprocessing"]["spline_knots"]
+    shape = (
+        "enter linearly"
+        if knots is None
+        else f"enter as natural cubic splines with {knots} knots at fixed quantiles"
+    )
+    return (
+        f"Numbers {shape}; for the penalty they are centred and divided by two standard "
+        "deviations. Truth values are 0 and 1; a factor has a column per level."
+    )
+
+
+def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
+    search, performance = card["search"], content["performance"]
+    ridge = f"The ridge is {search['ridge']:g}"
+    if search["tuning"]:
+        tried = ", ".join(f"{entry['ridge']:g}" for entry in search["tuning"])
+        ridge += (
+            f", the best of {tried} by {search['folds']}-fold cross-validation "
+            f"({search['scoring']})"
+        )
+    text = (
+        "Logistic regression with an L2 penalty on the best affordable selection of predictors: "
+        "the one with the smallest penalised loss of all, "
+        + ("found and proven" if content["proof"]["is_optimal"] else "searched for, not proven,")
+        + f" by {'branch and bound' if search['backend'] == 'native' else search['backend']}. "
+        f"{ridge}. "
+    )
+    if not performance["n_resamples"]:
+        return text + f"The selection was validated by {N_FOLDS}-fold cross-validation alone."
+    return text + (
+        f"Internal validation: {performance['n_resamples']} bootstrap resamples, on each of which "
+        "imputation, scaling, selection and fit were repeated with this ridge; Harrell's optimism "
+        "was taken off the apparent performance. The choice of the ridge was not repeated. The "
+        f"curves show predictions of {N_FOLDS}-fold cross-validation."
+    )

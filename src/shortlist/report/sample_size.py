@@ -1,0 +1,111 @@
+"""Whether there are enough patients: events per parameter, and the criteria of Riley.
+
+Riley et al. (2019, Statistics in Medicine 38:1276-1296) ask of the development of a model with a
+binary outcome: (1) an expected shrinkage of at least 0.9, (2) at most 0.05 between the apparent and
+the adjusted Nagelkerke R2, (3) the overall risk known to within 0.05. The package pmsampsize
+computes the same; it is under the GPL and prints its results, so here are the three formulas.
+"""
+
+from __future__ import annotations
+
+from math import ceil, exp, log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..problem import SubsetProblem
+
+SHRINKAGE = 0.9
+R2_DIFFERENCE = 0.05
+RISK_MARGIN = 0.05
+_DEFAULT_SHARE = 0.15  # of the largest R2, when the model explains nothing (Riley et al. 2020)
+
+
+class SampleSizes(NamedTuple):
+    """The smallest numbers of patients that each criterion asks for."""
+
+    shrinkage: int
+    r2_difference: int
+    overall_risk: int
+
+
+def riley_sample_sizes(n_parameters: int, r2: float, prevalence: float) -> SampleSizes:
+    """Return the smallest numbers of patients for a model with a binary outcome.
+
+    Parameters
+    ----------
+    n_parameters : int
+        Number of candidate parameters.
+    r2 : float
+        Cox-Snell R2 that the model is expected to have on new patients, between 0 and its largest
+        value for this prevalence.
+    prevalence : float
+        Share of events.
+
+    Returns
+    -------
+    SampleSizes
+        By criterion.
+
+    Examples
+    --------
+    The example of Riley et al. (2020, BMJ 368:m441) with 24 parameters:
+
+    >>> from shortlist.report import riley_sample_sizes
+    >>> riley_sample_sizes(24, 0.288, 0.174)
+    SampleSizes(shrinkage=623, r2_difference=662, overall_risk=221)
+    """
+
+    def needed(shrinkage: float) -> int:
+        return ceil(n_parameters / ((shrinkage - 1) * log(1 - r2 / shrinkage)))
+
+    second = r2 / (r2 + R2_DIFFERENCE * largest_r2(prevalence))
+    third = ceil((1.96 / RISK_MARGIN) ** 2 * prevalence * (1 - prevalence))
+    return SampleSizes(needed(SHRINKAGE), needed(second), third)
+
+
+def largest_r2(prevalence: float) -> float:
+    """Return the Cox-Snell R2 of a perfect model."""
+    entropy = prevalence * log(prevalence) + (1 - prevalence) * log(1 - prevalence)
+    return 1 - exp(2 * entropy)
+
+
+def cox_snell_r2(log_loss: float, prevalence: float) -> float:
+    """Return the Cox-Snell R2 of predictions with a mean log loss."""
+    entropy = prevalence * log(prevalence) + (1 - prevalence) * log(1 - prevalence)
+    return 1 - exp(2 * (log_loss + entropy))
+
+
+def describe_sample_size(problem: SubsetProblem, log_loss: float | None) -> dict[str, Any]:
+    """Return events per candidate parameter and what Riley's criteria ask for."""
+    n, events = problem.n_rows, int((problem.signs > 0).sum())
+    prevalence = events / n
+    n_parameters = sum(_n_parameters(problem, g) for g in range(problem.n_predictors))
+    largest = largest_r2(prevalence)
+    measured = None if log_loss is None else cox_snell_r2(log_loss, prevalence)
+    is_default = measured is None or not 0 < measured < min(largest, SHRINKAGE)
+    r2 = _DEFAULT_SHARE * largest if measured is None or is_default else measured
+    sizes = riley_sample_sizes(n_parameters, r2, prevalence)
+    rarer = min(events, n - events)
+    return {
+        "patients": n,
+        "events": events,
+        "prevalence": prevalence,
+        "n_parameters": n_parameters,
+        "events_per_parameter": rarer / n_parameters,
+        "cox_snell_r2": r2,
+        "nagelkerke_r2": r2 / largest,
+        "r2_is_default": is_default,
+        "default_share": _DEFAULT_SHARE,
+        "shrinkage": SHRINKAGE,
+        "r2_difference": R2_DIFFERENCE,
+        "risk_margin": RISK_MARGIN,
+        "needed": sizes._asdict(),
+        "needed_overall": max(sizes),
+    }
+
+
+def _n_parameters(problem: SubsetProblem, predictor: int) -> int:
+    """Return the parameters of a predictor: of the columns of a factor, one is redundant."""
+    block = problem.X[:, problem.columns_of((predictor,))]
+    return max(1, int(np.linalg.matrix_rank(block - block.mean(axis=0))))

@@ -1,0 +1,110 @@
+"""The evaluation of a prognostic model: its selection, repeated on resamples of its patients."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InvalidProblemError, ShortlistWarning
+from ..evaluation import Evaluation, Experiment, evaluate
+from ..prognostic import PrognosticModel
+from ..prognostic.study import check_study, costs_without, fees_without
+from ..prognostic.transformer import DesignTransformer
+from ..result import Status
+
+N_FOLDS = 3
+
+
+def validate_model(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    *,
+    persons: ArrayLike | None = None,
+    n_resamples: int = 39,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Evaluation:
+    """Repeat what a model did, its ridge given, on bootstrap resamples and in cross-validation.
+
+    Imputation, scaling, levels, selection and fit are repeated from the start each time. The choice
+    of the ridge is not: all are fitted with that of the model, so that what is judged is this
+    model. If the model's search ran out of time, the others end after as many nodes as it had.
+
+    Parameters
+    ----------
+    model : PrognosticModel
+        Fitted.
+    X, y, persons
+        What it was fitted to.
+    n_resamples : int
+        Number of bootstrap resamples; 399 for a paper, 0 for cross-validation alone.
+    seed : int
+        Seed of the resamples and the folds.
+    n_jobs : int, optional
+        Number of processes, -1 for one per core; it changes no result.
+    progress : bool
+        Whether to show a bar with the time left, on a terminal.
+
+    Returns
+    -------
+    Evaluation
+        As `shortlist.evaluate` gives it.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.report import validate_model
+    >>> data = sl.datasets.make_prognostic(n_samples=82, random_state=1)
+    >>> model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(data.X, data.y)
+    >>> evaluation = validate_model(model, data.X, data.y, n_resamples=2)
+    >>> list(evaluation.selected) == model.selected_features_
+    True
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
+        study = check_study(X, y, kinds=model.kinds, include=model.include, exclude=model.exclude)
+        _check_enough(study.labels, persons)
+        gone = frozenset(study.names).difference(study.kinds)
+        experiment = Experiment(
+            study.table,
+            study.labels,
+            budget=model.budget,
+            costs=costs_without(model.costs, gone),
+            max_features=model.max_features,
+            fees=fees_without(model.fees, gone),
+            include=model.include,
+            backend=model.backend,
+            ridges=(model.ridge_,),
+            persons=persons,
+            n_folds=N_FOLDS,
+            seed=seed,
+            gap=model.gap,
+            node_limit=_node_limit(model),
+            preprocessor=DesignTransformer(
+                study.kinds, model.spline_knots, bool(model.missing_indicator)
+            ),
+            names=list(study.kinds),
+        )
+    return evaluate(experiment, n_resamples, n_jobs=n_jobs, progress=progress)
+
+
+def _node_limit(model: PrognosticModel) -> int | None:
+    """Return the nodes of each search: no more than the model had, if its time was not enough."""
+    if model.node_limit is None and model.status_ is Status.TIME_LIMIT:
+        return max(1, model.solution_.nodes)
+    return model.node_limit
+
+
+def _check_enough(labels: NDArray[Any], persons: ArrayLike | None) -> None:
+    owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
+    for outcome in np.unique(labels):
+        if len(np.unique(owners[labels == outcome])) < N_FOLDS:
+            raise InvalidProblemError(
+                f"report: repeats the selection in {N_FOLDS} folds, so it needs {N_FOLDS} patients "
+                f"of each outcome, but there are fewer with {outcome}; fit without a report."
+            )

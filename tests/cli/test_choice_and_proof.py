@@ -1,0 +1,187 @@
+"""`shortlist verify`, `path`, `alternatives` and `export`, as a user calls them."""
+
+import json
+
+import pytest
+
+import shortlist as sl
+from shortlist.prognostic import problem_of
+from shortlist.tables import read_table
+
+POSED = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
+
+
+@pytest.fixture
+def priced(clinic):
+    return (
+        clinic / "patients.csv",
+        *POSED,
+        *("--costs", clinic / "costs.csv", "--fees", clinic / "fees.csv"),
+    )
+
+
+@pytest.fixture
+def proof(run, clinic, priced):
+    files = ("--certificate", clinic / "proof.json", "--model", clinic / "model.json")
+    result = run("fit", *priced, "--budget", 6, *files)
+    assert result.exit_code == 0, result.output
+    return clinic / "proof.json"
+
+
+def test_a_proof_holds_for_the_data_it_was_made_from(run, clinic, proof):
+    result = run("verify", proof, clinic / "patients.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("The proof holds. Of 5 predictors, within 6 at these prices")
+    assert "stage 3" in result.stdout
+    assert "a fee of 2 for any of stage, lab" in result.stdout
+    record = json.loads(run("verify", proof, clinic / "patients.csv", "--json").stdout)
+    card = sl.ModelCard.load(clinic / "model.json")
+    assert record["valid"]
+    assert record["gap"] < 1e-6
+    assert record["lower_bound"] <= card.search.objective <= record["upper_bound"] * (1 + 1e-9)
+
+
+def test_the_problem_is_that_of_the_fit_whatever_else_the_table_holds(run, clinic, proof):
+    table = read_table(clinic / "patients.csv")
+    card = sl.ModelCard.load(clinic / "model.json")
+    y = (table["fate"] == "dead").astype(int)
+    shuffled = table[list(table.columns)[::-1]].assign(more=1.0)
+    assert problem_of(card, shuffled, y).digest == sl.Certificate.load(proof).problem
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--spline-knots", "3"), ("--missing-indicator",), ("--include", "lab"), ("--ridge", "tuned")],
+)
+def test_preprocessing_and_limits_are_rebuilt(run, clinic, options):
+    proof, data = clinic / "other.json", clinic / "patients.csv"
+    arguments = ("--max-features", "2", "--certificate", proof)
+    assert run("fit", data, *POSED, *options, *arguments).exit_code == 0
+    result = run("verify", proof, data)
+    assert result.exit_code == 0, result.output
+
+
+def change_data(clinic):
+    text = (clinic / "patients.csv").read_text()
+    (clinic / "patients.csv").write_text(text.replace(",dead\n", ",alive\n", 1))
+
+
+def edit_proof(change):
+    def edit(clinic):
+        content = json.loads((clinic / "proof.json").read_text())
+        change(content)
+        (clinic / "proof.json").write_text(json.dumps(content))
+
+    return edit
+
+
+def cheaper(content):
+    content["card"]["limits"]["budget"] = 7.0
+
+
+def sharper(content):
+    content["card"]["terms"][0]["coefficients"][0] *= 1.01
+
+
+def surer(content):
+    search = content["card"]["search"]
+    search["lower_bound"] = search["objective"] = 0.99 * search["objective"]
+    search["gap"] = 0.0
+
+
+def bolder(content):
+    content["lower_bound"] = content["objective"]
+
+
+def without_leaves(content):
+    content["steps"] = []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (change_data, "patients are not those"),
+        (edit_proof(cheaper), "another problem"),
+        (edit_proof(sharper), "predicts otherwise"),
+        (edit_proof(surer), "claims another objective"),
+        (edit_proof(bolder), "prove a lower bound"),
+        (edit_proof(without_leaves), "proof does not hold"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_was_changed_is_refused(run, clinic, proof, change, reason):
+    change(clinic)
+    result = run("verify", proof, clinic / "patients.csv")
+    assert result.exit_code == 1, result.output
+    assert reason in result.stdout
+
+
+def test_a_model_file_that_is_not_the_proven_one_is_refused(run, clinic, proof):
+    data, model = clinic / "patients.csv", clinic / "model.json"
+    assert run("verify", proof, data, "--model", model).exit_code == 0
+    content = json.loads(model.read_text())
+    content["intercept"] += 0.01
+    model.write_text(json.dumps(content))
+    result = run("verify", proof, data, "--model", model)
+    assert result.exit_code == 1
+    assert "predicts otherwise" in result.stdout
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": "shortlist certificate"}', "[1"])
+def test_what_is_no_proof_ends_with_2(run, clinic, content):
+    (clinic / "proof.json").write_text(content)
+    result = run("verify", clinic / "proof.json", clinic / "patients.csv")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+
+
+def test_a_bare_certificate_says_that_it_lacks_the_model(run, clinic, proof):
+    sl.Certificate.load(proof).save(proof)
+    result = run("verify", proof, clinic / "patients.csv")
+    assert result.exit_code == 2
+    assert "carries no model" in result.stderr
+
+
+def test_path_is_that_of_the_library(run, clinic, priced, proof):
+    record = json.loads(run("path", *priced, "--json").stdout)
+    card = sl.ModelCard.load(clinic / "model.json")
+    table = read_table(clinic / "patients.csv")
+    problem = problem_of(card, table, table["fate"] == "dead")
+    steps = sl.solve_path(problem.with_limits(budget=float("inf")))
+    assert [step["predictors"] for step in record["steps"]] == [
+        [steps.names[g] for g in step.solution.support] for step in steps
+    ]
+    assert record["proven"]
+    result = run("path", *priced)
+    assert result.exit_code == 0
+    assert "All of it is proven." in result.stdout
+
+
+def test_alternatives_start_with_the_model_of_fit(run, clinic, priced, proof):
+    arguments = ("--budget", 6, "--tolerance", "0.5")
+    record = json.loads(run("alternatives", *priced, *arguments, "--json").stdout)
+    card = sl.ModelCard.load(clinic / "model.json")
+    bought = [term.name for term in card.terms]
+    assert record["models"][0]["predictors"] == bought
+    assert [row["without"] for row in record["substitutes"]] == bought
+    assert all(row["increase"] >= 0 for row in record["substitutes"])
+    assert record["complete"] and record["proven"]
+    few = run("alternatives", *priced, *arguments, "--limit", "1")
+    assert few.exit_code == 0
+    assert "these are the best 1" in " ".join(few.stdout.split())
+
+
+def test_export_writes_the_model_of_the_problem(run, clinic, priced, tmp_path):
+    result = run("export", *priced, "--budget", 6, tmp_path / "problem.cbf")
+    assert result.exit_code == 0, result.output
+    assert "EXP 3" in (tmp_path / "problem.cbf").read_text()
+    wrong = run("export", *priced, "--budget", 6, tmp_path / "problem.mps")
+    assert wrong.exit_code == 2
+    assert "known format" in wrong.stderr
+
+
+@pytest.mark.parametrize("command", ["path", "alternatives", "export", "verify"])
+def test_every_command_has_help(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "DATA" in result.stdout

@@ -1,0 +1,78 @@
+"""The report in a real browser: nothing fails, nothing leaves the machine, nothing overflows."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Where to keep the screenshots, to look at them.
+PICTURES = os.environ.get("SHORTLIST_SCREENSHOTS")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no chromium: the report is not looked at in a browser"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs shortlist[browser]")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("which", ["report", "hostile_report"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_report_opens_quietly(browser, request, tmp_path, which, scheme, width):
+    path: Path = request.getfixturevalue(which)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+    )
+    page = context.new_page()
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda sent: asked.append(sent.url))
+    page.goto(path.as_uri())
+    assert said == []
+    assert asked == [path.as_uri()]
+    # Wide tables scroll in themselves: the page does not.
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    for figure in page.locator("figure svg").all():
+        box = figure.bounding_box()
+        assert box["width"] > 250 and box["height"] > 100
+    ink, paper = page.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
+    assert (brightness(ink) < brightness(paper)) == (scheme == "light")
+    folder = Path(PICTURES) if PICTURES else tmp_path
+    page.screenshot(path=folder / f"{which}-{scheme}-{width}.png", full_page=True)
+    context.close()
+
+
+def test_it_prints(browser, report, tmp_path):
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    page.close()
+
+
+def brightness(colour):
+    return sum(int(part) for part in colour.strip("rgb()").split(","))
