@@ -76,7 +76,8 @@ class Procedure:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         experiment = self.experiment
         scores = []
-        for train, test in scorable_folds(experiment, sample, rng):
+        is_choice = len(experiment.ridges) > 1
+        for train, test in scorable_folds(experiment, sample, rng) if is_choice else ():
             columns = experiment.columns(train.copies)
             models = self.fit(columns, train, experiment.ridges)
             labels = experiment.y[test.rows]
