@@ -81,13 +81,14 @@ def fake_tables(epvs_of_features: tuple[float, ...] = ()) -> tuple[pd.DataFrame,
                             "feature": f"{role}_{j}",
                             "role": role,
                             "cost": int(rng.integers(1, 11)),
+                            "separation": 2 * float(rng.random()),
                             "frequency": frequency[j],
                             "lower": max(frequency[j] - 0.02, 0.0),
                             "upper": min(frequency[j] + 0.02, 1.0),
                         }
                         for j, role in enumerate(roles)
                     ]
-    columns = [*KEYS, "feature", "role", "cost", "frequency", "lower", "upper"]
+    columns = [*KEYS, "feature", "role", "cost", "separation", "frequency", "lower", "upper"]
     return pd.DataFrame(summary), pd.DataFrame(features, columns=columns)
 
 

@@ -5,7 +5,7 @@ and `results.csv.gz`, `summary.csv`, `features.csv` and `provenance.json` are wh
 """
 
 from .plan import PRESETS, Arm, Preset, Run, runs_of
-from .results import Results, read_results
+from .results import Results
 from .run import ArmStatus, Status, resume, start, status
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "Results",
     "Run",
     "Status",
-    "read_results",
     "resume",
     "runs_of",
     "start",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import InvalidFileError
+from ..datasets import PrognosticData
 from ..evaluation import (
     Evaluation,
     inclusion_frequencies,
@@ -42,7 +41,8 @@ class Results:
         features that are selected, Nogueira's stability with its interval, and the work done.
         The method "stabilised" is the most frequent selection of the optimum; it has shares alone.
     features : DataFrame
-        One row per run and feature: its role and cost, and how often it is selected, with Wilson's
+        One row per run and feature: its role and cost, its separation of the classes (how far
+        their means lie apart, in standard deviations), and how often it is selected, with Wilson's
         interval.
     """
 
@@ -58,27 +58,6 @@ class Results:
             table: pd.DataFrame = getattr(self, name)
             text = table.to_csv(index=False, float_format=_SIGNIFICANT, lineterminator="\n")
             write_whole(folder / f"{name}.csv", text)
-
-
-def read_results(folder: str | os.PathLike[str]) -> Results:
-    """Read the tables of a study that is finished.
-
-    Parameters
-    ----------
-    folder : path-like
-        Folder of the study.
-    """
-    place = Path(folder)
-    try:
-        rows = pd.read_csv(place / "results.csv.gz", dtype={"support": str})
-        # A selection of nothing is an empty string, not a missing one.
-        rows["support"] = rows["support"].fillna("")
-        return Results(
-            rows, pd.read_csv(place / "summary.csv"), pd.read_csv(place / "features.csv")
-        )
-    except FileNotFoundError as error:
-        missing = Path(error.filename).name
-        raise InvalidFileError(f"{place}: has no {missing}; finish the study first.") from None
 
 
 def tabulate(evaluations: Mapping[Run, Evaluation]) -> Results:
@@ -106,6 +85,7 @@ def tabulate(evaluations: Mapping[Run, Evaluation]) -> Results:
         frequencies = inclusion_frequencies(selection).reset_index(names="feature")
         frequencies.insert(1, "role", roles)
         frequencies.insert(2, "cost", data.costs)
+        frequencies.insert(3, "separation", _separation(data))
         features.append(_identified(keys, frequencies))
         if run.method == "optimal":
             most_frequent = set(model_frequencies(selection)["model"].iloc[0])
@@ -136,6 +116,11 @@ def _performance(evaluation: Evaluation) -> dict[str, Any]:
         "auc_upper": auc["upper"],
         "n_resamples": len(evaluation.resamples),
     }
+
+
+def _separation(data: PrognosticData) -> list[float]:
+    difference = data.X[data.y == 1].mean() - data.X[data.y == 0].mean()
+    return [float(value) for value in (difference / data.X.std()).abs()]
 
 
 def _shares(selection: pd.DataFrame, roles: Sequence[str]) -> dict[str, float]:

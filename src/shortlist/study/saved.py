@@ -53,7 +53,7 @@ def read_features(folder: str | os.PathLike[str]) -> pd.DataFrame:
     DataFrame
         As in `features.csv`.
     """
-    needed = ("feature", "role", "cost", "frequency", "lower", "upper")
+    needed = ("feature", "role", "cost", "separation", "frequency", "lower", "upper")
     return _read(Path(folder), "features.csv", (*KEYS, *needed))
 
 
