@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import shortlist as sl
+from shortlist.backends import Backend, solve_ridges
+from shortlist.options import Options
 
 X = pd.DataFrame(np.random.default_rng(0).random((40, 4)), columns=["a", "b", "c", "d"])
 Y = (X["a"] - X["b"] + X["c"] ** 2 > 0.4).to_numpy()
@@ -106,3 +109,47 @@ def test_warm_start_never_changes_the_optimum(problem, backend, warm_start):
 def test_numpy_numbers_are_numbers(problem):
     options = {"gap": np.float32(1e-3), "time_limit": np.int64(100), "node_limit": np.int64(1000)}
     assert sl.solve(problem, "enumeration", **options).status is sl.Status.OPTIMAL
+
+
+class Stub(Backend):
+    """A backend that is interrupted at the second ridge."""
+
+    def __init__(self):
+        self.ridges = []
+
+    def solve(self, problem, options):
+        self.ridges.append(problem.ridge)
+        solution = sl.solve(problem)
+        if len(self.ridges) < 2:
+            return solution
+        return replace(solution, status=sl.Status.INTERRUPTED)
+
+
+def test_an_interruption_ends_a_sequence_of_ridges(problem):
+    stub = Stub()
+    with pytest.raises(KeyboardInterrupt):
+        stub.solve_ridges(problem, [0.3, 0.2, 0.1], Options())
+    assert stub.ridges == [0.3, 0.2]
+
+
+@pytest.mark.parametrize("backend", [b for b in sl.available_backends() if b != "mosek"])
+def test_ridges_are_solved_as_one_by_one(backend):
+    if backend == "scip":
+        pytest.importorskip("pyscipopt")
+    data = sl.datasets.make_prognostic(82, 8, 3, label_noise=0.05, random_state=3)
+    problem = sl.SubsetProblem(data.X, data.y, ridge=5.0, costs=data.costs, budget=12)
+    ridges = [1.0, 0.1, 0.02]
+    together = solve_ridges(problem, ridges, backend)
+    for ridge, solution in zip(ridges, together, strict=True):
+        alone = sl.solve(problem.with_ridge(ridge), backend)
+        assert solution.support == alone.support
+        assert solution.objective == alone.objective
+        assert solution.status is alone.status
+
+
+def test_a_problem_with_another_ridge_is_a_new_problem(problem):
+    other = sl.SubsetProblem(X, Y, ridge=0.02, max_features=2)
+    assert problem.digest != other.digest
+    assert problem.with_ridge(0.02).digest == other.digest
+    with pytest.raises(sl.InvalidProblemError, match="ridge: must be"):
+        problem.with_ridge(0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from random_problems import random_arguments, random_problem
 
 import shortlist as sl
+from shortlist.baselines import heuristic
 from shortlist.datasets import make_prognostic, paper_datasets
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -138,3 +140,17 @@ def test_forward_beats_the_univariable_rule_on_the_settings_of_the_paper() -> No
             ratios.append(forward.objective / univariable.objective)
     assert max(ratios) <= 1 + 1e-9
     assert np.mean(ratios) < 0.9
+
+
+def test_what_is_beyond_the_native_backend_is_fitted_by_numpy(monkeypatch):
+    data = make_prognostic(n_samples=82, random_state=5)
+    problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=3)
+    expected = sl.solve(problem, "univariable")
+
+    def stalled(problem, **options):
+        return replace(sl.solve(problem, **options), status=sl.Status.STALLED, objective=0.0)
+
+    monkeypatch.setattr(heuristic, "solve", stalled)
+    fitted = sl.solve(problem, "univariable")
+    assert fitted.objective == pytest.approx(expected.objective, rel=1e-12)
+    np.testing.assert_allclose(fitted.coef, expected.coef, rtol=1e-6, atol=1e-8)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,10 @@ __all__ = [
 ]
 
 
-class Backend(Protocol):
-    """What a backend does: one class with `solve`, in one file, with one registry entry."""
+class Backend(ABC):
+    """A way to solve a problem: one subclass, in one file, with one registry entry."""
 
+    @abstractmethod
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best affordable model found, and an honest lower bound and status.
 
@@ -38,8 +40,8 @@ class Backend(Protocol):
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
     ) -> list[Solution]:
-        """Return what `solve` returns at each of some ridges, for those who can share work."""
-        return [self.solve(problem.with_ridge(ridge), options) for ridge in ridges]
+        """Return what `solve` returns at each ridge; overridden by those who can share work."""
+        return [uninterrupted(self.solve(problem.with_ridge(r), options)) for r in ridges]
 
 
 @dataclass(frozen=True)

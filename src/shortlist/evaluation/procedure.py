@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ..backends import solve_ridges, uninterrupted
+from ..backends import solve_ridges
 from ..result import Solution, Status
 from .experiment import Columns, Experiment
 from .metrics import accuracy, auc, brier, calibration, log_loss
@@ -63,7 +63,7 @@ class Procedure:
             gap=experiment.gap,
             node_limit=experiment.node_limit,
         )
-        for solution in map(uninterrupted, solutions):
+        for solution in solutions:
             self.solves += 1
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
