@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import pandas as pd
@@ -18,7 +19,7 @@ class Experiment(Protocol):
     TITLE: str
     ABOUT: str
 
-    def run(self, settings: Settings) -> list[Row]:
+    def run(self, settings: Settings) -> Iterable[Row]:
         """Measure."""
 
     def summarise(self, frame: pd.DataFrame) -> Summary:

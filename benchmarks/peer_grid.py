@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 import shortlist as sl
-from shortlist.errors import MissingDependencyError
 
 from .grid import geometric_mean, limits_of
-from .measure import CpuShare, Row
-from .peers.answer import score
-from .peers.registry import NAMES, load
+from .measure import Row
+from .peers.comparison import measure
+from .peers.registry import NAMES
 from .settings import Settings
 from .table import Goal, Summary
 
@@ -33,9 +31,8 @@ TOLERANCE = 1e-6
 GOAL_CONIC, GOAL_CUTS = 300.0, 50.0
 
 
-def run(settings: Settings) -> list[Row]:
+def run(settings: Settings) -> Iterator[Row]:
     """Solve every problem with every peer that is installed."""
-    rows: list[Row] = []
     time_limit = settings.time_limit(TIME_LIMIT)
     for seed in settings.seeds:
         for data in sl.datasets.paper_datasets(n_informative=5, random_state=seed):
@@ -44,8 +41,6 @@ def run(settings: Settings) -> list[Row]:
                 continue
             for limit, arguments in limits_of(data).items():
                 problem = sl.SubsetProblem(X, data.y, ridge=RIDGE, **arguments)
-                seconds = [sl.solve(problem).seconds for _ in range(settings.repeats(5))]
-                best = sl.solve(problem)
                 facts = {
                     "seed": seed,
                     "rows": X.shape[0],
@@ -54,32 +49,8 @@ def run(settings: Settings) -> list[Row]:
                     "limit": limit,
                     "ridge": RIDGE,
                     "time_limit": time_limit,
-                    "optimum": best.objective,
-                    "native_seconds": float(np.median(seconds)),
                 }
-                rows += [facts | _measure(name, problem, time_limit) for name in NAMES]
-    return rows
-
-
-def _measure(name: str, problem: sl.SubsetProblem, time_limit: float) -> Row:
-    share, started = CpuShare(), perf_counter()
-    try:
-        answer = load(name)(problem, time_limit)
-    except MissingDependencyError:
-        return {"peer": name, "status": "not_installed", "cpu_share": 1.0}
-    elapsed = perf_counter() - started
-    if answer is None:
-        return {"peer": name, "status": "not_expressible", "cpu_share": 1.0}
-    return {
-        "peer": name,
-        "status": answer.status,
-        "seconds": elapsed,
-        "objective": score(problem, answer),
-        "lower_bound": answer.lower_bound,
-        "nodes": answer.nodes,
-        "support": " ".join(map(str, answer.support)),
-        "cpu_share": share.read(),
-    }
+                yield from measure(settings, problem, facts, NAMES)
 
 
 def summarise(frame: pd.DataFrame) -> Summary:

@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 
 from .catalogue import EXPERIMENTS
-from .measure import notes_on_noise, system, warm_up
+from .measure import Row, notes_on_noise, system, warm_up
 from .settings import PARKINSON, QUICK_RESULTS, RESULTS, Settings, SkippedError
-from .table import Summary, read_csv, show, write_csv
+from .table import Summary, read_csv, read_rows, show, unfinished, write_csv
 
 
 def main() -> None:
@@ -23,21 +23,27 @@ def main() -> None:
         seeds=tuple(arguments.seeds),
         data=arguments.data,
         limit=arguments.limit,
+        full=arguments.full,
     )
     console = Console()
     warm_up()
     console.print(", ".join(f"{key} {value}" for key, value in system().items()), highlight=False)
     summaries: dict[str, Summary] = {}
-    for name in arguments.only:
+    for name in arguments.only or [n for n in EXPERIMENTS if arguments.full or n != "peers"]:
         experiment = EXPERIMENTS[name]
         console.print(f"{name} ...")
+        path = output / f"{name}.csv"
+        part = unfinished(path)
+        done = read_rows(part) if arguments.resume else ()
+        rows: list[Row] = []
         try:
-            rows = experiment.run(settings)
+            for row in experiment.run(replace(settings, done=done)):
+                rows.append(row)
+                write_csv(rows, part)
         except SkippedError as reason:
             console.print(f"{name} is skipped. {reason}", highlight=False)
             continue
-        path = output / f"{name}.csv"
-        write_csv(rows, path)
+        part.replace(path)
         frame = read_csv(path)
         summary = experiment.summarise(frame)
         summaries[name] = replace(summary, notes=summary.notes + notes_on_noise(frame))
@@ -49,13 +55,12 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     names = list(EXPERIMENTS)
-    usual = [name for name in names if name != "peers"]
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--only", nargs="+", choices=names, default=usual, metavar="NAME", help=", ".join(names)
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument(
+        "--full", action="store_true", help="with the peers and the long rungs: an hour"
     )
-    which.add_argument(
-        "--full", action="store_const", const=names, dest="only", help="the peers too: half an hour"
+    parser.add_argument(
+        "--resume", action="store_true", help="keep what a run measured that was interrupted"
     )
     parser.add_argument(
         "--quick", action="store_true", help="few repeats, small problems: does everything run?"
