@@ -7,7 +7,19 @@ from typing import Protocol
 
 import pandas as pd
 
-from . import gaussian, grid, parkinson, peer_grid, proof, staircase, startup, tall
+from . import (
+    columns,
+    gaussian,
+    grid,
+    parkinson,
+    peer_grid,
+    proof,
+    ridges,
+    rows,
+    staircase,
+    startup,
+    tall,
+)
 from .measure import Row
 from .settings import Settings
 from .table import Summary
@@ -35,4 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "proof": proof,
     "staircase": staircase,
     "peers": peer_grid,
+    "columns": columns,
+    "rows": rows,
+    "ridges": ridges,
 }

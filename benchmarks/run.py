@@ -10,6 +10,7 @@ from rich.console import Console
 
 from .catalogue import EXPERIMENTS
 from .measure import Row, notes_on_noise, system, warm_up
+from .peers.registry import NAMES
 from .settings import PARKINSON, QUICK_RESULTS, RESULTS, Settings, SkippedError
 from .table import Summary, read_csv, read_rows, show, unfinished, write_csv
 
@@ -24,6 +25,7 @@ def main() -> None:
         data=arguments.data,
         limit=arguments.limit,
         full=arguments.full,
+        peers=tuple(arguments.peers),
     )
     console = Console()
     warm_up()
@@ -34,7 +36,7 @@ def main() -> None:
         console.print(f"{name} ...")
         path = output / f"{name}.csv"
         part = unfinished(path)
-        done = read_rows(part) if arguments.resume else ()
+        done = read_rows(part if part.is_file() else path) if arguments.resume else ()
         rows: list[Row] = []
         try:
             for row in experiment.run(replace(settings, done=done)):
@@ -57,10 +59,15 @@ def _parser() -> argparse.ArgumentParser:
     names = list(EXPERIMENTS)
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument(
-        "--full", action="store_true", help="with the peers and the long rungs: an hour"
+        "--full", action="store_true", help="with the peers and the long rungs: an hour or two"
     )
     parser.add_argument(
-        "--resume", action="store_true", help="keep what a run measured that was interrupted"
+        "--peers", nargs="+", choices=NAMES, default=[], metavar="NAME", help="only these peers"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep what an earlier run measured, whole or not",
     )
     parser.add_argument(
         "--quick", action="store_true", help="few repeats, small problems: does everything run?"

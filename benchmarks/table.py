@@ -54,7 +54,8 @@ def write_csv(rows: list[Row], path: Path) -> None:
 
 def read_csv(path: Path) -> pd.DataFrame:
     """Read what `write_csv` wrote."""
-    return pd.read_csv(path, dtype={"support": str, "shortlist_sources": str})
+    types = {"support": str, "shortlist_sources": str}
+    return pd.read_csv(path, dtype=types, float_precision="round_trip")
 
 
 def unfinished(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from time import process_time
 
@@ -15,18 +15,19 @@ from .answer import PeerError, score
 from .registry import load, package_of
 
 NATIVE = "native"
+TOLERANCE = 1e-6  # relative, above which an objective is worse
 _ROUNDS = 3  # of the native backend, before each peer and after it
 
 
 def measure(
-    settings: Settings, problem: sl.SubsetProblem, facts: Row, names: Sequence[str]
+    settings: Settings, make: Callable[[], sl.SubsetProblem], facts: Row, names: Sequence[str]
 ) -> Iterator[Row]:
-    """Compare, unless an interrupted run has these rows already."""
+    """Make a problem and compare, as far as an interrupted run has not done so already."""
     done = settings.resume(facts)
     yield from done
     known = {row["peer"] for row in done}
     if not known.issuperset({NATIVE, *names}):
-        for row in compare(problem, facts, [name for name in names if name not in known]):
+        for row in compare(make(), facts, [name for name in names if name not in known]):
             if row["peer"] not in known:
                 yield row
 
