@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_COLOURS = (*HUES, GREY)
 _LARGEST_FACTOR = 1e4
 
 
@@ -41,17 +42,15 @@ def profile(frame: pd.DataFrame) -> Figure:
         x = [1.0, *factors[is_proven], _LARGEST_FACTOR]
         y = [0.0, *share[is_proven], share[is_proven].max(initial=0.0)]
         ax.plot(
-            x, y, drawstyle="steps-post", color=HUES[i], linestyle=LINES[i], linewidth=1.8,
-            label=f"{name} ({len(factors)})",
+            x, y, drawstyle="steps-post", color=_COLOURS[i], linestyle=LINES[i % len(LINES)],
+            linewidth=1.8, label=f"{name} ({len(factors)})",
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlim(0.9, _LARGEST_FACTOR)
     ax.set_ylim(-0.02, 1.04)
     ax.set_xlabel("time, as a multiple of the fastest method's")
     ax.set_ylabel("share of problems proven")
-    ax.legend(
-        title="method (problems)", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False
-    )
+    _legend(ax, title="method (problems)")
     return figure
 
 
@@ -84,7 +83,7 @@ def _legend(ax: Axes, title: str | None = None) -> None:
 
 
 def _draw_curve(ax: Axes, part: pd.DataFrame, name: str, i: int) -> None:
-    colour = [*HUES, GREY][i]
+    colour = _COLOURS[i]
     ax.plot(
         part["step"], part["seconds"], color=colour, linestyle=LINES[i], linewidth=1.6, label=name,
         marker=MARKERS[i], markersize=5,

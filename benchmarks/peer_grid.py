@@ -24,10 +24,11 @@ ABOUT = (
     "the peer's time over that of the native backend for the same problem, as a geometric mean; a "
     "peer that reached the time limit counts with the time that it had used, so that its ratio is "
     "at least that. A miss is a support whose best objective exceeds the optimum by more than 1e-6 "
-    "of it. A wrong claim is a miss called optimal, or a lower bound above the optimum by more "
-    "than 1e-6 of it. Peers that know no costs are measured on the limits that they know, "
-    "bcselector on budgets. El0ps penalises the number of predictors: its time is that of finding "
-    "the penalty that gives the number asked for, and a number that no penalty gives is a miss."
+    "of it; exact peers have them where their time ends. A wrong claim is a miss called optimal, "
+    "or a lower bound above the optimum by more than 1e-6 of it. Peers that know no costs are "
+    "measured on the limits that they know, bcselector on budgets. El0ps penalises the number of "
+    "predictors: its time is that of finding the penalty that gives the number asked for, and a "
+    "number that no penalty gives is a miss."
 )
 RIDGE = 0.02
 TIME_LIMIT = 20.0
@@ -75,7 +76,7 @@ def summarise(frame: pd.DataFrame) -> Summary:
                 f"{missed.mean():.0%}",
                 f"{max(excess.max(), 0.0):.1%}",
                 format_seconds(float(part["seconds"].median())),
-                ("at least " if n_limit else "") + f"{ratios[name]:.3g}",
+                ("at least " if n_limit else "") + _factor(ratios[name]),
             ]
         )
     # Goals are limits from above: the native time over the peer's.
@@ -98,6 +99,10 @@ def summarise(frame: pd.DataFrame) -> Summary:
         notes=_notes(frame),
         goals=goals,
     )
+
+
+def _factor(ratio: float) -> str:
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
 def answered_by_peer(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

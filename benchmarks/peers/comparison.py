@@ -16,6 +16,7 @@ from .registry import load, package_of
 
 NATIVE = "native"
 TOLERANCE = 1e-6  # relative, above which an objective is worse
+_LONG = 0.1  # seconds, from which on one solve tells enough
 _ROUNDS = 3  # of the native backend, before each peer and after it
 
 
@@ -75,7 +76,7 @@ def compare(problem: sl.SubsetProblem, facts: Row, names: Sequence[str]) -> Iter
 
 def _native(problem: sl.SubsetProblem, first: float) -> list[float]:
     """Return the seconds of some more solves; those of the first, if it was long."""
-    if first > 1.0:
+    if first > _LONG:
         return [first]
     seconds = []
     for _ in range(_ROUNDS):

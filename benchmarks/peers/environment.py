@@ -106,12 +106,9 @@ def _python_of(name: str) -> Path:
     if not stamp.is_file():
         print(f"Making an environment for {name} ...")
         try:
-            for command in (
-                [sys.executable, "-m", "venv", "--clear", folder],
-                # All packages are pinned; some requirements of theirs are left out on purpose.
-                [python, "-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements],
-            ):
-                subprocess.run(command, check=True, capture_output=True)
+            _run(sys.executable, "-m", "venv", "--clear", folder)
+            # All packages are pinned; some requirements of theirs are left out on purpose.
+            _run(python, "-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements)
         except (OSError, subprocess.CalledProcessError) as error:
             detail = getattr(error, "stderr", None) or str(error).encode()
             last = detail.decode(errors="replace").strip().splitlines()[-1]
@@ -120,3 +117,7 @@ def _python_of(name: str) -> Path:
             ) from None
         stamp.touch()
     return python
+
+
+def _run(*command: str | Path) -> None:
+    subprocess.run(command, check=True, capture_output=True)

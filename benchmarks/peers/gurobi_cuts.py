@@ -9,14 +9,22 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-import gurobipy  # type: ignore[import-not-found]
+import gurobipy
 import numpy as np
 from gurobipy import GRB
 
 import shortlist as sl
 
 from .answer import Answer
-from .cut import FRACTIONAL_VIOLATION, GAP, MAX_ROUNDS, SMALLEST_VIOLATION, Tangents, linear_rows
+from .cut import (
+    FRACTIONAL_VIOLATION,
+    GAP,
+    MAX_ROUNDS,
+    SMALLEST_VIOLATION,
+    Float,
+    Tangents,
+    linear_rows,
+)
 
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
@@ -34,7 +42,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
         z = x.tolist()[: problem.n_predictors]
         rounds = {"node": -1.0, "count": 0}
 
-        def add_cut(point: list[float], value: float, tolerance: float) -> None:
+        def add_cut(point: Float, value: float, tolerance: float) -> None:
             cut = tangents.at(np.clip(point, 0.0, 1.0))
             if value < (cut.constant - float(cut.slopes @ point)) * (1.0 - tolerance):
                 model.cbLazy(
@@ -55,7 +63,11 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
                 rounds["count"] = rounds["count"] + 1 if node == rounds["node"] else 0
                 rounds["node"] = node
                 if node == 0 or rounds["count"] < MAX_ROUNDS:
-                    add_cut(model.cbGetNodeRel(z), model.cbGetNodeRel(loss), FRACTIONAL_VIOLATION)
+                    add_cut(
+                        np.array(model.cbGetNodeRel(z)),
+                        model.cbGetNodeRel(loss),
+                        FRACTIONAL_VIOLATION,
+                    )
 
         model.Params.LazyConstraints = 1
         model.Params.Threads = 1

@@ -6,7 +6,7 @@ from functools import cache
 
 import mosek
 import numpy as np
-from l0l2learn import L0L2Classifier  # type: ignore[import-not-found]
+from l0l2learn import L0L2Classifier  # type: ignore[import-untyped]
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
