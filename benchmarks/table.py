@@ -54,8 +54,7 @@ def write_csv(rows: list[Row], path: Path) -> None:
 
 def read_csv(path: Path) -> pd.DataFrame:
     """Read what `write_csv` wrote."""
-    types = {"support": str, "shortlist_sources": str}
-    return pd.read_csv(path, dtype=types, float_precision="round_trip")
+    return pd.read_csv(path, dtype={"support": str, "shortlist_sources": str})
 
 
 def unfinished(path: Path) -> Path:

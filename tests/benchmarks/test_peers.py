@@ -11,10 +11,16 @@ import shortlist as sl
 from benchmarks.peers import environment
 from benchmarks.peers.answer import Answer, PeerError, score
 from benchmarks.peers.comparison import NATIVE, compare
-from benchmarks.peers.registry import EXACT, IN_PROCESS, NAMES, load, package_of
+from benchmarks.peers.registry import EXACT, IN_PROCESS, NAMES, PEERS, load, package_of
 from shortlist.errors import MissingDependencyError
 
 PROBLEMS = ("cardinality", "budget", "fees", "groups", "include and exclude", "weights")
+# Our own backends have tests of their own: one problem tells that they are asked.
+CASES = [
+    (name, problem)
+    for name in IN_PROCESS
+    for problem in (PROBLEMS[:1] if PEERS[name].backend else PROBLEMS)
+]
 
 
 def ask(name, problem):
@@ -28,22 +34,23 @@ def check(name, known):
     problem = known.problem()
     answer = ask(name, problem)
     if answer is None:  # it has no words for the problem
-        return
+        return None
     assert problem.constraints.is_affordable(answer.support)
     objective = score(problem, answer)
     assert objective >= known.objective * (1 - 1e-8)
     assert answer.lower_bound <= known.objective * (1 + 1e-6)
-    if name in EXACT:
+    if name in EXACT and answer.status != "between_penalties":  # El0ps, which penalises
         assert answer.status == "optimal"
         assert objective == pytest.approx(known.objective, rel=1e-6)
-    else:
+    elif name not in EXACT:
         assert answer.status == "heuristic"
+    return answer
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("name", IN_PROCESS)
+@pytest.mark.parametrize(("name", "problem"), CASES)
 def test_peer_in_this_process(name, problem):
-    check(name, CATALOGUE[problem])
+    answer = check(name, CATALOGUE[problem])
+    assert answer is not None or problem != "cardinality"
 
 
 @pytest.mark.slow  # compiles and starts processes
@@ -52,18 +59,8 @@ def test_peer_in_an_environment_of_its_own(name):
     package = package_of(name).split()[0]
     if not list(environment.ENVIRONMENTS.glob(f"{package}-*/installed")):
         pytest.skip(f"{name}: `make bench-full` makes its environment.")
-    for problem in PROBLEMS:
-        check(name, CATALOGUE[problem])
-
-
-def test_every_peer_expresses_a_number_of_columns_or_a_budget():
-    plain = CATALOGUE["cardinality"].problem(), CATALOGUE["budget"].problem()
-    for name in IN_PROCESS:
-        try:
-            answers = [load(name)(problem, 30.0) for problem in plain]
-        except MissingDependencyError:
-            continue
-        assert any(answers), name
+    answers = [check(name, CATALOGUE[problem]) for problem in PROBLEMS]
+    assert any(answers)
 
 
 def test_what_cannot_be_afforded_scores_infinity():
