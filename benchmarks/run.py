@@ -38,14 +38,17 @@ def main() -> None:
         part = unfinished(path)
         done = read_rows(part if part.is_file() else path) if arguments.resume else ()
         rows: list[Row] = []
+        left = {id(row): row for row in done}  # kept too, should this run be interrupted
         try:
             for row in experiment.run(replace(settings, done=done)):
                 rows.append(row)
-                write_csv(rows, part)
+                left.pop(id(row), None)
+                write_csv([*rows, *left.values()], part)
         except SkippedError as reason:
             console.print(f"{name} is skipped. {reason}", highlight=False)
             continue
-        part.replace(path)
+        write_csv(rows, path)
+        part.unlink(missing_ok=True)
         frame = read_csv(path)
         summary = experiment.summarise(frame)
         summaries[name] = replace(summary, notes=summary.notes + notes_on_noise(frame))

@@ -23,8 +23,15 @@ _ROUNDS = 3  # of the native backend, before each peer and after it
 def measure(
     settings: Settings, make: Callable[[], sl.SubsetProblem], facts: Row, names: Sequence[str]
 ) -> Iterator[Row]:
-    """Make a problem and compare, as far as an interrupted run has not done so already."""
-    done = settings.resume(facts)
+    """Make a problem and compare, as far as an earlier run has not done so already.
+
+    A peer that is asked for and gave no answer is asked again.
+    """
+    done = [
+        row
+        for row in settings.resume(facts)
+        if row["peer"] not in names or row["status"] not in ("not_installed", "failed")
+    ]
     yield from done
     known = {row["peer"] for row in done}
     if not known.issuperset({NATIVE, *names}):
