@@ -16,15 +16,22 @@ def peer_of(backend: str) -> Peer:
     """Return the peer that solves with this backend."""
 
     def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
-        started = process_time()
-
-        def stop(_: Progress) -> None:
-            if process_time() - started > time_limit:
-                raise KeyboardInterrupt
-
-        solution = sl.solve(problem, backend, time_limit=_WALL * time_limit, callback=stop)
-        stopped = solution.status is sl.Status.INTERRUPTED
-        status = "time_limit" if stopped else solution.status.value
+        solution, status = solve_within(problem, backend, time_limit)
         return Answer(solution.support, status, solution.lower_bound, solution.nodes)
 
     return solve
+
+
+def solve_within(
+    problem: sl.SubsetProblem, backend: str, time_limit: float
+) -> tuple[sl.Solution, str]:
+    """Return the solution that a backend has after some CPU seconds at most, and its status."""
+    started = process_time()
+
+    def stop(_: Progress) -> None:
+        if process_time() - started > time_limit:
+            raise KeyboardInterrupt
+
+    solution = sl.solve(problem, backend, time_limit=_WALL * time_limit, callback=stop)
+    stopped = solution.status is sl.Status.INTERRUPTED
+    return solution, "time_limit" if stopped else solution.status.value
