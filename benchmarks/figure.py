@@ -70,7 +70,7 @@ def scaling(frame: pd.DataFrame, x_label: str, x_falls: bool = False) -> Figure:
         ax.set_yscale("log")
         if x_falls:
             ax.invert_xaxis()
-        ax.set_title(str(ladder).removesuffix(", ridge"), loc="left", fontsize=10)
+        ax.set_title(ladder, loc="left", fontsize=10)
         ax.set_xlabel(x_label)
     panels[0].set_ylabel("CPU seconds")
     _legend(panels[-1])

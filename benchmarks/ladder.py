@@ -19,9 +19,9 @@ PEERS = ("cuts, SCIP", "El0ps", "abess", "forward")
 SHORT_PEERS = PEERS[2:]
 TIME_LIMIT, SHORT_TIME_LIMIT = 60.0, 5.0
 HOW_TO_READ = (
-    "Times are CPU seconds; `>` marks a time limit, and then the gap says how far the native model "
-    "can be from the best. A percentage is how much worse than the native model a peer's is. A "
-    "peer that reached the limit is not asked on the rungs after it."
+    "Times are CPU seconds; `>`, or a hollow mark, is a time limit, and then the gap says how far "
+    "the native model can be from the best. A percentage is how much worse than the native model "
+    "a peer's is. A peer that reached the limit is not asked on the rungs after it."
 )
 
 

@@ -32,7 +32,7 @@ def run(settings: Settings) -> Iterator[Row]:
         rungs = (
             Rung(
                 {
-                    "ladder": f"{data.X.shape[0]} x {data.X.shape[1]}, ridge",
+                    "ladder": f"{data.X.shape[0]} x {data.X.shape[1]}",
                     "step": ridge,
                     "rows": data.X.shape[0],
                     "columns": data.X.shape[1],

@@ -6,6 +6,7 @@ Every sentence is made from the rows; none is made if there is nothing to tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import pandas as pd
 
@@ -26,7 +27,7 @@ def sentences(frames: Mapping[str, pd.DataFrame]) -> list[str]:
         "grid": _slower_than_a_fit,
         "gaussian": _not_proven,
         "peers": _faster_peers,
-        **dict.fromkeys(LADDERS, _lost_rungs),
+        **{name: partial(_lost_rungs, name) for name in LADDERS},
     }
     return [
         sentence
@@ -72,16 +73,17 @@ def _faster_peers(frame: pd.DataFrame) -> list[str]:
     return texts
 
 
-def _lost_rungs(frame: pd.DataFrame) -> list[str]:
+def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
     texts = []
     for (ladder, step), part in frame[frame["seconds"].notna()].groupby(
         ["ladder", "step"], sort=False
     ):
+        rung = f"Ladder of {experiment}, {ladder} at {step:g}"
         rows = {row["peer"]: row for row in part.to_dict("records")}
         native = rows[NATIVE]
         if native["status"] != "optimal":
             texts.append(
-                f"{ladder}: {step:g}: not proven in {native['time_limit']:g} s; a gap of "
+                f"{rung}: not proven in {native['time_limit']:g} s; a gap of "
                 f"{native['gap']:.1%} is left."
             )
         for name in PEERS:
@@ -93,7 +95,7 @@ def _lost_rungs(frame: pd.DataFrame) -> list[str]:
             excess = row["objective"] / row["optimum"] - 1.0
             quality = f"a model {excess:.1%} worse" if excess > TOLERANCE else "the same model"
             texts.append(
-                f"{ladder}: {step:g}: {name} takes {format_seconds(row['seconds'])} against "
+                f"{rung}: {name} takes {format_seconds(row['seconds'])} against "
                 f"{format_seconds(native['seconds'])}, for {quality}"
                 + ("." if name in EXACT else " without a proof.")
             )
