@@ -78,5 +78,5 @@ def _time(row: Row) -> str:
     """Return `4.1 ms`, `> 60 s` or, for a worse model, `4.1 ms (+0.3%)`."""
     excess = row["objective"] / row["optimum"] - 1.0
     mark = "> " if row["status"] == "time_limit" else ""
-    worse = f" (+{excess:.1%})" if excess > TOLERANCE else ""
+    worse = f" (+{100 * excess:.2g}%)" if excess > TOLERANCE else ""
     return mark + format_seconds(row["seconds"]) + worse

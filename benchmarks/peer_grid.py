@@ -126,4 +126,7 @@ def _notes(frame: pd.DataFrame) -> list[str]:
     silent = frame[frame["status"].isin(["not_installed", "failed"])]
     if not silent.empty:
         notes.append(f"Without an answer: {' '.join(sorted(set(silent['reason'])))}")
+    not_asked = [name for name in NAMES if name not in set(frame["peer"])]
+    if not_asked:
+        notes.append(f"Not asked in this run: {', '.join(not_asked)}.")
     return notes

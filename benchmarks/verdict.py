@@ -93,7 +93,9 @@ def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
             if name in EXACT and row["status"] != "optimal":
                 continue
             excess = row["objective"] / row["optimum"] - 1.0
-            quality = f"a model {excess:.1%} worse" if excess > TOLERANCE else "the same model"
+            quality = (
+                f"a model {100 * excess:.2g}% worse" if excess > TOLERANCE else "the same model"
+            )
             texts.append(
                 f"{rung}: {name} takes {format_seconds(row['seconds'])} against "
                 f"{format_seconds(native['seconds'])}, for {quality}"

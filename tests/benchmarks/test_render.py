@@ -65,4 +65,4 @@ def test_losses_are_told():
     assert len(told) == 3
     assert "a gap of 20.0% is left" in told[0]
     assert "El0ps" in told[1] and "the same model." in told[1]
-    assert "abess" in told[2] and "5.0% worse without a proof" in told[2]
+    assert "abess" in told[2] and "5% worse without a proof" in told[2]
