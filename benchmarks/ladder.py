@@ -59,7 +59,7 @@ def summarise(frame: pd.DataFrame) -> Summary:
         native = rows[NATIVE]
         lines.append(
             [
-                f"{ladder}: {step:g}",
+                f"{ladder}: {step:.10g}",
                 _time(native),
                 f"{native['nodes']:.0f}",
                 f"{native['gap']:.1e}",

@@ -78,7 +78,7 @@ def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
     for (ladder, step), part in frame[frame["seconds"].notna()].groupby(
         ["ladder", "step"], sort=False
     ):
-        rung = f"Ladder of {experiment}, {ladder} at {step:g}"
+        rung = f"Ladder of {experiment}, {ladder} at {step:.10g}"
         rows = {row["peer"]: row for row in part.to_dict("records")}
         native = rows[NATIVE]
         if native["status"] != "optimal":
