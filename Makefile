@@ -18,7 +18,7 @@ help:
 	@echo "make test-all   all tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
-	@echo "make bench-full the benchmarks with other solvers and packages; half an hour"
+	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
 	@echo "make clean      remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed
@@ -45,8 +45,8 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
-bench-full: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks.run --full
+bench-full: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.run --full $(BENCH)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -61,6 +61,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python

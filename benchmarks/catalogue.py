@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import pandas as pd
 
-from . import gaussian, grid, parkinson, peer_grid, proof, staircase, startup, tall
+from . import (
+    columns,
+    gaussian,
+    grid,
+    parkinson,
+    peer_grid,
+    proof,
+    ridges,
+    rows,
+    staircase,
+    startup,
+    tall,
+)
 from .measure import Row
 from .settings import Settings
 from .table import Summary
@@ -18,7 +31,7 @@ class Experiment(Protocol):
     TITLE: str
     ABOUT: str
 
-    def run(self, settings: Settings) -> list[Row]:
+    def run(self, settings: Settings) -> Iterable[Row]:
         """Measure."""
 
     def summarise(self, frame: pd.DataFrame) -> Summary:
@@ -34,4 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "proof": proof,
     "staircase": staircase,
     "peers": peer_grid,
+    "columns": columns,
+    "rows": rows,
+    "ridges": ridges,
 }

@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.console import Console
 
 from .catalogue import EXPERIMENTS
-from .measure import notes_on_noise, system, warm_up
+from .measure import Row, notes_on_noise, system, warm_up
+from .peers.registry import NAMES
 from .settings import PARKINSON, QUICK_RESULTS, RESULTS, Settings, SkippedError
-from .table import Summary, read_csv, show, write_csv
+from .table import Summary, read_csv, read_rows, show, unfinished, write_csv
 
 
 def main() -> None:
@@ -23,21 +24,31 @@ def main() -> None:
         seeds=tuple(arguments.seeds),
         data=arguments.data,
         limit=arguments.limit,
+        full=arguments.full,
+        peers=tuple(arguments.peers),
     )
     console = Console()
     warm_up()
     console.print(", ".join(f"{key} {value}" for key, value in system().items()), highlight=False)
     summaries: dict[str, Summary] = {}
-    for name in arguments.only:
+    for name in arguments.only or [n for n in EXPERIMENTS if arguments.full or n != "peers"]:
         experiment = EXPERIMENTS[name]
         console.print(f"{name} ...")
+        path = output / f"{name}.csv"
+        part = unfinished(path)
+        done = read_rows(part if part.is_file() else path) if arguments.resume else ()
+        rows: list[Row] = []
+        left = {id(row): row for row in done}  # kept too, should this run be interrupted
         try:
-            rows = experiment.run(settings)
+            for row in experiment.run(replace(settings, done=done)):
+                rows.append(row)
+                left.pop(id(row), None)
+                write_csv([*rows, *left.values()], part)
         except SkippedError as reason:
             console.print(f"{name} is skipped. {reason}", highlight=False)
             continue
-        path = output / f"{name}.csv"
         write_csv(rows, path)
+        part.unlink(missing_ok=True)
         frame = read_csv(path)
         summary = experiment.summarise(frame)
         summaries[name] = replace(summary, notes=summary.notes + notes_on_noise(frame))
@@ -49,13 +60,17 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     names = list(EXPERIMENTS)
-    usual = [name for name in names if name != "peers"]
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--only", nargs="+", choices=names, default=usual, metavar="NAME", help=", ".join(names)
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument(
+        "--full", action="store_true", help="with the peers and the long rungs: an hour or two"
     )
-    which.add_argument(
-        "--full", action="store_const", const=names, dest="only", help="the peers too: half an hour"
+    parser.add_argument(
+        "--peers", nargs="+", choices=NAMES, default=[], metavar="NAME", help="only these peers"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep what an earlier run measured, whole or not",
     )
     parser.add_argument(
         "--quick", action="store_true", help="few repeats, small problems: does everything run?"

@@ -14,9 +14,13 @@ def true_predictors(n_columns: int, n_true: int) -> NDArray[np.int64]:
 
 
 def draw(
-    n_rows: int, n_columns: int, n_true: int, random_state: int = 0
+    n_rows: int,
+    n_columns: int,
+    n_true: int,
+    random_state: int = 0,
+    correlation: float = CORRELATION,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Draw features with correlation `CORRELATION ** |i - j|` between columns i and j, and labels.
+    """Draw features with `correlation ** |i - j|` between columns i and j, and labels.
 
     Every true predictor has coefficient 1 and the intercept is 0; a label is 1 with the probability
     that the logistic model gives. Features have mean 0 and variance 1. Nothing of the size of the
@@ -30,6 +34,8 @@ def draw(
         Number of true predictors.
     random_state : int
         Seed.
+    correlation : float
+        Between neighbouring columns.
 
     Returns
     -------
@@ -41,8 +47,8 @@ def draw(
     rng = np.random.default_rng(random_state)
     X = rng.standard_normal((n_rows, n_columns))
     for j in range(1, n_columns):
-        X[:, j] *= np.sqrt(1 - CORRELATION**2)
-        X[:, j] += CORRELATION * X[:, j - 1]
+        X[:, j] *= np.sqrt(1 - correlation**2)
+        X[:, j] += correlation * X[:, j - 1]
     margin = np.zeros(n_rows)
     for j in true_predictors(n_columns, n_true):
         margin += X[:, j]

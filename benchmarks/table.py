@@ -48,13 +48,26 @@ class Summary:
 
 
 def write_csv(rows: list[Row], path: Path) -> None:
-    """Write rows, each with the machine and the versions, whole or not at all."""
-    replace(path, pd.DataFrame([row | system() for row in rows]).to_csv(index=False))
+    """Write rows, each with the machine and the versions that it was measured on."""
+    replace(path, pd.DataFrame([row | system() | row for row in rows]).to_csv(index=False))
 
 
 def read_csv(path: Path) -> pd.DataFrame:
     """Read what `write_csv` wrote."""
     return pd.read_csv(path, dtype={"support": str, "shortlist_sources": str})
+
+
+def unfinished(path: Path) -> Path:
+    """Return where the rows are kept until an experiment comes to its end."""
+    return path.with_name(f".{path.name}.unfinished")
+
+
+def read_rows(path: Path) -> tuple[Row, ...]:
+    """Return the rows of a file without their empty cells; none if there is no file."""
+    if not path.is_file():
+        return ()
+    records = read_csv(path).to_dict("records")
+    return tuple({str(k): v for k, v in row.items() if not pd.isna(v)} for row in records)
 
 
 def replace(path: Path, text: str) -> None:

@@ -14,7 +14,8 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Return its best support of `max_features` columns; None for what it has no words for.
 
     Its objective is the summed loss plus alpha times the squared coefficients, if it is told not to
-    scale the columns: alpha is half of the ridge. It knows neither costs nor a time limit.
+    scale the columns: alpha is half of the ridge. Columns are centred, which changes the intercept
+    alone and makes it miss far less. It knows neither costs nor a time limit.
     """
     constraints = problem.constraints
     if constraints.budget < np.inf or problem.has_groups or constraints.exclude:
@@ -26,5 +27,6 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
         max_iter=100,
         primary_model_fit_max_iter=100,
     )
-    model.fit(problem.X, problem.signs > 0, is_normal=False, sample_weight=problem.weights)
+    X = problem.X - problem.X.mean(axis=0)
+    model.fit(X, problem.signs > 0, is_normal=False, sample_weight=problem.weights)
     return Answer(tuple(np.flatnonzero(model.coef_).tolist()))

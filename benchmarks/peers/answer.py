@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
 
@@ -18,20 +20,28 @@ class Answer:
     support : tuple of int
         Sorted predictors.
     status : str
-        `optimal` if the peer claims that nothing is better, `time_limit`, or `heuristic`.
+        `optimal` if the peer claims that nothing is better, `time_limit`, `heuristic`, or
+        `between_penalties` if no penalty of a penalised form gives the number asked for.
     lower_bound : float
         What the peer claims that no objective is below; 0 for a heuristic.
     nodes : int
         Nodes of its trees, 0 for a heuristic.
+    seconds : float, optional
+        CPU seconds that it took, if it ran in a process of its own.
     """
 
     support: tuple[int, ...]
     status: str = "heuristic"
     lower_bound: float = 0.0
     nodes: int = 0
+    seconds: float | None = None
 
 
-# From a problem and seconds to an answer, or None if the peer cannot express the problem.
+class PeerError(Exception):
+    """A peer gave no answer; the message is a sentence that says why."""
+
+
+# From a problem and CPU seconds to an answer, or None if the peer cannot express the problem.
 Peer = Callable[[sl.SubsetProblem, float], Answer | None]
 
 
@@ -40,3 +50,19 @@ def score(problem: sl.SubsetProblem, answer: Answer) -> float:
     if not problem.constraints.is_affordable(answer.support):
         return float("inf")
     return SupportFits(problem).fit(answer.support)[0].objective
+
+
+def is_plain(problem: sl.SubsetProblem) -> bool:
+    """Whether a predictor is a column, no row weighs more, and nothing is included or excluded."""
+    constraints = problem.constraints
+    return not (
+        problem.has_groups
+        or constraints.include
+        or constraints.exclude
+        or np.ptp(problem.weights) > 0
+    )
+
+
+def is_number_only(problem: sl.SubsetProblem) -> bool:
+    """Whether a number of columns is the only limit."""
+    return is_plain(problem) and problem.constraints.budget == np.inf

@@ -23,6 +23,11 @@ from shortlist.backends.support_fit import SupportFits
 
 Float = NDArray[np.float64]
 
+GAP = 1e-6  # between the best loss found and the bound, at which all of the methods end
+SMALLEST_VIOLATION = 1e-7  # relative, of a cut at a selection
+FRACTIONAL_VIOLATION = 1e-3  # relative, of a cut at a fractional point
+MAX_ROUNDS = 3  # of cuts at a fractional node below the root
+
 
 class Cut(NamedTuple):
     """f(z) >= constant - slopes @ z, with equality at the point that it was made for."""

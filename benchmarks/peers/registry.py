@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
 
+import shortlist as sl
 from shortlist.errors import MissingDependencyError
 
 from .answer import Peer
 from .backend import peer_of
+from .environment import version_of
 
-_ADAPTERS = {
-    "cuts, HiGHS": "highs_cuts",
-    "cuts, SCIP": "scip_cuts",
-    "abess": "abess_splicing",
-    "SequentialFeatureSelector": "sequential",
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a peer is: a file here, or one of our backends; and the package that does the work."""
+
+    package: str
+    module: str = ""
+    backend: str = ""
+    is_exact: bool = False
+    is_isolated: bool = False
+
+
+PEERS = {
+    "conic, SCIP": Entry("pyscipopt", backend="scip", is_exact=True),
+    "l0l2learn": Entry("l0l2learn", "l0l2learn_conic", is_exact=True),
+    "cuts, HiGHS": Entry("scipy", "highs_cuts", is_exact=True),
+    "cuts, SCIP": Entry("pyscipopt", "scip_cuts", is_exact=True),
+    "cuts, Gurobi": Entry("gurobipy", "gurobi_cuts", is_exact=True),
+    "El0ps": Entry("el0ps", "el0ps_tree", is_exact=True, is_isolated=True),
+    "abess": Entry("abess", "abess_splicing"),
+    "FasterRisk": Entry("fasterrisk", "fasterrisk_beam", is_isolated=True),
+    "bcselector": Entry("bcselector", "bcselector_order", is_isolated=True),
+    "L1 path": Entry("scikit-learn", "l1_path"),
+    "SequentialFeatureSelector": Entry("scikit-learn", "sequential"),
+    "L1 order of entry": Entry("shortlist", backend="lasso"),
+    "forward": Entry("shortlist", backend="forward"),
+    "backward": Entry("shortlist", backend="backward"),
+    "univariable": Entry("shortlist", backend="univariable"),
 }
-_BACKENDS = {
-    "conic, SCIP": "scip",
-    "forward": "forward",
-    "backward": "backward",
-    "L1 path": "lasso",
-    "univariable": "univariable",
-}
-NAMES = ("conic, SCIP", "cuts, HiGHS", "cuts, SCIP", *list(_ADAPTERS)[2:], *list(_BACKENDS)[1:])
+NAMES = tuple(PEERS)
+EXACT = tuple(name for name, entry in PEERS.items() if entry.is_exact)
+# What runs in this process, and needs no other environment.
+IN_PROCESS = tuple(name for name, entry in PEERS.items() if not entry.is_isolated)
 
 
 def load(name: str) -> Peer:
     """Return a peer; MissingDependencyError says which package it lacks."""
-    if name in _BACKENDS:
-        return peer_of(_BACKENDS[name])
+    entry = PEERS[name]
+    if entry.backend:
+        return peer_of(entry.backend)
     try:
-        peer: Peer = import_module(f".{_ADAPTERS[name]}", __package__).solve
+        peer: Peer = import_module(f".{entry.module}", __package__).solve
     except ImportError as error:
         raise MissingDependencyError(f"{name}: {error.name} is not installed.") from None
     return peer
+
+
+def package_of(name: str) -> str:
+    """Return the package that does a peer's work and its version, once it is loaded."""
+    entry = PEERS[name]
+    if entry.package == "shortlist":
+        return f"shortlist {sl.__version__}"
+    known = version_of(entry.package) if entry.is_isolated else version(entry.package)
+    return f"{entry.package} {known}"

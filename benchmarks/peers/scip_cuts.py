@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,7 @@ from pyscipopt import SCIP_RESULT, Conshdlr, Model, quicksum  # type: ignore[att
 import shortlist as sl
 
 from .answer import Answer
-from .cut import Tangents, linear_rows
-
-GAP = 1e-6
-_SMALLEST_VIOLATION = 1e-7  # relative, of a cut at a selection
-_FRACTIONAL_VIOLATION = 1e-3  # relative, of a cut at a fractional point
-_MAX_ROUNDS = 3  # of cuts at a fractional node below the root
+from .cut import FRACTIONAL_VIOLATION, GAP, MAX_ROUNDS, SMALLEST_VIOLATION, Tangents, linear_rows
 
 
 class _Losses(Conshdlr):
@@ -42,11 +37,11 @@ class _Losses(Conshdlr):
         return violated
 
     def conscheck(self, constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
-        violated = self._cut_off(solution, _SMALLEST_VIOLATION, add=False)
+        violated = self._cut_off(solution, SMALLEST_VIOLATION, add=False)
         return {"result": SCIP_RESULT.INFEASIBLE if violated else SCIP_RESULT.FEASIBLE}
 
     def consenfolp(self, *_: Any) -> dict[str, Any]:
-        violated = self._cut_off(None, _SMALLEST_VIOLATION, add=True)
+        violated = self._cut_off(None, SMALLEST_VIOLATION, add=True)
         return {"result": SCIP_RESULT.CONSADDED if violated else SCIP_RESULT.FEASIBLE}
 
     def consenfops(self, *_: Any) -> dict[str, Any]:
@@ -56,9 +51,9 @@ class _Losses(Conshdlr):
         node = self.model.getCurrentNode().getNumber()
         self.rounds = self.rounds + 1 if node == self.node else 0
         self.node = node
-        if node > 1 and self.rounds >= _MAX_ROUNDS:
+        if node > 1 and self.rounds >= MAX_ROUNDS:
             return {"result": SCIP_RESULT.DIDNOTRUN}
-        violated = self._cut_off(None, _FRACTIONAL_VIOLATION, add=True)
+        violated = self._cut_off(None, FRACTIONAL_VIOLATION, add=True)
         return {"result": SCIP_RESULT.CONSADDED if violated else SCIP_RESULT.DIDNOTFIND}
 
     def conslock(self, constraint: Any, locktype: Any, up: int, down: int) -> None:
@@ -69,7 +64,7 @@ class _Losses(Conshdlr):
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
     """Run SCIP on the linear rows, with cuts as it goes."""
-    started = perf_counter()
+    started = process_time()
     scip = Model()
     scip.hideOutput()
     matrix, limits, lower, upper = linear_rows(problem)
@@ -84,7 +79,8 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
         chckpriority=-1, sepafreq=1, needscons=False,
     )  # fmt: skip
     scip.setParam("limits/gap", GAP)
-    scip.setParam("limits/time", max(0.0, time_limit - (perf_counter() - started)))
+    scip.setParam("timing/clocktype", 1)  # CPU time
+    scip.setParam("limits/time", max(0.0, time_limit - (process_time() - started)))
     # Presolve must not decide z by what it sees of the rows alone.
     scip.setParam("misc/allowstrongdualreds", False)
     scip.setParam("misc/allowweakdualreds", False)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
 
-from .answer import Answer
+from .answer import Answer, is_number_only
 
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
@@ -16,13 +16,11 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
 
     It optimises another quantity than our objective, and knows neither costs nor a time limit.
     """
-    constraints = problem.constraints
-    is_plain = not (problem.has_groups or constraints.include or constraints.exclude)
-    if constraints.budget < np.inf or not is_plain or np.ptp(problem.weights) > 0:
+    if not is_number_only(problem):
         return None
     selector = SequentialFeatureSelector(
         LogisticRegression(C=1.0 / problem.ridge, max_iter=10_000),
-        n_features_to_select=constraints.max_features,
+        n_features_to_select=problem.constraints.max_features,
         scoring="neg_log_loss",
     )
     selector.fit(problem.X, problem.signs)

@@ -46,13 +46,16 @@ class MosekBackend(Backend):
             task.putdouparam(mosek.dparam.mio_tol_rel_gap, 0.5 * options.gap)
             task.putdouparam(mosek.dparam.mio_tol_abs_gap, 0.0)
             task.putintparam(mosek.iparam.num_threads, 1)
-            if options.node_limit is not None:
-                task.putintparam(mosek.iparam.mio_max_num_relaxs, options.node_limit)
+            nodes = 0
             while True:
                 if options.time_limit is not None:
                     left = options.time_limit - (perf_counter() - started)
                     task.putdouparam(mosek.dparam.optimizer_max_time, max(0.0, left))
+                if options.node_limit is not None:
+                    left_nodes = max(1, options.node_limit - nodes)
+                    task.putintparam(mosek.iparam.mio_max_num_relaxs, left_nodes)
                 outcome = _optimise(task)
+                nodes += outcome.nodes
                 if outcome.x is None:
                     break
                 support = model.support_of(outcome.x)
@@ -69,7 +72,7 @@ class MosekBackend(Backend):
             lower_bound=outcome.lower_bound - _TOLERANCE * float(model.cost.sum()),
             stopped=_ENDINGS[outcome.ending],
             gap=options.gap,
-            nodes=outcome.nodes,
+            nodes=nodes,
             started=started,
         )
 

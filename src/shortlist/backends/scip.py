@@ -52,10 +52,13 @@ class ScipBackend(Backend):
         reporter = None
         if options.callback is not None:
             reporter = _report(scip, options.callback, best.objective, allowance, started)
+        nodes = 0  # of the runs before this one, which SCIP forgets
         while True:
             if options.time_limit is not None:
                 left = options.time_limit - (perf_counter() - started)
                 scip.setParam("limits/time", max(0.0, left))
+            if options.node_limit is not None:
+                scip.setParam("limits/totalnodes", max(1, options.node_limit - nodes))
             scip.optimize()
             if reporter is not None and reporter.error is not None:
                 raise reporter.error
@@ -68,6 +71,7 @@ class ScipBackend(Backend):
                 best = found if found.objective < best.objective else best
                 break
             # Affordable within SCIP's tolerance only: no selection buys all of these.
+            nodes += scip.getNTotalNodes()
             scip.freeTransform()
             scip.addCons(sum(x[model.blocks["z"]][g] for g in support) <= len(support) - 1)
         if scip.getStatus() not in _ENDINGS:
@@ -78,7 +82,7 @@ class ScipBackend(Backend):
             lower_bound=scip.getDualbound() - allowance,
             stopped=_ENDINGS[scip.getStatus()],
             gap=options.gap,
-            nodes=scip.getNTotalNodes(),
+            nodes=nodes + scip.getNTotalNodes(),
             started=started,
         )
 
@@ -87,8 +91,6 @@ def _set_parameters(scip: Any, options: Options) -> None:
     scip.setParam("numerics/feastol", _TOLERANCE)
     # Half of the gap is left to the tolerance.
     scip.setParam("limits/gap", 0.5 * options.gap)
-    if options.node_limit is not None:
-        scip.setParam("limits/totalnodes", options.node_limit)
 
 
 def _start_from(scip: Any, x: list[Any], values: Any) -> None:

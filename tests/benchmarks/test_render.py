@@ -1,0 +1,68 @@
+"""The page is what the committed results say, and so are its figures."""
+
+import pandas as pd
+import pytest
+
+from benchmarks import render
+from benchmarks.catalogue import EXPERIMENTS
+from benchmarks.settings import RESULTS, Settings
+from benchmarks.table import read_csv, read_rows, write_csv
+
+
+def test_the_page_is_rendered_from_the_committed_results():
+    assert render.PAGE.read_text() == render.render()
+
+
+def test_figures_are_there_and_have_the_same_bytes_every_time():
+    pytest.importorskip("matplotlib", reason="needs shortlist[plots]")
+    figures = render.render_figures()
+    assert figures == render.render_figures()
+    for path, text in figures.items():
+        assert path.is_file()
+        assert path.name in render.PAGE.read_text()
+        assert "<dc:date>" not in text
+
+
+def test_results_name_their_machine_and_versions():
+    for path in sorted(RESULTS.glob("*.csv")):
+        assert path.stem in EXPERIMENTS
+        frame = read_csv(path)
+        assert (
+            frame[["shortlist", "shortlist_sources", "python", "cpu", "date"]].notna().all().all()
+        )
+
+
+def test_a_resumed_run_keeps_rows_with_the_same_facts(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = [{"peer": "a", "ridge": 0.1, "support": "0 5"}, {"peer": "b", "ridge": 0.02}]
+    write_csv(rows, path)
+    settings = Settings(done=read_rows(path))
+    (row,) = settings.resume({"ridge": 0.1})
+    assert (row["peer"], row["support"]) == ("a", "0 5")
+    assert settings.resume({"ridge": 0.004}) == []
+    assert read_rows(tmp_path / "none.csv") == ()
+    # The machine and the date of the first run stay.
+    write_csv([row | {"date": "2001-01-01"}], path)
+    assert read_csv(path)["date"].tolist() == ["2001-01-01"]
+
+
+def test_nothing_to_render_is_said(tmp_path):
+    with pytest.raises(SystemExit, match="no results"):
+        render.render(tmp_path)
+
+
+def test_losses_are_told():
+    from benchmarks.verdict import sentences
+
+    rungs = pd.DataFrame(
+        {
+            "ladder": "columns", "step": 1000, "time_limit": 60.0, "optimum": 10.0,
+            "peer": ["native", "El0ps", "abess"], "status": ["time_limit", "optimal", "heuristic"],
+            "seconds": [60.0, 5.0, 1.0], "objective": [10.0, 10.0, 10.5], "gap": [0.2, None, None],
+        }
+    )  # fmt: skip
+    told = sentences({"columns": rungs})
+    assert len(told) == 3
+    assert "a gap of 20.0% is left" in told[0]
+    assert "El0ps" in told[1] and "the same model." in told[1]
+    assert "abess" in told[2] and "5% worse without a proof" in told[2]
