@@ -27,7 +27,7 @@ GAP = 1e-6
 class FreeIntercept(CompilableClass, BaseDatafit):
     """The logistic loss at the best intercept: El0ps has none of its own.
 
-    A constant column instead would be penalised, and made it 1.3 to 7 times slower.
+    A constant column instead would be penalised, and made it 1.3 to 6 times slower.
     """
 
     def __init__(self, y):
