@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
+from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
@@ -130,6 +131,7 @@ def solve_path(
     problem: SubsetProblem,
     *,
     time_limit: float | None = None,
+    callback: Callable[[Progress], None] | None = None,
 ) -> Path:
     """Find every budget at which the best affordable selection changes.
 
@@ -144,7 +146,9 @@ def solve_path(
         Data, prices and limits.
     time_limit : float, optional
         Seconds for each step; steps that needed more say so in their solution's status. Without
-        it, whole prices and no limit on the number let one search serve all budgets.
+        it and a callback, whole prices and no limit on the number let one search serve all budgets.
+    callback : callable, optional
+        As in `solve`, for each step. What it raises ends the path.
 
     Returns
     -------
@@ -169,11 +173,12 @@ def solve_path(
     highest = limits.budget
     if not by_budget and limits.max_features < len(everything):
         highest = float(limits.max_features)
-    shared = by_budget and time_limit is None and has_shared_tree(current)
+    one_search = time_limit is None and callback is None
+    shared = by_budget and one_search and has_shared_tree(current)
     solutions = (
         reversed(solve_budgets(current, GAP))
         if shared
-        else _one_by_one(current, by_budget, time_limit)
+        else _one_by_one(current, by_budget, time_limit, callback)
     )
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
@@ -188,12 +193,15 @@ def solve_path(
 
 
 def _one_by_one(
-    problem: SubsetProblem, by_budget: bool, time_limit: float | None
+    problem: SubsetProblem,
+    by_budget: bool,
+    time_limit: float | None,
+    callback: Callable[[Progress], None] | None,
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
     """Solve at the highest limit, then just below what that solution takes, and so on."""
     current: SubsetProblem | None = problem
     while current is not None:
-        solution = uninterrupted(solve(current, gap=GAP, time_limit=time_limit))
+        solution = uninterrupted(solve(current, gap=GAP, time_limit=time_limit, callback=callback))
         yield current, solution
         current = _next_limits(current, solution, by_budget)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
+from ..options import Progress
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution
 from .near_optimal import GAP
@@ -86,6 +87,7 @@ def substitutes(
     *,
     gap: float = GAP,
     time_limit: float | None = None,
+    callback: Callable[[Progress], None] | None = None,
 ) -> Substitutes:
     """Find the best affordable model when a predictor cannot be measured, and what that costs.
 
@@ -99,6 +101,8 @@ def substitutes(
         As for `solve`.
     time_limit : float, optional
         Seconds for each solve; the status of each solution says whether it was enough.
+    callback : callable, optional
+        As in `solve`, for each solve. What it raises ends all of them.
 
     Returns
     -------
@@ -121,14 +125,17 @@ def substitutes(
             f"predictor: {problem.name_of(given)} is in include, so every model has it; "
             "remove it from include first."
         )
-    best = uninterrupted(solve(problem, gap=gap, time_limit=time_limit))
+
+    def best_of(limited: SubsetProblem) -> Solution:
+        return uninterrupted(solve(limited, gap=gap, time_limit=time_limit, callback=callback))
+
+    best = best_of(problem)
     missing = [g for g in best.support if g not in limits.include] if given is None else [given]
     rows = []
     for g in missing:
         solution = best
         if g in best.support:
-            without = problem.with_limits(exclude=(*limits.exclude, g))
-            solution = uninterrupted(solve(without, gap=gap, time_limit=time_limit))
+            solution = best_of(problem.with_limits(exclude=(*limits.exclude, g)))
         rows.append(
             Substitute(
                 predictor=g,

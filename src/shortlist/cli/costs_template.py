@@ -14,8 +14,8 @@ def costs_template(
     output: OutputFile = None,
 ) -> None:
     """Write a price list with all predictors of a table, to fill in the costs."""
+    from ..prognostic.patients import part_columns
     from ..tables import csv_text, read_table
-    from .patients import part_columns
 
     check_places([data], [output])
     with noting(), working("Reading"):

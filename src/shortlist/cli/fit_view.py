@@ -14,9 +14,9 @@ from rich.text import Text
 from sklearn.metrics import roc_auc_score
 
 from ..prognostic import ModelCard, PrognosticModel
+from ..prognostic.patients import Patients
 from ..prognostic.term import Effect
 from ..result import Status
-from .patients import Patients
 
 _HINTS = {
     "model": "Predict with: shortlist predict {} NEW.csv",

@@ -17,7 +17,7 @@ from .parameter import DataFile, OutcomeColumn, PersonColumn, split_names
 if TYPE_CHECKING:
     from ..problem import SubsetProblem
     from ..prognostic import PrognosticModel
-    from .patients import Patients
+    from ..prognostic.patients import Patients
 
 _LIMITS = "What is affordable"
 _COLUMNS = "What the columns are"
@@ -157,8 +157,8 @@ class Question:
     def pose(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""
         from ..prognostic import PrognosticModel
+        from ..prognostic.patients import read_patients
         from ..tables import read_costs, read_fees
-        from .patients import read_patients
 
         ridge = _parse_ridge(self.ridge)
         patients = read_patients(self.data, self.outcome, self.positive, self.person)
@@ -170,7 +170,9 @@ class Question:
             fees=None if self.fees is None else read_fees(self.fees, names),
             include=split_names(self.include, names),
             exclude=split_names(self.exclude, names),
-            kinds=_kinds(split_names(self.categorical, names), split_names(self.numeric, names)),
+            kinds=name_kinds(
+                split_names(self.categorical, names), split_names(self.numeric, names)
+            ),
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
             ridge=ridge,
@@ -225,7 +227,8 @@ def _parse_ridge(ridge: str) -> float | None:
         ) from None
 
 
-def _kinds(categorical: list[str], numeric: list[str]) -> dict[str, str]:
+def name_kinds(categorical: list[str], numeric: list[str]) -> dict[str, str]:
+    """Return the kinds of the columns that options name."""
     both = set(categorical).intersection(numeric)
     if both:
         raise InvalidProblemError(

@@ -11,7 +11,7 @@ from .progress import working
 
 if TYPE_CHECKING:
     from ..prognostic import PrognosticModel
-    from .patients import Patients
+    from ..prognostic.patients import Patients
 
 
 _FEW = 5

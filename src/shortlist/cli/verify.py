@@ -41,7 +41,7 @@ def verify(
     hold.
     """
     from ..prognostic import ModelCard, load_proof, verify_model
-    from .patients import read_patients
+    from ..prognostic.patients import read_patients
 
     check_places([proof, data], [])
     with noting() as notes, working("Checking the proof"):

@@ -91,7 +91,7 @@ def make_card(
         data=Data(
             rows=problem.n_rows,
             events=int((problem.signs > 0).sum()),
-            sha256=study.sha256(),
+            sha256=study.sha256,
         ),
     )
 

@@ -44,16 +44,21 @@ def write_equation(
         missing = dict(zip([names[i] for i in indicator.features_], entries.tolist(), strict=True))
     parts: dict[str, Part] = {}
     for block, (fitted, names, entries) in blocks.items():
-        for term, shift in _READERS[block](fitted, names, entries, table, missing):
+        for term, shift in _READERS[block](fitted, names, entries, table, missing, bought):
             parts[term.name] = term, shift
-    chosen = [parts[name] for name in design.names if name in bought]
+    chosen = [parts[name] for name in design.names if name in parts]
     for _, shift in chosen:
         intercept += shift
     return tuple(term for term, _ in chosen), intercept
 
 
 def _numeric(
-    fitted: Any, names: list[str], entries: Float, table: pd.DataFrame, missing: dict[str, float]
+    fitted: Any,
+    names: list[str],
+    entries: Float,
+    table: pd.DataFrame,
+    missing: dict[str, float],
+    bought: Sequence[str],
 ) -> Iterator[Part]:
     steps = fitted.named_steps
     slopes, means = entries / steps["scale"].scale_, steps["scale"].mean_
@@ -63,6 +68,8 @@ def _numeric(
     ):
         own = slice(start, start + n_spline_columns(knots))
         start = own.stop
+        if name not in bought:
+            continue
         values = table[name].dropna().to_numpy()
         low, q1, q3, high = np.quantile(values if len(values) else [0.0], [0, 0.25, 0.75, 1])
         term = NumericTerm(
@@ -78,9 +85,16 @@ def _numeric(
 
 
 def _boolean(
-    fitted: Any, names: list[str], entries: Float, table: pd.DataFrame, missing: dict[str, float]
+    fitted: Any,
+    names: list[str],
+    entries: Float,
+    table: pd.DataFrame,
+    missing: dict[str, float],
+    bought: Sequence[str],
 ) -> Iterator[Part]:
     for name, fill, coefficient in zip(names, fitted.statistics_, entries, strict=True):
+        if name not in bought:
+            continue
         term = BooleanTerm(
             name=name,
             fill=bool(fill == 1),
@@ -91,7 +105,12 @@ def _boolean(
 
 
 def _categorical(
-    fitted: Any, names: list[str], entries: Float, table: pd.DataFrame, missing: dict[str, float]
+    fitted: Any,
+    names: list[str],
+    entries: Float,
+    table: pd.DataFrame,
+    missing: dict[str, float],
+    bought: Sequence[str],
 ) -> Iterator[Part]:
     steps = fitted.named_steps
     start = 0
@@ -101,6 +120,8 @@ def _categorical(
         stop = start + n_dummy_columns(levels)
         effects = entries[start:stop].tolist()
         start = stop
+        if name not in bought:
+            continue
         if len(levels) == 2:  # the first of two levels has no column
             effects.insert(0, 0.0)
         by_level = dict(zip(map(str, levels), effects, strict=True))

@@ -223,7 +223,7 @@ class PrognosticModel(LogOddsClassifier):
 
     def data_hash(self, X: Any, y: ArrayLike) -> str:
         """Return the SHA-256 of the candidates and the outcome, as `card_.data` has it."""
-        return self._study(X, y).sha256()
+        return self._study(X, y).sha256
 
     def decision_function(self, X: Any) -> Float:
         """Return the log-odds of the second class.

@@ -7,6 +7,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,9 @@ class Study:
         """Return some of the rows."""
         return Study(self.table.iloc[indices], self.kinds, self.labels[indices], self.names)
 
+    @cached_property
     def sha256(self) -> str:
-        """Return the hash of the candidates and the outcome, whatever file they came from."""
+        """The hash of the candidates and the outcome, whatever file they came from."""
         digest = hashlib.sha256()
         for name, kind in self.kinds.items():
             digest.update(f"{json.dumps(name)} {kind}\n".encode())

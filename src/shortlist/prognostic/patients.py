@@ -1,4 +1,4 @@
-"""Patients from a file, parted into predictors, outcome and persons."""
+"""A table of patients, parted into predictors, outcome and persons."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidFileError, shown
-from ..prognostic.card import Outcome
-from ..prognostic.columns import level_of
 from ..tables import read_table
+from .card import Outcome
+from .columns import level_of
 
 # Pairs of values whose second is the event, whoever asks.
 _OBVIOUS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
@@ -32,7 +32,13 @@ class Patients:
 
 def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
     """Read a table and part it; `positive` is the value of the outcome that is the event."""
-    table = read_table(path)
+    return part_patients(path, read_table(path), outcome, positive, person)
+
+
+def part_patients(
+    path: Path, table: pd.DataFrame, outcome: str, positive: str | None, person: str | None
+) -> Patients:
+    """Part a table that was read from a file, which messages name."""
     parted = part_columns(path, table, outcome, person)
     labels = _labels(path, table[outcome])
     values = sorted(set(labels))
