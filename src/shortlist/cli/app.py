@@ -18,6 +18,7 @@ from ..errors import (
 from .alternatives import alternatives
 from .costs_template import costs_template
 from .demo import demo
+from .explore import explore
 from .export import export
 from .fit import fit
 from .path import path
@@ -115,4 +116,5 @@ app.command()(path)
 app.command()(alternatives)
 app.command()(verify)
 app.command()(export)
+app.command()(explore)
 app.add_typer(study, name="study")

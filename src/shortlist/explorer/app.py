@@ -1,0 +1,248 @@
+"""The explorer's server: a page, and the questions it may ask."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from anyio import CapacityLimiter, to_thread
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
+from ..prognostic.term import Plain
+from . import answer, bootstrap, performance, save
+from .cohort import Cohort
+from .fitted import Fitted
+from .guard import HOSTS, Guard
+from .session import OtherDataError, Session, SessionEndedError, Sessions, SupersededError, Turn
+from .state import Question, State, check_names, parse
+from .upload import MOST_BYTES, describe_upload, make_cohort, read_prices, read_upload
+
+STATIC = Path(__file__).parent / "static"
+_MOST_JSON_BYTES = 1_000_000
+_N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would not be faster
+
+
+class Opening(Plain):
+    """A page that was loaded, and the session that it had before."""
+
+    earlier: str | None = None
+
+
+class Choice(Plain):
+    """What the columns of an upload are."""
+
+    outcome: str
+    event: str
+    exclude: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A question, and the data that it was checked to be about: a session may go on with others."""
+
+    session: Session
+    cohort: Cohort
+    question: Question
+    turn: Turn
+
+    @property
+    def state(self) -> State:
+        """The settings."""
+        return self.question.state
+
+    def fit(self) -> Fitted:
+        """Return the model for the settings."""
+        return self.session.fit(self.cohort, self.state, self.turn)
+
+
+# What a page may ask about its settings; stability comes bit by bit and has a way of its own.
+TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
+    "solve": lambda i: answer.describe_model(i.cohort, i.state, i.fit()),
+    "staircase": lambda i: answer.describe_staircase(i.cohort, i.state, i.turn),
+    "alternatives": lambda i: answer.describe_alternatives(i.fit(), i.question.tolerance),
+    "substitutes": lambda i: answer.describe_substitutes(i.fit(), i.turn),
+    "performance": lambda i: performance.describe_performance(i.cohort, i.fit()),
+    "patient": lambda i: performance.describe_patient(i.cohort, i.fit(), i.question.values),
+}
+
+
+def make_app(cohort: Cohort, *, ridge: float = 1.0, key: str = "") -> Starlette:
+    """Return the application; with a key, everything is below a path that only the key opens."""
+    explorer = _Explorer(cohort, ridge)
+    routes = [
+        Route("/api/session", explorer.open_session, methods=["POST"]),
+        Route("/api/upload", explorer.take_upload, methods=["POST"]),
+        Route("/api/cohort", explorer.use_upload, methods=["POST"]),
+        Route("/api/prices", explorer.take_prices, methods=["POST"]),
+        *(Route(f"/api/{topic}", explorer.answerer(topic), methods=["POST"]) for topic in TOPICS),
+        Route("/api/stability", explorer.stability, methods=["POST"]),
+        Route("/api/save/{what}", explorer.save, methods=["POST"]),
+        Mount("/", StaticFiles(directory=STATIC, html=True)),
+    ]
+    return Starlette(
+        routes=[Mount(f"/{key}", routes=routes)] if key else routes,
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
+        exception_handlers={
+            InvalidProblemError: _refuse,
+            InvalidFileError: _refuse,
+            MissingDependencyError: _refuse,
+            SupersededError: _supersede,
+            SessionEndedError: _end,
+            OtherDataError: _mismatch,
+            Exception: _fail,
+        },
+    )
+
+
+class _Explorer:
+    def __init__(self, cohort: Cohort, ridge: float) -> None:
+        self._sessions = Sessions(cohort)
+        self._ridge = ridge
+        self._limiter = CapacityLimiter(_N_THREADS)
+
+    async def open_session(self, request: Request) -> Response:
+        opening = parse(Opening, await _body(request, _MOST_JSON_BYTES))
+        name, session = self._sessions.open(opening.earlier)
+        return JSONResponse({"session": name} | self._start(session))
+
+    async def take_upload(self, request: Request) -> Response:
+        session = self._session(request)
+        content = await _body(request, MOST_BYTES)
+        session.upload = await self._run(lambda: read_upload(_file_name(request), content))
+        self._sessions.make_room()
+        return JSONResponse(describe_upload(session.upload))
+
+    async def use_upload(self, request: Request) -> Response:
+        session = self._session(request)
+        choice = parse(Choice, await _body(request, _MOST_JSON_BYTES))
+        upload = session.upload
+        if upload is None:
+            raise InvalidProblemError("There is no file to take the outcome from; load one first.")
+        session.use(
+            await self._run(
+                lambda: make_cohort(
+                    upload, choice.outcome, choice.event, choice.exclude, choice.categorical
+                )
+            )
+        )
+        self._sessions.make_room()
+        return JSONResponse(self._start(session))
+
+    async def take_prices(self, request: Request) -> Response:
+        columns = self._session(request).cohort.design.names
+        content = await _body(request, _MOST_JSON_BYTES)
+        costs = await self._run(lambda: read_prices(_file_name(request), content, columns))
+        return JSONResponse({"costs": costs})
+
+    async def stability(self, request: Request) -> Response:
+        inquiry = await self._inquiry(request, "stability")
+        steps = bootstrap.draw_selections(inquiry.cohort, inquiry.state, inquiry.turn)
+        return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
+
+    async def save(self, request: Request) -> Response:
+        write = save.WRITERS.get(request.path_params["what"])
+        if write is None:
+            return JSONResponse({"error": "There is no such file to save."}, status_code=404)
+        inquiry = await self._inquiry(request, "save")
+        content = await self._run(lambda: write(inquiry.cohort, inquiry.state))
+        return Response(content, media_type="application/octet-stream")
+
+    def answerer(self, topic: str) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers the requests on a topic."""
+
+        async def respond(request: Request) -> Response:
+            inquiry = await self._inquiry(request, topic)
+
+            def work() -> dict[str, Any]:
+                inquiry.turn.check()  # it may have waited for a thread
+                return TOPICS[topic](inquiry)
+
+            found = await self._run(work)
+            inquiry.turn.check()
+            return JSONResponse({"number": inquiry.question.number} | found)
+
+        return respond
+
+    def _start(self, session: Session) -> dict[str, Any]:
+        state = session.cohort.first_state(self._ridge)
+        return {"cohort": session.cohort.describe(), "state": state.model_dump(mode="json")}
+
+    def _session(self, request: Request) -> Session:
+        return self._sessions.find(request.headers.get("x-session"))
+
+    async def _inquiry(self, request: Request, topic: str) -> Inquiry:
+        session = self._session(request)
+        question = parse(Question, await _body(request, _MOST_JSON_BYTES))
+        cohort = session.cohort
+        if question.state.data != cohort.digest:
+            raise OtherDataError
+        check_names(question.state, cohort.design.names)
+        return Inquiry(session, cohort, question, session.begin(topic, question.number))
+
+    async def _run(self, work: Callable[[], Any]) -> Any:
+        return await to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _lines(steps: Iterator[dict[str, Any]], turn: Turn) -> Iterator[str]:
+    """Yield a line of JSON per step, until a newer request comes in."""
+    try:
+        for step in steps:
+            turn.check()
+            yield json.dumps(step) + "\n"
+    except SupersededError:
+        return
+
+
+async def _body(request: Request, most_bytes: int) -> bytes:
+    """Return the body of a request, and stop reading as soon as it is too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most_bytes:
+            raise InvalidFileError(
+                f"The file has more than {most_bytes / 1e6:g} MB; "
+                "keep only the rows and columns you need, or use `shortlist fit`."
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _file_name(request: Request) -> str:
+    """Return what to call a file; it is shown and never opened."""
+    name = unquote(request.headers.get("x-file-name", "")).strip()
+    return "".join(c if c.isprintable() else "?" for c in name)[:80] or "the file"
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=400)
+
+
+async def _supersede(request: Request, error: Exception) -> Response:
+    return JSONResponse({"superseded": True}, status_code=409)
+
+
+async def _end(request: Request, error: Exception) -> Response:
+    message = "This page rested for so long that its data were put away; load the page again."
+    return JSONResponse({"error": message, "ended": True}, status_code=410)
+
+
+async def _mismatch(request: Request, error: Exception) -> Response:
+    message = "These settings are for other data; load the page again."
+    return JSONResponse({"error": message}, status_code=400)
+
+
+async def _fail(request: Request, error: Exception) -> Response:
+    message = "Something failed in the explorer; the terminal says what."
+    return JSONResponse({"error": message}, status_code=500)

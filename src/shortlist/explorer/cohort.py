@@ -1,0 +1,173 @@
+"""The patients of a session, prepared once; every question asks a problem made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..datasets import make_prognostic
+from ..evaluation.metrics import auc
+from ..prognostic.card import Outcome, SharedFee
+from ..prognostic.design import Design
+from ..prognostic.patients import Patients
+from ..prognostic.study import Study, check_study
+from .state import State
+
+Fees = Sequence[tuple[float, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Patients with prices, and the matrix that their columns become.
+
+    Attributes
+    ----------
+    name : str
+        What the page calls them: the name of a file.
+    patients : Patients
+        Predictors, events, outcome and persons.
+    study, design
+        The same in plain form, and prepared.
+    costs, fees
+        The prices that a session starts with; a predictor without one costs 1.
+    kinds, spline_knots, missing_indicator
+        As in `PrognosticModel`.
+    """
+
+    name: str
+    patients: Patients
+    study: Study
+    design: Design
+    costs: dict[str, float]
+    fees: tuple[SharedFee, ...]
+    kinds: dict[str, str]
+    spline_knots: int | None
+    missing_indicator: bool
+
+    @classmethod
+    def prepare(
+        cls,
+        name: str,
+        patients: Patients,
+        *,
+        costs: Mapping[str, float] | None = None,
+        fees: Fees = (),
+        exclude: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
+        spline_knots: int | None = None,
+        missing_indicator: bool = False,
+    ) -> Cohort:
+        """Check and prepare patients; columns in `exclude` are no predictors."""
+        study = check_study(
+            patients.predictors, patients.events, kinds=kinds, include=(), exclude=exclude
+        )
+        design = Design.fit(study.table, study.kinds, spline_knots, missing_indicator)
+        known = set(design.names)
+        shared = (
+            SharedFee(amount=float(amount), members=tuple(m for m in members if m in known))
+            for amount, members in fees
+        )
+        return cls(
+            name=name,
+            patients=patients,
+            study=study,
+            design=design,
+            costs={column: float((costs or {}).get(column, 1.0)) for column in design.names},
+            fees=tuple(fee for fee in shared if fee.members),
+            kinds=dict(study.kinds),
+            spline_knots=spline_knots,
+            missing_indicator=missing_indicator,
+        )
+
+    @property
+    def digest(self) -> str:
+        """What tells these data from others, for links and files: the hash of a model card."""
+        return self.study.sha256
+
+    @cached_property
+    def events(self) -> NDArray[np.int64]:
+        """1 for each patient with the event, else 0."""
+        return np.asarray(self.patients.events, dtype=np.int64)
+
+    def auc(self, log_odds: NDArray[np.float64]) -> float:
+        """Return the area under the ROC curve of a model on these patients."""
+        return auc(self.events, log_odds, np.ones_like(self.events))
+
+    @property
+    def n_bytes(self) -> int:
+        """What the data take in memory."""
+        tables = (self.patients.predictors, self.study.table)
+        return self.design.matrix.nbytes + sum(
+            int(table.memory_usage(deep=True).sum()) for table in tables
+        )
+
+    @cached_property
+    def persons(self) -> NDArray[np.int64] | None:
+        """A number per row, the same for all rows of a person."""
+        owners = self.patients.persons
+        return None if owners is None else pd.factorize(owners)[0].astype(np.int64)
+
+    def price_of_everything(self) -> float:
+        """Return what all predictors cost together at the prices of the start."""
+        return round(sum(self.costs.values()) + sum(fee.amount for fee in self.fees), 9)
+
+    def first_state(self, ridge: float = 1.0) -> State:
+        """Return what a session starts with: a third of what everything costs."""
+        has_prices = bool(self.fees) or any(cost != 1.0 for cost in self.costs.values())
+        return State(
+            version=1,
+            data=self.digest,
+            limit="budget" if has_prices else "count",
+            budget=float(np.ceil(self.price_of_everything() / 3)),
+            count=min(5, len(self.design.names)),
+            ridge=ridge,
+            must=(),
+            never=(),
+            costs=self.costs,
+            fees=self.fees,
+            adopted=None,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the page shows of the data, and what it needs to ask for a patient."""
+        return {
+            "name": self.name,
+            "digest": self.digest,
+            "rows": len(self.patients.events),
+            "events": int(self.events.sum()),
+            "outcome": self.patients.outcome.model_dump(),
+            "left_out": [
+                name for name in self.patients.predictors.columns if name not in self.study.kinds
+            ],
+            "predictors": [self._describe_column(name) for name in self.design.names],
+        }
+
+    def _describe_column(self, name: str) -> dict[str, Any]:
+        column, kind = self.study.table[name], self.study.kinds[name]
+        described: dict[str, Any] = {"name": name, "kind": kind}
+        if kind == "categorical":
+            described["levels"] = sorted(column.dropna().unique())
+        elif kind == "numeric":
+            low, middle, high = np.nanquantile(column.to_numpy(), [0, 0.5, 1]).tolist()
+            described |= {"low": low, "median": middle, "high": high}
+        return described
+
+
+def embedded_cohort() -> Cohort:
+    """Return synthetic patients with prices, for a visit without data."""
+    data = make_prognostic(1090, 14, 5, label_noise=0.05, random_state=11)
+    patients = Patients(
+        predictors=data.X,
+        events=pd.Series(data.y, name="outcome"),
+        outcome=Outcome(name="outcome", event="1", no_event="0"),
+        persons=None,
+    )
+    costs = dict(zip(data.X.columns, data.costs.tolist(), strict=True))
+    fees = [(2.0, ["informative_2", "informative_3"])]
+    return Cohort.prepare("synthetic patients", patients, costs=costs, fees=fees)

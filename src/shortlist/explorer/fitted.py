@@ -1,0 +1,114 @@
+"""From the settings of a session to a problem, and to the model that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backends import solve, uninterrupted
+from ..errors import InfeasibleError
+from ..options import Progress
+from ..problem import SubsetProblem
+from ..prognostic import ModelCard, PrognosticModel
+from ..prognostic.card_maker import make_card
+from ..result import Solution
+from .cohort import Cohort
+from .state import State
+
+Callback = Callable[[Progress], None]
+
+SOLVE_SECONDS = 20.0  # then the page says how far the proof is
+STEP_SECONDS = 2.0  # of each of the many solves behind a staircase, substitutes and resamples
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The best model for a state, and the one that is shown: the same, or one that was adopted."""
+
+    problem: SubsetProblem
+    best: Solution
+    shown: Solution
+    card: ModelCard
+
+    @property
+    def log_odds(self) -> NDArray[np.float64]:
+        """The log-odds of every patient by the model that is shown."""
+        return self.problem.decision_function(self.shown.coef, self.shown.intercept)
+
+
+def make_problem(
+    cohort: Cohort,
+    state: State,
+    *,
+    limited: bool = True,
+    sample_weight: NDArray[np.int64] | None = None,
+) -> SubsetProblem:
+    """Return the problem of a state; without its limit it is the one whose staircase is shown.
+
+    By number of predictors the staircase knows no prices.
+    """
+    priced = limited or state.limit == "budget"
+    problem = SubsetProblem(
+        cohort.design.matrix,
+        cohort.study.labels,
+        ridge=state.ridge,
+        costs=state.costs if priced else None,
+        fees=[(fee.amount, fee.members) for fee in state.fees] if priced else None,
+        groups=cohort.design.predictors,
+        exclude=state.never,
+        sample_weight=sample_weight,
+    )
+    try:
+        return problem.with_limits(
+            budget=state.budget if limited and state.limit == "budget" else inf,
+            max_features=state.count if limited and state.limit == "count" else None,
+            include=state.must,
+        )
+    except InfeasibleError:
+        raise InfeasibleError(_excess(problem, state)) from None
+
+
+def fit_state(cohort: Cohort, state: State, callback: Callback) -> Fitted:
+    """Solve the problem of a state."""
+    problem = make_problem(cohort, state)
+    best = uninterrupted(solve(problem, time_limit=SOLVE_SECONDS, callback=callback))
+    best = replace(best, prover=None)  # a proof is made when it is saved; until then it takes room
+    shown = best
+    if state.adopted is not None:
+        shown = _fit_selection(problem, problem.support_of("adopted", state.adopted))
+    model = PrognosticModel(
+        max_features=state.count if state.limit == "count" else None,
+        spline_knots=cohort.spline_knots,
+        missing_indicator=cohort.missing_indicator,
+    )
+    card = make_card(model, cohort.study, cohort.design, problem, shown, None, None)
+    return Fitted(
+        problem, best, shown, card.model_copy(update={"outcome": cohort.patients.outcome})
+    )
+
+
+def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:
+    if not problem.constraints.is_affordable(support):
+        raise InfeasibleError(
+            "The adopted selection no longer fits these limits; return to the best one."
+        )
+    others = [g for g in range(problem.n_predictors) if g not in support]
+    only = problem.with_limits(include=support, exclude=others)
+    return replace(uninterrupted(solve(only)), prover=None)
+
+
+def _excess(problem: SubsetProblem, state: State) -> str:
+    if state.limit == "count":
+        return (
+            f"{len(state.must)} predictors must be bought but only {state.count} may be; "
+            "raise the number or free one of them."
+        )
+    price = problem.constraints.cost_of(problem.support_of("must", state.must))
+    return (
+        f"What must be bought costs {price:.10g}, more than the budget of {state.budget:.10g}; "
+        "raise the budget or free one of the predictors."
+    )

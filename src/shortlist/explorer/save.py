@@ -1,0 +1,83 @@
+"""Files to take away: what `shortlist fit` would write for the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..errors import InvalidProblemError
+from ..prognostic import PrognosticModel, save_proof
+from ..report import require_packages, write_report
+from .cohort import Cohort
+from .fitted import SOLVE_SECONDS
+from .state import State
+
+N_RESAMPLES = 39  # of a report, as `shortlist fit --report` has them
+
+
+def fit_again(cohort: Cohort, state: State) -> PrognosticModel:
+    """Fit the model of a state as `PrognosticModel` does, so that others can do it again."""
+    never = [name for name in cohort.patients.predictors.columns if name not in cohort.study.kinds]
+    never += state.never
+    must = state.must
+    if state.adopted is not None:
+        must = state.adopted
+        never += [name for name in cohort.design.names if name not in {*must, *never}]
+    gone = set(never)
+    model = PrognosticModel(
+        budget=state.budget if state.limit == "budget" else None,
+        max_features=state.count if state.limit == "count" else None,
+        costs={name: cost for name, cost in state.costs.items() if name not in gone},
+        fees=[(fee.amount, fee.members) for fee in state.fees],
+        include=must,
+        exclude=never,
+        kinds=cohort.kinds,
+        spline_knots=cohort.spline_knots,
+        missing_indicator=cohort.missing_indicator,
+        ridge=state.ridge,
+        time_limit=SOLVE_SECONDS,
+    ).fit(cohort.patients.predictors, cohort.patients.events)
+    model.card_ = model.card_.model_copy(update={"outcome": cohort.patients.outcome})
+    return model
+
+
+def model_file(cohort: Cohort, state: State) -> bytes:
+    """Return the model as JSON, for `shortlist predict`."""
+    return (fit_again(cohort, state).card_.model_dump_json(indent=2) + "\n").encode()
+
+
+def certificate_file(cohort: Cohort, state: State) -> bytes:
+    """Return the proof with its model as JSON, for `shortlist verify`."""
+    model = fit_again(cohort, state)
+    certificate = model.certificate_
+    if certificate is None:
+        raise InvalidProblemError("The proof is too large to be saved; lower the limit.")
+    return _written("certificate.json", lambda path: save_proof(path, model.card_, certificate))
+
+
+def report_file(cohort: Cohort, state: State) -> bytes:
+    """Return the report of the model as one HTML page."""
+    require_packages()
+    model, patients = fit_again(cohort, state), cohort.patients
+    return _written(
+        "report.html",
+        lambda path: write_report(
+            path,
+            model,
+            patients.predictors,
+            patients.events,
+            persons=patients.persons,
+            n_resamples=N_RESAMPLES,
+        ),
+    )
+
+
+def _written(name: str, write: Callable[[Path], object]) -> bytes:
+    with TemporaryDirectory(prefix="shortlist-") as folder:
+        path = Path(folder) / name
+        write(path)
+        return path.read_bytes()
+
+
+WRITERS = {"model": model_file, "certificate": certificate_file, "report": report_file}

@@ -1,0 +1,128 @@
+"""Starts the explorer on this machine."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from ..backends import solve
+from ..choice import near_optimal
+from ..errors import InvalidProblemError, MissingDependencyError
+from .cohort import Cohort
+from .fitted import make_problem
+from .state import State, check_names, parse
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+ADDRESS = "127.0.0.1"
+
+
+def serve(
+    cohort: Cohort,
+    *,
+    ridge: float = 1.0,
+    port: int = 0,
+    settings: str | None = None,
+    open_browser: bool = True,
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Serve the explorer on 127.0.0.1 until it is interrupted.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        The data that every page starts with.
+    ridge : float
+        The ridge that it starts with.
+    port : int
+        The port; 0 takes one that is free.
+    settings : str, optional
+        The content of a settings file to start with.
+    open_browser : bool
+        Whether to open the page.
+    announce : callable
+        Told the address.
+    """
+    check_installed()
+    fragment = "" if settings is None else f"#{_fragment(settings, cohort)}"
+    compile_kernels(cohort)
+    with _listen(port) as listener:
+        server, address = _make_server(cohort, ridge, listener)
+        announce(address + fragment)
+        if open_browser:
+            webbrowser.open(address + fragment)
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def serve_in_background(cohort: Cohort, *, ridge: float = 1.0) -> Iterator[str]:
+    """Serve the explorer on a thread of its own while the context lasts, and give its address."""
+    check_installed()
+    compile_kernels(cohort)
+    with _listen(0) as listener:
+        server, address = _make_server(cohort, ridge, listener)
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def check_installed() -> None:
+    """Raise if what the extra brings is not there."""
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise MissingDependencyError(
+            "The explorer needs starlette and uvicorn; install shortlist[explore]."
+        )
+
+
+def compile_kernels(cohort: Cohort) -> None:
+    """Solve once, so that a first visit does not wait for the compiler."""
+    problem = make_problem(cohort, cohort.first_state())
+    solve(problem, node_limit=1)
+    near_optimal(problem, 0.0, 1, time_limit=0.1)
+
+
+def _make_server(cohort: Cohort, ridge: float, listener: socket.socket) -> tuple[Server, str]:
+    """Return a server, and its address: only who knows the key in it gets an answer."""
+    from uvicorn import Config, Server
+
+    from .app import make_app
+
+    key = secrets.token_urlsafe(16)
+    app = make_app(cohort, ridge=ridge, key=key)
+    server = Server(Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    return server, f"http://{ADDRESS}:{listener.getsockname()[1]}/{key}/"
+
+
+def _fragment(text: str, cohort: Cohort) -> str:
+    """Return the part of the address that holds the settings, as the page writes it."""
+    state = parse(State, text)
+    if state.data != cohort.digest:
+        raise InvalidProblemError("--settings: are for other data; give those too.")
+    check_names(state, cohort.design.names)
+    return urlsafe_b64encode(state.model_dump_json().encode()).decode().rstrip("=")
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+        listener.listen(128)  # so that a page that comes early waits
+    except OSError as error:
+        listener.close()
+        raise InvalidProblemError(
+            f"--port: {port} cannot be used ({error.strerror}); use another one, or 0."
+        ) from None
+    return listener

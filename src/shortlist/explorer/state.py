@@ -1,0 +1,95 @@
+"""What a person has set on the page: a link or a file holds it, and every request sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field, ValidationError, model_validator
+
+from ..errors import InvalidProblemError
+from ..prognostic.card import Count, NonNegative, SharedFee
+from ..prognostic.term import Name, Plain
+
+
+class State(Plain):
+    """The settings of a session.
+
+    Attributes
+    ----------
+    data : str
+        Digest of the data that the settings are for.
+    limit : {"budget", "count"}
+        Which of `budget` and `count`, the number of predictors, limits the purchase.
+    ridge : float
+        Strength of the L2 penalty.
+    must, never : tuple of str
+        Predictors that must be bought, and those that cannot be measured.
+    costs, fees
+        The prices.
+    adopted : tuple of str or None
+        A selection that is shown instead of the best one.
+    """
+
+    version: Literal[1]
+    data: str
+    limit: Literal["budget", "count"]
+    budget: NonNegative
+    count: Count
+    ridge: Annotated[float, Field(ge=1e-4, le=1e4)]
+    must: tuple[Name, ...]
+    never: tuple[Name, ...]
+    costs: dict[Name, NonNegative]
+    fees: tuple[SharedFee, ...]
+    adopted: tuple[Name, ...] | None
+
+    @model_validator(mode="after")
+    def _check(self) -> State:
+        both = set(self.must).intersection(self.never)
+        if both:
+            raise ValueError(f"{min(both)} both must be bought and cannot be measured")
+        return self
+
+
+class Question(Plain):
+    """A request of the page: its number, the settings it is about, and what else it needs.
+
+    Attributes
+    ----------
+    number : int
+        Counts the requests of a page; a higher one supersedes a lower one on the same topic.
+    state : State
+        The settings.
+    tolerance : float
+        How much worse alternatives may be, relatively.
+    values : dict
+        One patient, by column.
+    """
+
+    number: Count
+    state: State
+    tolerance: Annotated[float, Field(ge=0, le=0.5)] = 0.02
+    values: dict[str, str | float | bool | None] = Field(default_factory=dict)
+
+
+Model = TypeVar("Model", bound=Plain)
+
+
+def parse(kind: type[Model], text: str | bytes) -> Model:
+    """Return what a page or a file sent; one sentence says what is wrong with it."""
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        message = first["msg"].removeprefix("Value error, ")
+        raise InvalidProblemError(f"The settings cannot be used ({place}: {message}).") from None
+
+
+def check_names(state: State, predictors: Sequence[str]) -> None:
+    """Raise unless the settings are about these predictors, and all of them."""
+    known = set(predictors)
+    named = {*state.must, *state.never, *(state.adopted or ())}
+    named.update(member for fee in state.fees for member in fee.members)
+    if not named <= known or set(state.costs) != known:
+        raise InvalidProblemError("These settings belong to data with other predictors.")

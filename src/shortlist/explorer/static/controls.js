@@ -1,0 +1,183 @@
+// What a person can set: the limit, prices, fees, what must and what cannot be bought.
+
+import { byId, h, money } from "./dom.js";
+import { change, priceOfEverything, store } from "./store.js";
+
+const slider = byId("limit-slider");
+const exact = byId("limit-number");
+let ladder = []; // the limits at which the best selection changes
+
+/** A step of the slider: fine enough to drag, coarse enough for arrow keys. */
+function sliderStep(highest, prices) {
+  const finest = highest / 400;
+  if (prices.every(Number.isInteger) && finest <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(finest || 1));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= finest) ?? 1;
+}
+
+export function limitOf(state) {
+  return state.limit === "budget" ? state.budget : state.count;
+}
+
+/** Set the limit, on a step of the slider if it came from there. */
+export function setLimit(value) {
+  const limit = Math.max(0, value);
+  change(store.state.limit === "budget" ? { budget: limit } : { count: Math.round(limit) });
+}
+
+export const snap = (value) => {
+  const step = Number(slider.step);
+  return Number((Math.round(value / step) * step).toPrecision(12));
+};
+
+/** Learn at which limits the selection changes, for the buttons beside the slider. */
+export function setLadder(limits) {
+  ladder = limits;
+  showLimit();
+}
+
+function neighbours() {
+  const limit = limitOf(store.state);
+  const slack = 1e-9 * (1 + limit);
+  return {
+    below: ladder.filter((step) => step <= limit + slack).slice(-2, -1)[0],
+    above: ladder.find((step) => step > limit + slack),
+  };
+}
+
+export function showLimit() {
+  const { state, cohort } = store;
+  const byBudget = state.limit === "budget";
+  const limit = limitOf(state);
+  const prices = [...Object.values(state.costs), ...state.fees.map((fee) => fee.amount)];
+  const highest = byBudget ? Math.max(priceOfEverything(), 1) : cohort.predictors.length;
+  const step = byBudget ? sliderStep(highest, prices) : 1;
+  slider.step = step;
+  slider.max = Math.max(Math.ceil(highest / step) * step, limit);
+  slider.value = limit;
+  const label = byBudget ? "Budget" : "Number of predictors";
+  slider.setAttribute("aria-label", label);
+  exact.setAttribute("aria-label", `${label}, exactly`);
+  exact.step = byBudget ? "any" : "1";
+  if (document.activeElement !== exact) exact.value = money(limit);
+  for (const radio of byId("limit-kind").querySelectorAll("input")) radio.checked = radio.value === state.limit;
+  const { below, above } = neighbours();
+  for (const [id, value, word] of [["step-down", below, "below"], ["step-up", above, "above"]]) {
+    const button = byId(id);
+    button.disabled = value === undefined;
+    const hint = value === undefined ? `There is no step ${word}` : `Go to the step ${word}, at ${money(value)}`;
+    button.setAttribute("aria-label", hint);
+    button.title = hint;
+  }
+}
+
+const CHOICES = [
+  ["free", "Free", "may be bought"],
+  ["must", "Must", "must be bought"],
+  ["never", "Can’t", "cannot be measured"],
+];
+
+const choiceOf = (state, name) =>
+  state.must.includes(name) ? "must" : state.never.includes(name) ? "never" : "free";
+
+function choose(name, choice) {
+  const without = (names) => names.filter((other) => other !== name);
+  const must = without(store.state.must);
+  const never = without(store.state.never);
+  if (choice === "must") must.push(name);
+  if (choice === "never") never.push(name);
+  change({ must, never });
+}
+
+function setPrice(input, name) {
+  if (input.checkValidity() && input.value !== "") {
+    change({ costs: { ...store.state.costs, [name]: Number(input.value) } });
+  }
+}
+
+/** Draw the list of predictors anew: after other data or other settings from outside. */
+export function drawPredictors() {
+  const { state, cohort } = store;
+  byId("predictor-list").replaceChildren(...cohort.predictors.map(({ name }, i) =>
+    h("div", { class: "predictor", role: "group", "aria-label": name },
+      h("span", { class: "dot" }, h("span", { class: "visually-hidden" })),
+      h("span", { class: "name" }, name, h("small")),
+      h("input", {
+        type: "number", min: 0, max: 1e9, step: "any", required: true, value: money(state.costs[name]), "aria-label": `Price of ${name}`,
+        oninput: (event) => setPrice(event.target, name),
+        onblur: (event) => { event.target.value = money(store.state.costs[name]); },
+      }),
+      h("span", { class: "segments", role: "radiogroup", "aria-label": `Use of ${name}` },
+        CHOICES.map(([value, word, meaning]) => h("label", { title: `${name} ${meaning}` },
+          h("input", {
+            type: "radio", name: `use-${i}`, value, checked: choiceOf(state, name) === value,
+            "aria-label": `${name} ${meaning}`, onchange: () => choose(name, value),
+          }),
+          h("span", {}, word)))))));
+  drawFees();
+  if (document.activeElement !== byId("ridge")) byId("ridge").value = state.ridge;
+}
+
+/** Show beside each predictor what the settings and the model say of it. */
+export function markPredictors(bought) {
+  const { state, cohort } = store;
+  [...byId("predictor-list").children].forEach((row, i) => {
+    const { name } = cohort.predictors[i];
+    row.classList.toggle("bought", bought.includes(name));
+    row.classList.toggle("never", state.never.includes(name));
+    const fees = state.fees.filter((fee) => fee.members.includes(name)).map((fee) => money(fee.amount));
+    row.querySelector(".visually-hidden").textContent = bought.includes(name) ? "bought" : "";
+    row.querySelector("small").textContent = fees.length ? `shares a fee of ${fees.join(" and ")}` : "";
+  });
+  byId("bought-count").textContent = `${bought.length} of ${cohort.predictors.length} bought`;
+}
+
+function setFee(position, patch) {
+  change({ fees: store.state.fees.map((fee, i) => (i === position ? { ...fee, ...patch } : fee)) });
+}
+
+function drawFees() {
+  const { state, cohort } = store;
+  const open = [...byId("fee-list").querySelectorAll("details")].map((node) => node.open);
+  const rows = state.fees.map((fee, i) =>
+    h("div", { class: "fee", role: "group", "aria-label": `Shared fee ${i + 1}` },
+      h("input", {
+        type: "number", min: 0, max: 1e9, step: "any", required: true, value: money(fee.amount), "aria-label": `Amount of fee ${i + 1}`,
+        oninput: ({ target }) => target.checkValidity() && setFee(i, { amount: Number(target.value) }),
+      }),
+      h("details", { open: open[i] },
+        h("summary", {}, fee.members.length ? `for ${fee.members.join(", ")}` : "for nobody yet: choose who shares it"),
+        h("div", { class: "checks" }, cohort.predictors.map(({ name }) => h("label", {},
+          h("input", {
+            type: "checkbox", checked: fee.members.includes(name),
+            onchange: ({ target }) => {
+              const others = fee.members.filter((member) => member !== name);
+              setFee(i, { members: target.checked ? [...others, name] : others });
+              drawFees();
+            },
+          }), name)))),
+      h("button", {
+        type: "button", class: "quiet", "aria-label": `Remove fee ${i + 1}`,
+        onclick: () => { change({ fees: store.state.fees.filter((_, j) => j !== i) }); drawFees(); },
+      }, "Remove")));
+  byId("fee-list").replaceChildren(...(rows.length ? rows : [h("p", { class: "muted" }, "None.")]));
+}
+
+export function wireControls() {
+  slider.addEventListener("input", () => setLimit(Number(slider.value)));
+  exact.addEventListener("input", () => {
+    if (exact.checkValidity() && exact.value !== "") setLimit(Number(exact.value));
+  });
+  exact.addEventListener("blur", () => { exact.value = money(limitOf(store.state)); });
+  byId("step-down").addEventListener("click", () => setLimit(neighbours().below));
+  byId("step-up").addEventListener("click", () => setLimit(neighbours().above));
+  byId("limit-kind").addEventListener("change", ({ target }) => change({ limit: target.value }));
+  byId("ridge").addEventListener("input", ({ target }) => {
+    if (target.checkValidity() && target.value !== "") change({ ridge: Number(target.value) });
+  });
+  byId("add-fee").addEventListener("click", () => {
+    change({ fees: [...store.state.fees, { amount: 0, members: [] }] });
+    drawFees();
+    byId("fee-list").lastElementChild.querySelector("input").focus();
+  });
+}

@@ -1,0 +1,73 @@
+// Elements from data: text is only ever text, so no name can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "disabled") node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+  return node;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+export const h = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+
+export const s = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** How much worse a loss is. */
+export const worse = (share, digits = 1) =>
+  share < 0.5 * 10 ** (-digits - 2) ? `< ${10 ** -digits} %` : `+ ${percent(share, digits)}`;
+
+/** A table with a caption for those who do not see it; a cell is text, a node or {number}. */
+export function table(caption, header, rows) {
+  const cell = (tag, value) => {
+    const isNumber = value !== null && typeof value === "object" && "number" in value;
+    return h(tag, { class: isNumber && "number" }, isNumber ? value.number : value);
+  };
+  return h("div", { class: "table" }, h("table", {},
+    h("caption", { class: "visually-hidden" }, caption),
+    h("thead", {}, h("tr", {}, header.map((value) => {
+      const node = cell("th", value);
+      node.scope = "col";
+      return node;
+    }))),
+    h("tbody", {}, rows.map((row) =>
+      h("tr", { class: row.class }, row.cells.map((value) => cell("td", value)))))));
+}
+
+/** A number for people: as many digits as matter, and none that are noise. */
+export function short(number, digits = 4) {
+  if (number === 0) return "0";
+  const size = Math.abs(number);
+  if (size >= 1e6 || size < 1e-4) return number.toExponential(2);
+  return String(Number(number.toPrecision(size >= 1000 ? 6 : digits)));
+}
+
+export const money = (number) => String(Math.round(number * 1e6) / 1e6);
+
+export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+
+/** A difference with its sign. */
+export const signed = (number, digits) => `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(digits)}`;
+
+export const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+/** "+ gained" and "− lost", coloured and readable without colour. */
+export function changes(gained, lost) {
+  const parts = [
+    ...gained.map((name) => h("span", { class: "plus" }, `+ ${name}`)),
+    ...lost.map((name) => h("span", { class: "minus" }, `− ${name}`)),
+  ];
+  const node = h("span", { class: "changes" });
+  parts.forEach((part, i) => node.append(i ? ", " : "", part));
+  return node;
+}

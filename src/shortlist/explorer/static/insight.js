@@ -1,0 +1,119 @@
+// What surrounds the model: staircase, alternatives, substitutes, stability, performance.
+
+import { limitOf, setLadder, setLimit, snap } from "./controls.js";
+import { byId, changes, h, money, percent, plural, table, worse } from "./dom.js";
+import { calibrationPlot, rocCurve, staircase } from "./plot.js";
+import { change, store } from "./store.js";
+
+const contentOf = (id) => byId(id).querySelector(".content");
+let stairs = null; // the drawn staircase
+let stairsAnswer = null;
+let bought = [];
+
+export function showStaircase(answer) {
+  stairsAnswer = answer;
+  const byBudget = answer.state.limit === "budget";
+  byId("staircase-title").textContent = byBudget ? "What every budget buys" : "What every number of predictors buys";
+  setLadder(answer.steps.map((step) => step.limit));
+  drawStaircase();
+}
+
+/** Draw the staircase to the width that there is. */
+export function drawStaircase() {
+  if (stairsAnswer === null) return;
+  const content = contentOf("staircase");
+  const unit = stairsAnswer.state.limit === "budget" ? "budget" : "number of predictors";
+  stairs = staircase(stairsAnswer, Math.max(280, content.clientWidth), unit);
+  const pull = (event) => {
+    const rect = stairs.node.getBoundingClientRect();
+    setLimit(snap(stairs.limitAt(((event.clientX - rect.left) / rect.width) * stairs.node.viewBox.baseVal.width)));
+  };
+  stairs.node.addEventListener("pointerdown", (event) => {
+    stairs.node.setPointerCapture(event.pointerId);
+    pull(event);
+  });
+  stairs.node.addEventListener("pointermove", (event) => event.buttons && pull(event));
+  const wasOpen = content.querySelector("details")?.open;
+  content.replaceChildren(
+    stairs.node,
+    h("p", { class: "caption" }, `${plural(stairsAnswer.steps.length, "step")}, ${stairsAnswer.certified ? "each proven" : "not all of them proven"}. Drag on the plot, or use ‹ and › beside the slider.`),
+    h("details", { class: "more", open: wasOpen }, h("summary", {}, "As a table"),
+      h("div", { class: "scroll", tabindex: 0 }, table("The staircase", [{ number: unit }, { number: "loss" }, { number: "AUC" }, "change"],
+        stairsAnswer.steps.map((step) => ({ cells: [
+          { number: money(step.limit) }, { number: step.objective.toFixed(2) }, { number: step.auc.toFixed(3) }, changes(step.gained, step.lost),
+        ] }))))));
+  moveOnStaircase();
+}
+
+export function moveOnStaircase() {
+  if (stairs === null || stairsAnswer.state.limit !== store.state.limit) return;
+  const limit = limitOf(store.state);
+  stairs.moveTo(limit, store.state.limit === "budget" ? `budget ${money(limit)}` : `at most ${limit}`);
+}
+
+export function showAlternatives(answer) {
+  const current = JSON.stringify(store.state.adopted ?? answer.models[0].predictors);
+  const rows = answer.models.map((model, i) => {
+    const isCurrent = JSON.stringify(model.predictors) === current;
+    const what = i === 0 ? "the best one" : changes(model.gained, model.lost);
+    const adopt = h("button", {
+      type: "button", class: "quiet", disabled: isCurrent, "aria-label": `Adopt selection ${i + 1}: ${model.predictors.join(", ") || "nothing"}`,
+      onclick: () => change({ adopted: i === 0 ? null : model.predictors }),
+    }, isCurrent ? "Shown" : "Adopt");
+    return { class: isCurrent ? "current" : "", cells: [what, { number: money(model.cost) }, { number: i ? worse(model.excess, 2) : "" }, { number: adopt }] };
+  });
+  const n = answer.models.length - 1;
+  const summary = !answer.complete ? `The first ${answer.models.length}; there are more, or the time was up.`
+    : n === 0 ? `No other affordable selection comes within ${percent(answer.tolerance)}.`
+      : `${plural(n, "other selection")}; no others come within ${percent(answer.tolerance)}.`;
+  contentOf("alternatives").replaceChildren(
+    h("div", { class: "scroll", tabindex: 0 }, table("Selections that are nearly as good", ["selection", { number: "cost" }, { number: "loss" }, { number: "" }], rows)),
+    h("p", { class: "caption" }, summary));
+}
+
+export function showSubstitutes(answer) {
+  const rows = answer.substitutes.map((entry) => ({ cells: [
+    entry.without,
+    entry.gained.length || entry.lost.length ? changes(entry.gained, entry.lost) : "nothing else",
+    { number: money(entry.cost) },
+    { number: `${worse(entry.excess)}${entry.proven ? "" : " ?"}` },
+  ] }));
+  contentOf("substitutes").replaceChildren(rows.length
+    ? table("What to buy instead of each predictor", ["without", "buy instead", { number: "cost" }, { number: "loss" }], rows)
+    : h("p", { class: "empty" }, "The best model has no predictor that could be missing."));
+}
+
+export function setBought(names) {
+  bought = names;
+}
+
+export function showStability(answer) {
+  const shown = answer.predictors.filter((entry) => entry.frequency > 0).sort((a, b) => b.frequency - a.frequency);
+  const running = answer.done < answer.of;
+  const label = `${answer.done} of ${answer.of} resamples`;
+  contentOf("stability").replaceChildren(
+    ...(running ? [h("progress", { max: answer.of, value: answer.done, "aria-label": label })] : []),
+    h("div", { class: "bars scroll", tabindex: 0 }, shown.flatMap((entry) => {
+      const fill = h("span", { class: bought.includes(entry.name) ? "fill current" : "fill" });
+      fill.style.width = `${100 * entry.frequency}%`;
+      return [
+        h("span", { class: "label" }, entry.name),
+        h("span", { class: "track", title: `between ${percent(entry.lower, 0)} and ${percent(entry.upper, 0)}` }, fill),
+        h("span", { class: "value" }, percent(entry.frequency, 0)),
+      ];
+    })),
+    h("p", { class: "caption" }, running ? `${label}…`
+      : `How often each is bought in ${answer.of} bootstrap resamples; dark bars are in the best model.`
+        + `${answer.stability === null ? "" : ` Stability ${answer.stability.toFixed(2)} of 1.`}`
+        + `${answer.unproven ? ` ${answer.unproven} of the searches are not proven.` : ""}`));
+}
+
+export function showPerformance(answer) {
+  const content = contentOf("performance");
+  const wide = content.clientWidth > 420;
+  const width = wide ? (content.clientWidth - 16) / 2 : content.clientWidth;
+  content.replaceChildren(h("div", { class: "pair" },
+    h("div", {}, h("h3", {}, `ROC, area ${answer.auc.toFixed(3)}`), rocCurve(answer.roc, answer.auc, width)),
+    h("div", {}, h("h3", {}, "Calibration"), calibrationPlot(answer.bins, width))),
+  h("p", { class: "caption" }, "On the patients that the model was fitted to, which flatters every model. Dots are tenths of the patients with 95 % intervals."));
+}

@@ -1,0 +1,131 @@
+// Brings the parts together: settings change, and every part that depends on them asks anew.
+
+import { ask, follow, post, Superseded } from "./client.js";
+import { drawPredictors, showLimit, wireControls } from "./controls.js";
+import { byId, plural } from "./dom.js";
+import { notify, wireFiles } from "./files.js";
+import {
+  drawStaircase, moveOnStaircase, setBought, showAlternatives, showPerformance, showStability, showStaircase, showSubstitutes,
+} from "./insight.js";
+import { showModel, showNoModel, showSolving } from "./model.js";
+import { Panel } from "./panel.js";
+import { drawPatientForm, forgetPatient, patientValues, showPatient } from "./patient.js";
+import { onChange, readAddress, start, store } from "./store.js";
+
+const SESSION = "shortlist-session";
+let waiting = null; // settings that came before their data
+
+// What an answer is about, beside the answer: settings may have changed on the way.
+const askWithState = async (topic, extra, signal) => {
+  const { state } = store;
+  return { ...(await ask(topic, extra, signal)), state };
+};
+
+const everything = (state) => state;
+const withoutAdoption = ({ adopted, ...rest }) => rest;
+// The staircase is the same at every limit.
+const withoutLimit = ({ adopted, budget, count, ...rest }) => rest;
+
+class ModelPanel extends Panel {
+  fail(sentence) {
+    showNoModel(sentence);
+  }
+
+  setBusy(busy) {
+    super.setBusy(busy);
+    if (busy) showSolving();
+  }
+}
+
+const model = new ModelPanel({
+  topic: "solve", element: byId("model"), needs: everything, delay: 0, follows: true, run: askWithState,
+  render: (answer, isCurrent) => {
+    showModel(answer, isCurrent);
+    setBought(answer.best.predictors);
+    if (isCurrent) {
+      drawPatientForm(answer.predictors, () => patient.refresh());
+    }
+  },
+});
+const patient = new Panel({
+  topic: "patient", element: byId("patient"), needs: everything, extra: () => ({ values: patientValues() }), render: showPatient,
+});
+const alternatives = new Panel({
+  topic: "alternatives", element: byId("alternatives"), needs: everything,
+  extra: () => ({ tolerance: Number(byId("tolerance").value) }), render: showAlternatives,
+});
+const performancePanel = new Panel({
+  topic: "performance", element: byId("performance"), needs: everything, render: showPerformance,
+});
+const panels = [
+  model,
+  new Panel({ topic: "staircase", element: byId("staircase"), needs: withoutLimit, delay: 100, run: askWithState, render: showStaircase }),
+  alternatives,
+  new Panel({ topic: "substitutes", element: byId("substitutes"), needs: withoutAdoption, delay: 250, render: showSubstitutes }),
+  performancePanel,
+  patient,
+  new Panel({
+    topic: "stability", element: byId("stability"), needs: withoutAdoption, delay: 900, render: showStability,
+    run: async (topic, extra, signal) => {
+      let last = null;
+      await follow(topic, (answer) => {
+        if (!signal.aborted) showStability(answer);
+        last = answer;
+      }, signal);
+      if (last === null || last.done < last.of) throw new Superseded();
+      return last;
+    },
+  }),
+];
+
+onChange(() => {
+  showLimit();
+  moveOnStaircase();
+  for (const panel of panels) panel.refresh();
+});
+
+/** Take over data that the server holds, and settings for them if there are any. */
+function begin({ cohort, state }, settings = waiting) {
+  const { name, rows, events, outcome, predictors, left_out: leftOut } = cohort;
+  const without = leftOut.length ? ` (without ${leftOut.join(", ")})` : "";
+  byId("data-line").textContent = `${name}: ${plural(rows, "patient")}, ${events} with ${outcome.name ?? "the outcome"} = ${outcome.event}, ${plural(predictors.length, "predictor")}${without}`;
+  forgetPatient();
+  const fits = settings !== null && settings.data === cohort.digest
+    && predictors.every((predictor) => Number.isFinite(settings.costs[predictor.name]));
+  notify(settings !== null && !fits ? "The link or file is for other data. Load those, and its settings are restored." : "");
+  waiting = fits ? null : settings;
+  start(cohort, fits ? settings : state);
+  drawPredictors();
+}
+
+function restore(settings) {
+  begin({ cohort: store.cohort, state: store.state }, settings);
+}
+
+async function open() {
+  wireControls();
+  wireFiles({ begin, restore, redraw: drawPredictors });
+  byId("tolerance").addEventListener("change", () => alternatives.refresh());
+  addEventListener("hashchange", () => {
+    const settings = readAddress();
+    if (settings !== null) restore(settings);
+  });
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    drawStaircase();
+    performancePanel.shown = null;
+    performancePanel.refresh();
+  });
+  try {
+    const opened = await post("session", { earlier: sessionStorage.getItem(SESSION) });
+    store.session = opened.session;
+    sessionStorage.setItem(SESSION, opened.session);
+    begin(opened, readAddress());
+  } catch (error) {
+    notify(error.message);
+  }
+}
+
+open();

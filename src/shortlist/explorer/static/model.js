@@ -1,0 +1,130 @@
+// The model: what it buys, what it says about patients, and what is proven.
+
+import { markPredictors } from "./controls.js";
+import { byId, changes, h, money, percent, plural, short, signed, table } from "./dom.js";
+import { change, store } from "./store.js";
+
+const REASONS = {
+  time_limit: "the time for one search was up",
+  node_limit: "the search was stopped",
+  stalled: "rounding leaves a small gap",
+};
+
+function figures(answer) {
+  const entry = (name, value, note) => h("div", {}, h("dt", {}, name), h("dd", {}, value, note && h("small", {}, ` ${note}`)));
+  const { limit, budget, count } = answer.state;
+  return h("dl", { class: "figures" },
+    entry("predictors", String(answer.predictors.length), limit === "count" ? `of ${count}` : ""),
+    entry("cost", money(answer.cost), limit === "budget" ? `of ${money(budget)}` : ""),
+    entry("penalised loss", answer.objective.toFixed(2)),
+    entry("AUC", answer.auc.toFixed(3)));
+}
+
+function purchases(answer) {
+  const { costs } = answer.state;
+  const rows = [];
+  for (const name of answer.predictors) {
+    // Units are arbitrary: where quartiles are compared, the slope is left to the equation.
+    const own = answer.equation.odds_ratios.filter((effect) => effect.predictor === name);
+    const effects = own.length > 1 ? own.filter((effect) => effect.contrast !== "per unit") : own;
+    effects.forEach((effect, i) => rows.push({ cells: [
+      i ? "" : name,
+      { number: i ? "" : money(costs[name]) },
+      effect.contrast,
+      { number: effect.odds_ratio === null ? "very large" : short(effect.odds_ratio, 3) },
+    ] }));
+  }
+  for (const fee of answer.fees) {
+    rows.push({ cells: ["fee", { number: money(fee.amount) }, `for ${fee.members.join(", ")}`, { number: "" }] });
+  }
+  rows.push({ class: "total", cells: ["total", { number: money(answer.cost) }, "", { number: "" }] });
+  return table("What the model buys, and the odds ratios", ["predictor", { number: "price" }, "difference", { number: "odds ratio" }], rows);
+}
+
+const FACTORS = {
+  times: ({ predictor }) => predictor,
+  curve: ({ predictor, level }) => `curve ${level} of ${predictor}`,
+  is: ({ predictor, level }) => `[${predictor} = ${level}]`,
+  missing: ({ predictor }) => `[${predictor} is missing]`,
+};
+
+function equation(answer) {
+  const { intercept, parts } = answer.equation;
+  const terms = parts.map((part) =>
+    `${part.coefficient < 0 ? " − " : " + "}${short(Math.abs(part.coefficient))} · ${FACTORS[part.what](part)}`);
+  return h("details", { class: "more" }, h("summary", {}, "The equation"),
+    h("p", { class: "equation" }, `log-odds = ${short(intercept)}${terms.join("")}`),
+    h("p", { class: "caption" }, "In the units of the table; […] is 1 if true, else 0. Risk = 1 / (1 + exp(−log-odds))."));
+}
+
+function proofLine({ best, objective, excess, state }) {
+  if (state.adopted) {
+    return `You adopted this selection: its loss ${objective.toFixed(4)} is ${percent(excess, 2)} above that of the best one, ${best.objective.toFixed(4)}.`;
+  }
+  if (best.proven) {
+    return `Proven: no affordable selection has a penalised loss below ${best.lower_bound.toFixed(4)}; this one has ${objective.toFixed(4)}. `
+      + `${plural(best.nodes, "node")}, ${(1000 * best.seconds).toFixed(0)} ms.`;
+  }
+  return `Not proven, because ${REASONS[best.status] ?? best.status}: this selection has ${objective.toFixed(4)}, and none can be below `
+    + `${best.lower_bound.toFixed(4)}, ${percent(best.gap, 2)} less.`;
+}
+
+let last = null; // the answer drawn last, and the one before with another selection
+let before = null;
+
+/** What is different from the selection before: what was bought, what it costs, what it gains. */
+function difference(answer) {
+  const same = last !== null && JSON.stringify(last.predictors) === JSON.stringify(answer.predictors);
+  if (!same || last.state.data !== answer.state.data) before = last;
+  last = answer;
+  if (before === null || before.state.data !== answer.state.data) return null;
+  const gained = answer.predictors.filter((name) => !before.predictors.includes(name));
+  const lost = before.predictors.filter((name) => !answer.predictors.includes(name));
+  if (!gained.length && !lost.length) return null;
+  return h("p", { class: "difference" }, "Against the selection before: ", changes(gained, lost),
+    `; cost ${signed(answer.cost - before.cost, 2)}, loss ${signed(100 * (answer.objective / before.objective - 1), 1)} %, `
+      + `AUC ${signed(answer.auc - before.auc, 3)}.`);
+}
+
+function setBadge(kind, text) {
+  byId("proof").className = `badge ${kind}`;
+  byId("proof").textContent = text;
+}
+
+export function showSolving() {
+  setBadge("", "Solving…");
+}
+
+export function showModel(answer, isCurrent) {
+  const { best, state } = answer;
+  byId("model-title").textContent = state.adopted ? "The model you adopted" : best.proven ? "The best model" : "The best model so far";
+  if (isCurrent) {
+    if (state.adopted) setBadge("unproven", `${percent(answer.excess, 2)} worse than the best`);
+    else if (best.proven) setBadge("proven", "✓ Proven best");
+    else setBadge("unproven", `Not proven, gap ${percent(best.gap, 2)}`);
+  }
+  byId("model-content").replaceChildren(
+    ...(state.adopted ? [h("div", { class: "adopted" }, "Your selection, not the best one.",
+      h("button", { type: "button", onclick: () => change({ adopted: null }) }, "Return to the best"))] : []),
+    figures(answer),
+    difference(answer) ?? "",
+    answer.predictors.length ? purchases(answer)
+      : h("p", { class: "empty" }, "Nothing is bought: every patient gets the average risk. Raise the limit to buy a first predictor."),
+    h("p", { class: "proof-line" }, proofLine(answer)),
+    equation(answer));
+  markPredictors(answer.predictors);
+  const verdict = byId("verdict");
+  const claim = state.adopted ? "adopted by you" : best.proven ? "proven best" : "not proven";
+  verdict.replaceChildren(
+    h("strong", {}, `${plural(answer.predictors.length, "predictor")} for ${money(answer.cost)}`),
+    ` with ${state.limit === "budget" ? `a budget of ${money(state.budget)}` : `at most ${state.count}`}`
+      + ` · AUC ${answer.auc.toFixed(3)} · ${isCurrent ? claim : "solving…"}`);
+}
+
+export function showNoModel(sentence) {
+  setBadge("failed", "No model");
+  byId("model-title").textContent = "No model";
+  byId("model-content").replaceChildren(h("p", { class: "error" }, sentence));
+  byId("verdict").replaceChildren(h("span", { class: "error" }, sentence));
+  markPredictors([]);
+}

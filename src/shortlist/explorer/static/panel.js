@@ -1,0 +1,87 @@
+// A part of the page that answers one question about the settings, and knows when it is out of date.
+
+import { ask, Superseded, Told } from "./client.js";
+import { h } from "./dom.js";
+import { store } from "./store.js";
+
+const PATIENCE = 90; // ms before a newer question is sent although the last is not answered
+
+export class Panel {
+  /**
+   * topic: whom to ask; element: what shows the answer; needs: the settings the answer depends on;
+   * render(answer, isCurrent): draws it; delay: ms of rest before asking; extra(): what else to send;
+   * follows: whether answers to slightly older settings are drawn too, marked as out of date.
+   */
+  constructor({ topic, element, needs, render, delay = 150, extra = () => ({}), follows = false, run = ask }) {
+    Object.assign(this, { topic, element, needs, render, delay, extra, follows, run });
+    this.shown = null; // the settings that the panel shows
+    this.asked = null; // those that were asked for and are not answered
+    this.askedAt = 0;
+    this.timer = 0;
+  }
+
+  get wanted() {
+    return JSON.stringify([store.cohort.digest, this.needs(store.state), this.extra()]);
+  }
+
+  /** Settings changed: mark the panel out of date if it is, and ask. */
+  refresh() {
+    clearTimeout(this.timer);
+    const wanted = this.wanted;
+    if (wanted === this.shown) {
+      this.controller?.abort();
+      this.asked = null;
+      this.setBusy(false);
+      return;
+    }
+    this.setBusy(true);
+    if (wanted === this.asked) return;
+    if (!this.follows && this.asked !== null) {
+      this.controller.abort();
+      this.asked = null;
+    }
+    const patience = this.asked === null ? 0 : PATIENCE - (performance.now() - this.askedAt);
+    this.timer = setTimeout(() => this.send(), Math.max(this.delay, patience));
+  }
+
+  async send() {
+    this.controller?.abort();
+    this.controller = new AbortController();
+    const wanted = this.wanted;
+    this.asked = wanted;
+    this.askedAt = performance.now();
+    try {
+      const answer = await this.run(this.topic, this.extra(), this.controller.signal);
+      if (this.asked !== wanted) return; // a newer question is on its way
+      this.asked = null;
+      const isCurrent = wanted === this.wanted;
+      if (isCurrent) this.shown = wanted;
+      if (isCurrent || this.follows) this.render(answer, isCurrent);
+      if (isCurrent) this.setBusy(false);
+      else this.refresh();
+    } catch (error) {
+      if (error instanceof Superseded || this.asked !== wanted) return;
+      this.asked = null;
+      if (wanted !== this.wanted) {
+        this.refresh();
+        return;
+      }
+      if (!(error instanceof Told)) console.error(error);
+      this.shown = wanted;
+      this.fail(error instanceof Told ? error.message : "This part of the page failed; load it again.");
+      this.setBusy(false);
+    }
+  }
+
+  get content() {
+    return this.element.querySelector(".content");
+  }
+
+  fail(sentence) {
+    this.content.replaceChildren(h("p", { class: "error" }, sentence));
+  }
+
+  setBusy(busy) {
+    this.element.setAttribute("aria-busy", String(busy));
+  }
+}

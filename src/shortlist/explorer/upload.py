@@ -1,0 +1,78 @@
+"""Files that a page sends: read in a folder of their own, under a name that is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from ..errors import InvalidFileError
+from ..prognostic.columns import level_of
+from ..prognostic.patients import part_patients
+from ..tables import read_costs, read_table
+from .cohort import Cohort
+from .session import Upload
+
+MOST_BYTES = 10_000_000
+_MOST_COLUMNS = 1000
+_FEW_VALUES = 10
+Result = TypeVar("Result")
+
+
+def read_upload(name: str, content: bytes) -> Upload:
+    """Read a table of text; messages call it by the name that the person knows."""
+    first_line = content.split(b"\n", 1)[0]
+    if max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|")) > _MOST_COLUMNS:
+        raise InvalidFileError(
+            f"{name}: has more than {_MOST_COLUMNS} columns; keep those you need."
+        )
+    table = _read(name, content, read_table)
+    if len(table.columns) < 2:
+        raise InvalidFileError(f"{name}: has one column; it needs an outcome and predictors.")
+    return Upload(name, table)
+
+
+def read_prices(name: str, content: bytes, columns: Sequence[str]) -> dict[str, float]:
+    """Read a price list for these columns."""
+    return _read(name, content, lambda path: read_costs(path, columns))
+
+
+def describe_upload(upload: Upload) -> dict[str, Any]:
+    """Return the columns: which can be an outcome, and which hold numbers that may be codes."""
+    columns = []
+    for name in upload.table.columns:
+        known = upload.table[name].dropna()
+        values = sorted({level_of(value) for value in known.unique()[: _FEW_VALUES + 1]})
+        columns.append(
+            {
+                "name": name,
+                "values": values if len(values) <= _FEW_VALUES else None,
+                "complete": len(known) == len(upload.table),
+            }
+        )
+    return {"name": upload.name, "rows": len(upload.table), "columns": columns}
+
+
+def make_cohort(
+    upload: Upload,
+    outcome: str,
+    event: str,
+    exclude: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+) -> Cohort:
+    """Return the patients of an upload, now that the outcome and its event are known."""
+    patients = part_patients(Path(upload.name), upload.table, outcome, event, None)
+    kinds = {name: "categorical" for name in categorical if name in patients.predictors}
+    gone = [name for name in exclude if name in patients.predictors]
+    return Cohort.prepare(upload.name, patients, kinds=kinds, exclude=gone)
+
+
+def _read(name: str, content: bytes, reader: Callable[[Path], Result]) -> Result:
+    with TemporaryDirectory(prefix="shortlist-") as folder:
+        path = Path(folder) / "upload.csv"
+        path.write_bytes(content)
+        try:
+            return reader(path)
+        except InvalidFileError as error:
+            raise InvalidFileError(str(error).replace(str(path), name)) from None

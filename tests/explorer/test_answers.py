@@ -1,0 +1,208 @@
+"""What the explorer answers is what the library answers."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from explorer_page import table_of
+from sklearn.metrics import roc_auc_score
+
+import shortlist as sl
+from shortlist.explorer import answer, bootstrap, save
+from shortlist.explorer.fitted import make_problem
+from shortlist.explorer.state import State
+from shortlist.prognostic import load_proof, verify_model
+
+BUDGETS = [0, 3, 10, 17, 24, 40, 70]
+
+
+def model_of(cohort, state, **changes):
+    """The same settings through the public estimator."""
+    state = state | changes
+    return sl.PrognosticModel(
+        budget=state["budget"] if state["limit"] == "budget" else None,
+        max_features=state["count"] if state["limit"] == "count" else None,
+        costs=state["costs"],
+        fees=[(fee["amount"], fee["members"]) for fee in state["fees"]],
+        include=state["must"],
+        exclude=state["never"],
+        ridge=state["ridge"],
+    ).fit(cohort.patients.predictors, cohort.patients.events)
+
+
+@pytest.mark.filterwarnings("ignore:budget. 0 is below")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"budget": 0},
+        {"budget": 17},
+        {"limit": "count", "count": 3},
+        {"must": ["uninformative_1"], "budget": 20},
+        {"never": ["informative_2", "informative_5"], "budget": 30},
+        {"ridge": 0.05},
+        {"fees": [{"amount": 7, "members": ["informative_5", "uninformative_2"]}]},
+    ],
+)
+def test_solve_is_the_estimator_s_answer(cohort, page, changes):
+    found = page.ask("solve", **changes)
+    model = model_of(cohort, page.state)
+    assert found["predictors"] == model.selected_features_
+    assert found["objective"] == pytest.approx(model.objective_, rel=1e-9)
+    assert found["cost"] == pytest.approx(model.cost_)
+    assert found["best"]["proven"]
+    assert found["best"]["lower_bound"] <= found["objective"]
+    log_odds = model.decision_function(cohort.patients.predictors)
+    assert found["auc"] == pytest.approx(roc_auc_score(cohort.patients.events, log_odds))
+    effects = [
+        (effect["predictor"], effect["odds_ratio"]) for effect in found["equation"]["odds_ratios"]
+    ]
+    expected = model.coefficients_[["predictor", "odds_ratio"]].itertuples(index=False)
+    assert effects == [(name, pytest.approx(ratio)) for name, ratio in expected]
+
+
+def test_an_edited_price_changes_what_is_affordable(page):
+    before = page.ask("solve")
+    dearest = before["predictors"][0]
+    after = page.ask("solve", costs=page.state["costs"] | {dearest: 1000})
+    assert dearest in before["predictors"]
+    assert dearest not in after["predictors"]
+
+
+def test_the_staircase_agrees_with_every_budget(page):
+    steps = page.ask("staircase")["steps"]
+    for budget in BUDGETS:
+        step = [step for step in steps if step["limit"] <= budget][-1]
+        assert page.ask("solve", budget=budget)["objective"] == pytest.approx(step["objective"])
+
+
+def test_the_staircase_by_number_knows_no_prices(page):
+    steps = page.ask("staircase", limit="count")["steps"]
+    assert [step["limit"] for step in steps] == [len(step["predictors"]) for step in steps]
+    found = page.ask("solve", count=4)
+    assert found["objective"] == pytest.approx(steps[4]["objective"])
+
+
+def test_alternatives_are_those_of_near_optimal(cohort, page):
+    found = page.ask("alternatives", tolerance=0.05)
+    problem = make_problem(cohort, State.model_validate_json(json.dumps(page.state)))
+    expected = sl.near_optimal(problem, 0.05, answer.MOST_ALTERNATIVES)
+    names = [[expected.names[g] for g in model.support] for model in expected]
+    assert [model["predictors"] for model in found["models"]] == names
+    assert found["complete"] == expected.is_complete
+
+
+def test_an_adopted_alternative_is_shown_and_never_called_best(page):
+    other = page.ask("alternatives")["models"][1]
+    found = page.ask("solve", adopted=other["predictors"])
+    assert found["predictors"] == other["predictors"]
+    assert found["objective"] == pytest.approx(other["objective"])
+    assert found["excess"] == pytest.approx(other["excess"])
+    assert found["best"]["objective"] < found["objective"]
+    saved = page.ask("save/model")
+    assert [term["name"] for term in saved["terms"]] == other["predictors"]
+
+
+def test_an_adopted_selection_that_is_too_dear_is_refused(page):
+    everything = list(page.state["costs"])
+    error = page.ask("solve", status=400, adopted=everything)["error"]
+    assert error.startswith("The adopted selection no longer fits")
+
+
+def test_substitutes_are_the_best_models_without_each(page):
+    best = page.ask("solve")
+    for entry in page.ask("substitutes")["substitutes"]:
+        without = page.ask("solve", never=[entry["without"]])
+        assert without["objective"] / best["objective"] - 1 == pytest.approx(
+            entry["excess"], abs=1e-9
+        )
+        assert set(entry["gained"]) == set(without["predictors"]) - set(best["predictors"])
+
+
+def test_roc_and_calibration_are_of_the_model(cohort, page):
+    found = page.ask("performance")
+    roc = np.array(found["roc"])
+    assert roc[0].tolist() == [0, 0]
+    assert roc[-1].tolist() == [1, 1]
+    assert np.trapezoid(roc[:, 1], roc[:, 0]) == pytest.approx(found["auc"], abs=0.01)
+    rows = [entry["rows"] for entry in found["bins"]]
+    observed = [entry["observed"] for entry in found["bins"]]
+    assert np.dot(rows, observed) == pytest.approx(cohort.patients.events.sum())
+
+
+def test_a_patient_s_risk_is_the_model_s_and_the_parts_add_up(cohort, page):
+    found = page.ask("solve")
+    row = cohort.patients.predictors.iloc[[7]]
+    values = {name: float(row[name].iloc[0]) for name in found["predictors"]}
+    risk = page.ask("patient", values=values)
+    model = model_of(cohort, page.state)
+    assert risk["risk"] == pytest.approx(model.predict_proba(row)[0, 1])
+    base = np.log(risk["average"] / (1 - risk["average"]))
+    total = base + sum(part["contribution"] for part in risk["parts"])
+    assert 1 / (1 + np.exp(-total)) == pytest.approx(risk["risk"])
+    assert not any(part["missing"] or part["outside"] for part in risk["parts"])
+    page.ask("patient", values={})
+    assert all(part["missing"] for part in page.ask("patient")["parts"])
+
+
+def test_a_patient_with_words_for_numbers_gets_a_sentence(page):
+    name = page.ask("solve")["predictors"][0]
+    assert "is not a number" in page.ask("patient", status=400, values={name: "tall"})["error"]
+
+
+def test_stability_comes_resample_by_resample(page, monkeypatch):
+    monkeypatch.setattr(bootstrap, "N_RESAMPLES", 5)
+    response = page.post("stability", {"number": 1, "state": page.state})
+    lines = [json.loads(line) for line in response.text.splitlines()]
+    assert [line["done"] for line in lines] == [1, 2, 3, 4, 5]
+    again = page.post("stability", {"number": 2, "state": page.state})
+    assert again.text == response.text
+    assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["predictors"])
+
+
+def test_saved_model_and_certificate_can_be_used(cohort, page, tmp_path):
+    found = page.ask("solve", budget=12, never=["informative_4"])
+    (tmp_path / "model.json").write_text(json.dumps(page.ask("save/model")))
+    (tmp_path / "certificate.json").write_text(json.dumps(page.ask("save/certificate")))
+    card = sl.ModelCard.load(tmp_path / "model.json")
+    assert [term.name for term in card.terms] == found["predictors"]
+    assert card.limits.exclude == ("informative_4",)
+    model = model_of(cohort, page.state)
+    problem = model.problem(cohort.patients.predictors, cohort.patients.events)
+    verdict = sl.verify(problem, sl.Certificate.load(tmp_path / "certificate.json"))
+    assert verdict.valid, verdict.reason
+    proven = verify_model(
+        *load_proof(tmp_path / "certificate.json"),
+        cohort.patients.predictors,
+        cohort.patients.events,
+    )
+    assert proven.valid, proven.reason
+
+
+def test_saved_report_is_a_page_about_the_model(page, monkeypatch):
+    monkeypatch.setattr(save, "N_RESAMPLES", 1)
+    page.load(table_of(120).to_csv(index=False), "fate", "dead")
+    question = {"number": 1, "state": page.state | {"count": 2}}
+    text = page.post("save/report", question).text
+    assert text.lstrip().lower().startswith("<!doctype html>")
+    assert "dead" in text
+
+
+def test_factors_truth_values_and_gaps(page):
+    frame = table_of(120)
+    page.load(frame.to_csv(index=False), "fate", "dead", categorical=["grade"])
+    kinds = {entry["name"]: entry["kind"] for entry in page.cohort["predictors"]}
+    assert kinds == {
+        "age": "numeric", "sex": "categorical", "grade": "categorical", "smoker": "boolean"
+    }  # fmt: skip
+    found = page.ask("solve", count=4)
+    events = (frame.pop("fate") == "dead").astype(int)
+    model = sl.PrognosticModel(max_features=4, kinds={"grade": "categorical"}, ridge=1.0)
+    model.fit(frame, events)
+    assert found["predictors"] == model.selected_features_
+    assert found["objective"] == pytest.approx(model.objective_, rel=1e-9)
+    values = {"age": 63, "sex": "m", "grade": "2", "smoker": True}
+    expected = model.predict_proba(pd.DataFrame([values]))[0, 1]
+    assert page.ask("patient", values=values)["risk"] == pytest.approx(expected)
+    parts = found["equation"]["parts"]
+    assert {"grade": "2"} in [{part["predictor"]: part["level"]} for part in parts]

@@ -1,0 +1,296 @@
+"""The page in a real browser: what a person does, no error in the console, no other host."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from urllib.parse import urlsplit
+
+import pytest
+from explorer_page import table_of
+
+from shortlist.explorer.serve import serve_in_background
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+SETTLED = "main:not(:has([aria-busy=true]))"
+SOLVED = "#model[aria-busy=false]"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(cohort):
+    with serve_in_background(cohort) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page that fails the test if it complains or asks anybody else."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    complaints, hosts = [], set()
+    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    page.goto(address)
+    page.wait_for_selector(SOLVED)
+    page.expected = []  # refusals by the server, which a browser reports as errors
+    yield page
+    unexpected = [text for text in complaints if not any(part in text for part in page.expected)]
+    assert unexpected == []
+    assert hosts - {""} == {urlsplit(address).netloc}
+    context.close()
+
+
+def text_of(page, selector):
+    return page.locator(selector).inner_text()
+
+
+def set_slider(page, value):
+    page.locator("#limit-slider").fill(str(value))
+
+
+def figures(page):
+    """What the page shows as current: number of predictors, cost (of budget), loss."""
+    page.wait_for_selector(SOLVED)
+    return [text_of(page, f"#model dd >> nth={i}") for i in range(3)]
+
+
+def bought(page):
+    """The first column of the model's table, which is current."""
+    page.wait_for_selector(SOLVED)
+    return page.locator("#model tbody td:first-child").all_inner_texts()
+
+
+def wait_for(page, part):
+    page.wait_for_selector(f"#{part}[aria-busy=false]", timeout=20_000)
+
+
+def test_it_loads_and_all_parts_settle(page):
+    page.wait_for_selector(SETTLED, timeout=20_000)
+    assert "1090 patients" in text_of(page, "#data-line")
+    assert text_of(page, "#proof") == "✓ Proven best"
+    assert page.locator("#staircase svg .here-dot").count() == 1
+    assert page.locator("#performance svg").count() == 2
+    assert page.locator("#performance svg circle").count() == 10
+    assert "100 bootstrap resamples" in text_of(page, "#stability")
+    assert page.locator(".error:visible").count() == 0
+
+
+def test_the_budget_is_dragged_through_the_whole_range(page):
+    highest = int(page.locator("#limit-slider").get_attribute("max"))
+    losses = []
+    for budget in range(highest + 1):
+        set_slider(page, budget)
+        if budget % 7 == 0 or budget == highest:  # in between, newer moves overtake older ones
+            _, cost, loss = figures(page)
+            assert cost.endswith(f" of {budget}")
+            assert float(cost.split()[0]) <= budget
+            assert f"a budget of {budget} " in text_of(page, "#verdict")
+            losses.append(float(loss))
+    assert losses == sorted(losses, reverse=True)
+    assert "14 of 14 bought" in text_of(page, "#bought-count")
+
+
+def test_dragging_with_the_mouse_moves_the_model(page):
+    box = page.locator("#limit-slider").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 3, middle)
+    page.mouse.down()
+    for share in range(30, 90, 5):
+        page.mouse.move(box["x"] + box["width"] * share / 100, middle)
+    page.mouse.up()
+    _, cost, _ = figures(page)
+    value = page.locator("#limit-slider").input_value()
+    assert cost.endswith(f" of {value}")
+    assert 50 < int(value) < 70
+
+
+def test_a_model_for_older_settings_is_never_shown_as_current(page):
+    wait_for(page, "alternatives")
+    page.route("**/api/*", lambda route: None)  # the answers never come
+    set_slider(page, 9)
+    page.wait_for_selector("#model[aria-busy=true]")
+    assert text_of(page, "#proof") == "Solving…"
+    assert page.locator("#alternatives[aria-busy=true]").count() == 1
+    page.unroute("**/api/*")
+    set_slider(page, 10)
+    _, cost, _ = figures(page)
+    assert cost.endswith(" of 10")
+
+
+def test_steps_by_keyboard(page):
+    wait_for(page, "staircase")
+    page.locator("#limit-slider").focus()
+    page.keyboard.press("Home")
+    assert figures(page)[1] == "0 of 0"
+    assert "Nothing is bought" in text_of(page, "#model")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the step above
+    assert figures(page)[1] == "1 of 1"
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowRight")
+    assert figures(page)[1] == "2 of 2"
+
+
+def test_predictors_are_forced_forbidden_and_priced(page):
+    def choose(name, value):
+        page.locator(f'[aria-label="Use of {name}"] input[value={value}]').check()
+
+    choose("uninformative_6", "must")
+    assert "uninformative_6" in bought(page)
+    assert "Against the selection before" in text_of(page, "#model")
+    choose("informative_5", "never")
+    assert "informative_5" not in bought(page)
+    choose("uninformative_6", "free")
+    choose("informative_5", "free")
+    assert {"informative_2", "informative_5"} <= set(bought(page))
+    page.get_by_label("Price of informative_2").fill("60")
+    assert "informative_2" not in bought(page)
+
+
+def test_what_must_be_bought_and_is_too_dear_is_said(page):
+    page.expected.append("400")
+    page.locator('[aria-label="Use of uninformative_6"] input[value=must]').check()
+    set_slider(page, 3)
+    page.wait_for_selector("#model .error")
+    assert "costs 10, more than the budget of 3" in text_of(page, "#model .error")
+    assert text_of(page, "#proof") == "No model"
+    set_slider(page, 12)
+    assert figures(page)[1].endswith(" of 12")
+
+
+def test_a_shared_fee_is_added(page):
+    page.locator("#add-fee").click()
+    page.get_by_label("Amount of fee 2").fill("50")
+    page.locator('[aria-label="Shared fee 2"] summary').click()
+    page.locator('[aria-label="Shared fee 2"] input[type=checkbox]').nth(4).check()
+    assert "informative_5" not in bought(page)
+    assert "shares a fee of 50" in text_of(page, '[role=group][aria-label="informative_5"]')
+
+
+def test_an_alternative_is_adopted_and_a_reload_restores_all(page):
+    set_slider(page, 30)
+    wait_for(page, "alternatives")
+    page.locator("#alternatives tbody tr >> nth=1").get_by_role("button").click()
+    page.wait_for_selector("#model .adopted")
+    figures(page)
+    assert "worse than the best" in text_of(page, "#proof")
+    page.get_by_label("Price of redundant_1").fill("6.5")  # other settings end the adoption
+    figures(page)
+    assert page.locator("#model .adopted").count() == 0
+    wait_for(page, "alternatives")
+    page.locator("#alternatives tbody tr >> nth=1").get_by_role("button").click()
+    page.wait_for_selector("#model .adopted")
+    before = figures(page), text_of(page, "#model table")
+    page.wait_for_timeout(400)  # the address follows a moment later
+    page.reload()
+    assert (figures(page), text_of(page, "#model table")) == before
+    assert page.get_by_label("Price of redundant_1").input_value() == "6.5"
+    page.get_by_text("Return to the best").click()
+    figures(page)
+    assert text_of(page, "#proof") == "✓ Proven best"
+
+
+def test_settings_are_saved_and_opened(page, tmp_path):
+    set_slider(page, 11)
+    saved = tmp_path / "settings.json"
+    page.locator("#save-menu summary").click()
+    with page.expect_download() as download:
+        page.locator("#save-settings").click()
+    download.value.save_as(saved)
+    assert json.loads(saved.read_text())["budget"] == 11
+    set_slider(page, 50)
+    page.locator("#open-settings").set_input_files(saved)
+    assert figures(page)[1].endswith(" of 11")
+    saved.write_text("[]")
+    page.locator("#open-settings").set_input_files(saved)
+    page.wait_for_selector("#notice:visible")
+    assert "no settings file" in text_of(page, "#notice")
+
+
+def test_model_and_certificate_are_saved(page, tmp_path):
+    for what, word in (("model", "shortlist model"), ("certificate", "shortlist certificate")):
+        page.locator("#save-menu summary").click()
+        with page.expect_download() as download:
+            page.locator(f"[data-save={what}]").click()
+        assert download.value.suggested_filename == f"{what}.json"
+        download.value.save_as(tmp_path / what)
+        assert json.loads((tmp_path / what).read_text())["format"] == word
+
+
+def test_a_broken_file_is_explained_and_a_good_one_taken(page, tmp_path):
+    page.expected.append("400")
+    page.locator("#open-load").click()
+    broken = tmp_path / "broken.csv"
+    broken.write_text("a,b\n1,2\n3\n")
+    page.locator("#data-file").set_input_files(broken)
+    page.wait_for_selector("#load-error:visible")
+    assert text_of(page, "#load-error").startswith("broken.csv: row 2 has 1 cells")
+    name = '<img src=x onerror="document.title=1">'
+    good = tmp_path / "good.csv"
+    table_of(90).rename(columns={"age": name}).to_csv(good, index=False)
+    page.locator("#data-file").set_input_files(good)
+    page.locator("#outcome").select_option("fate")
+    page.locator("#event").select_option("dead")
+    page.locator("#load-choices input[value=grade] >> nth=1").check()
+    page.locator("#use-data").click()
+    page.wait_for_selector("#load-dialog:not([open])", state="attached")
+    wait_for(page, "performance")
+    assert "good.csv: 90 patients" in text_of(page, "#data-line")
+    assert name in text_of(page, "#model table")
+    assert page.locator("main img").count() == 0
+    assert page.title() == "shortlist explorer"
+    page.reload()
+    page.wait_for_selector(SOLVED)
+    assert "good.csv: 90 patients" in text_of(page, "#data-line")
+
+
+def test_one_patient(page):
+    wait_for(page, "patient")
+    average = text_of(page, "#patient .risk").split(" %")[0]
+    page.get_by_label("informative_5", exact=True).last.fill("0.9")
+    page.wait_for_selector("#patient[aria-busy=true]", state="attached")
+    page.wait_for_selector("#patient[aria-busy=false]")
+    assert float(text_of(page, "#patient .risk").split(" %")[0]) > float(average)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_wider_than_the_screen(browser, address, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(address)
+    page.wait_for_selector(SOLVED)
+    page.wait_for_selector(SETTLED, timeout=20_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_every_control_has_a_name(page):
+    page.wait_for_selector(SETTLED, timeout=20_000)
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, summary, [role=img]")]
+            .filter((node) => !(node.getAttribute("aria-label") || node.textContent.trim()
+                || [...(node.labels ?? [])].some((label) => label.textContent.trim())))
+            .map((node) => node.outerHTML)"""
+    )
+    assert nameless == []

@@ -1,0 +1,242 @@
+"""Sessions, limits, and what the server refuses."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from explorer_page import Page, table_of
+from starlette.testclient import TestClient
+
+import shortlist.explorer
+from shortlist.errors import InvalidProblemError, ShortlistWarning
+from shortlist.explorer import session, upload
+from shortlist.explorer.app import make_app
+from shortlist.explorer.serve import _fragment
+from shortlist.explorer.session import Session, SessionEndedError, Sessions, SupersededError
+
+STATIC = Path(shortlist.explorer.__file__).parent / "static"
+
+
+def test_a_state_survives_a_link_and_a_file(cohort, page):
+    page.state |= {"budget": 13.5, "must": ["uninformative_3"], "never": ["informative_1"]}
+    page.state["fees"] = [{"amount": 1.25, "members": ["informative_5", "redundant_1"]}]
+    first = page.ask("solve")
+    other = Page(page.client)
+    other.state = json.loads(json.dumps(page.state))
+    assert other.ask("solve")["predictors"] == first["predictors"]
+    fragment = _fragment(json.dumps(page.state), cohort)
+    assert re.fullmatch("[A-Za-z0-9_-]+", fragment)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"budget": -1}, "budget"),
+        ({"budget": "much"}, "budget"),
+        ({"ridge": 0}, "ridge"),
+        ({"limit": "time"}, "limit"),
+        ({"version": 2}, "version"),
+        ({"extra": 1}, "extra"),
+        ({"must": ["nobody"]}, "other predictors"),
+        ({"costs": {"informative_1": 1}}, "other predictors"),
+        ({"must": ["redundant_1"], "never": ["redundant_1"]}, "redundant_1"),
+    ],
+)
+def test_wrong_settings_get_one_sentence(page, change, words):
+    error = page.ask("solve", status=400, **change)["error"]
+    assert words in error
+    assert error.count("\n") == 0
+
+
+def test_settings_for_other_data_are_told(cohort, page):
+    assert "other data" in page.ask("solve", status=400, data="0" * 64)["error"]
+    with pytest.raises(InvalidProblemError, match="other data"):
+        _fragment(json.dumps(page.state | {"data": "0" * 64}), cohort)
+
+
+def test_more_must_be_bought_than_the_limit_allows(page):
+    must = ["uninformative_6", "informative_3"]
+    assert (
+        "costs 20, more than the budget of 5;"
+        in page.ask("solve", status=400, must=must, budget=5)["error"]
+    )
+    error = page.ask("solve", status=400, limit="count", count=1)["error"]
+    assert error.startswith("2 predictors must be bought but only 1 may be")
+
+
+def test_a_session_never_sees_another_s_data(client):
+    mine, yours = Page(client), Page(client)
+    mine.load(table_of(60).to_csv(index=False), "fate", "dead")
+    assert {entry["name"] for entry in mine.cohort["predictors"]} == {
+        "age", "sex", "grade", "smoker"
+    }  # fmt: skip
+    assert yours.cohort["rows"] == 1090
+    assert "other data" in yours.post("solve", {"number": 9, "state": mine.state}).json()["error"]
+    assert Page(client).cohort["rows"] == 1090
+    assert Page(client, earlier=mine.session).cohort["rows"] == 60
+    assert Page(client, earlier="guess").cohort["rows"] == 1090
+
+
+def test_an_upload_counts_until_it_is_used(client, cohort, monkeypatch):
+    mine, yours = Page(client), Page(client)
+    monkeypatch.setattr(session, "MOST_BYTES", cohort.n_bytes + 1000)
+    yours.post("upload", table_of(500).to_csv(index=False).encode())
+    mine.ask("solve", status=410)
+    yours.ask("solve")
+
+
+def test_columns_that_hold_one_value_are_told(page):
+    with pytest.warns(ShortlistWarning, match="cannot be bought"):
+        page.load(table_of(60).assign(site="A").to_csv(index=False), "fate", "dead")
+    assert page.cohort["left_out"] == ["site"]
+
+
+def test_an_unknown_session_is_told_to_load_the_page(page):
+    page.session = "guess"
+    assert "load the page again" in page.ask("solve", status=410)["error"]
+
+
+def test_a_lower_number_is_superseded(page):
+    page.ask("solve", number=7)
+    assert page.ask("solve", number=3, status=409) == {"superseded": True}
+    page.ask("staircase", number=4)  # numbers count for one topic
+
+
+def test_a_running_solve_ends_when_a_newer_one_comes(cohort, monkeypatch):
+    monkeypatch.setattr("shortlist.solver.branch_and_bound.first_slice", lambda n_entries: 1)
+    mine = Session(cohort)
+    turn = mine.begin("solve", 1)
+    mine.fit(cohort, cohort.first_state(), turn)
+    mine.begin("solve", 2)
+    with pytest.raises(SupersededError):
+        mine.fit(cohort, cohort.first_state(ridge=0.5), turn)
+    with pytest.raises(SupersededError):
+        mine.begin("solve", 1)
+
+
+def test_the_session_that_rested_longest_ends_first(cohort, monkeypatch):
+    monkeypatch.setattr(session, "MOST_SESSIONS", 3)
+    sessions = Sessions(cohort)
+    names = [sessions.open(None)[0] for _ in range(3)]
+    sessions.find(names[0])
+    sessions.open(None)
+    assert len(sessions) == 3
+    sessions.find(names[0])
+    with pytest.raises(SessionEndedError):
+        sessions.find(names[1])
+
+
+def test_data_of_all_sessions_together_are_limited(cohort, monkeypatch):
+    monkeypatch.setattr(session, "MOST_BYTES", int(1.5 * cohort.n_bytes))
+    sessions = Sessions(cohort)
+    for _ in range(4):
+        sessions.open(None)
+    assert len(sessions) == 4  # they share the data they start with
+    frame = cohort.patients.predictors.assign(outcome=cohort.patients.events)
+    other = upload.make_cohort(upload.Upload("copy", frame), "outcome", "1")
+    _, newest = sessions.open(None)
+    newest.use(other)
+    sessions.make_room()
+    assert len(sessions) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"\x00\x01\x02,\x03\n\x04,\x05\n", "binary"),
+        (b"a,b\n1,2\n3\n", "row 2 has 1 cells"),
+        (b"a,a\n1,2\n", "two columns are named 'a'"),
+        (b"caf\xe9,b\n1,2\n", "not UTF-8"),
+        (b"a\n1\n2\n", "one column"),
+        (b"a,b\n", "no rows"),
+        (b"," * 5000 + b"\n", "more than 1000 columns"),
+    ],
+)
+def test_a_broken_file_gets_one_sentence(page, content, words):
+    response = page.post("upload", content, **{"x-file-name": "my%20data.csv"})
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert words in error
+    assert error.startswith("my data.csv: ")
+    assert "/" not in error.replace("my data.csv", "")
+    page.ask("solve")  # the data from before are still there
+
+
+@pytest.mark.parametrize(
+    ("outcome", "event", "words"),
+    [("grade", "1", "must have 2 different values"), ("fate", "gone", "'gone' is no value")],
+)
+def test_an_outcome_that_is_none_gets_one_sentence(page, outcome, event, words):
+    page.post("upload", table_of(40).to_csv(index=False).encode())
+    response = page.post("cohort", {"outcome": outcome, "event": event})
+    assert response.status_code == 400
+    assert words in response.json()["error"]
+
+
+def test_prices_from_a_file(page):
+    response = page.post("prices", b"predictor,cost\ninformative_1,4.5\n")
+    assert response.json() == {"costs": {"informative_1": 4.5}}
+    response = page.post("prices", b"nobody,4.5\n", **{"x-file-name": "prices.csv"})
+    assert "there is no predictor 'nobody'" in response.json()["error"]
+
+
+def test_a_file_that_is_too_large_is_not_read(page, monkeypatch):
+    monkeypatch.setattr(shortlist.explorer.app, "MOST_BYTES", 1000)
+    response = page.post("upload", b"a,b\n" + b"1,2\n" * 1000)
+    assert response.status_code == 400
+    assert "more than 0.001 MB" in response.json()["error"]
+
+
+def test_names_travel_as_they_are(page):
+    name = '<img src=x onerror="alert(1)">'
+    frame = table_of(80).rename(columns={"age": name, "sex": "__proto__"})
+    page.load(frame.to_csv(index=False), "fate", "dead")
+    assert name in [entry["name"] for entry in page.cohort["predictors"]]
+    assert page.ask("solve", must=[name])["predictors"][0] == name
+
+
+def test_only_this_machine_may_ask(cohort, page):
+    rebound = TestClient(make_app(cohort), base_url="http://evil.example")
+    assert rebound.post("/api/session", content="{}").status_code == 400
+    for origin in ("http://evil.example", "null", "https://127.0.0.1"):
+        assert page.post("session", {}, origin=origin).status_code == 403
+    assert page.post("session", {}, origin="http://127.0.0.1").status_code == 200
+
+
+def test_without_the_key_there_is_nothing(cohort):
+    client = TestClient(make_app(cohort, key="secret"), base_url="http://127.0.0.1")
+    for path in ("/", "/index.html", "/wrong/", "/wrong/api/session"):
+        assert client.get(path).status_code == 404
+    assert client.get("/secret/").status_code == 200
+    assert client.post("/secret/api/session", content="{}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/../app.py", "/%2e%2e/app.py", "/..%2fapp.py", "/static/../../app.py", "/app.py"]
+)
+def test_no_file_outside_the_page_is_served(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_the_page_loads_only_its_own_files(client):
+    response = client.get("/")
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for file in STATIC.iterdir():
+        text = file.read_text(encoding="utf-8")
+        own = text.replace("http://www.w3.org/2000/svg", "")
+        assert "http:" not in own
+        assert "https:" not in own
+        assert "innerHTML" not in text
+        assert client.get(f"/{file.name}").status_code == 200
+    for linked in re.findall(r'(?:src|href)="([^"#]+)"', response.text):
+        assert (STATIC / linked).is_file()
+
+
+def test_wrong_json_and_unknown_files(page):
+    assert page.post("solve", b"{").status_code == 400
+    assert page.post("solve", b'{"number": NaN}').status_code == 400
+    assert page.ask("save/secret", status=404)
