@@ -12,7 +12,6 @@ from .layout import (
     LEFT_OUT,
     LISTED,
     NODES,
-    NULL_OBJECTIVE,
     OPEN,
     OUT,
     SERIAL,
@@ -21,9 +20,8 @@ from .layout import (
     linear_predictor,
 )
 from .oracle import complete
-from .point import evaluate_predictors, evaluate_rows
+from .point import evaluate_predictors, evaluate_rows, to_null_model
 from .relaxation import relax
-from .rows import total_of
 from .search import pick_predictor, settle
 from .tree import DIVE_SLOT, fill, pop, push
 
@@ -32,7 +30,7 @@ _FINE, _COARSE = 1e-13, 1e-6
 _BALANCE = 1e-4
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def run_listing(data, limits, work, tree, root, listing, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
@@ -91,11 +89,7 @@ def run_listing(data, limits, work, tree, root, listing, max_nodes):
 
 @njit(cache=True, error_model="numpy")
 def _start(data, work, tree, root):
-    positive = total_of(data.w[: data.n_positive])
-    theta0 = math.log(positive / total_of(data.w[data.n_positive :]))
-    work.theta[:] = 0.0
-    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    _, work.scalar[NULL_OBJECTIVE], _, _ = evaluate_rows(data, work, theta0, 1.0)
+    theta0 = to_null_model(data, work)
     push(tree, work.counter, 0, root, work.theta, theta0, 0.0, -math.inf, -1)
     work.counter[SERIAL] = 1
 

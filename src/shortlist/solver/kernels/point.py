@@ -1,9 +1,11 @@
 """From a primal point to a dual one: the a of a model, exactly feasible, and its bound's parts."""
 
+import math
+
 from numba import njit
 
-from .layout import OUT
-from .rows import dot, exp_minus_abs, logistic_rows
+from .layout import NULL_OBJECTIVE, OUT, linear_predictor
+from .rows import dot, exp_minus_abs, logistic_rows, total_of
 
 _MAX_STEP = 4.0
 
@@ -84,3 +86,14 @@ def evaluate_columns(X, q, n_positive, rho, ridge, columns, n, gradient):
         slope = rho[0] * positive + rho[1] * negative
         total += slope * slope
     return total / (2.0 * ridge)
+
+
+@njit(cache=True, error_model="numpy")
+def to_null_model(data, work):
+    """Go to the model without coefficients, and return its intercept, which is known."""
+    positive = total_of(data.w[: data.n_positive])
+    theta0 = math.log(positive / total_of(data.w[data.n_positive :]))
+    work.theta[:] = 0.0
+    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+    _, work.scalar[NULL_OBJECTIVE], _, _ = evaluate_rows(data, work, theta0, 1.0)
+    return theta0

@@ -13,7 +13,6 @@ from .layout import (
     FREE,
     IN,
     NODES,
-    NULL_OBJECTIVE,
     OPEN,
     OUT,
     SERIAL,
@@ -21,9 +20,8 @@ from .layout import (
     linear_predictor,
 )
 from .oracle import price_now, remaining_limits
-from .point import evaluate_rows
+from .point import to_null_model
 from .relaxation import relax
-from .rows import total_of
 from .trace import (
     BOUND,
     BRANCH,
@@ -46,12 +44,7 @@ _POLISHED = 1e-15
 @njit(cache=True, error_model="numpy")
 def _start(data, limits, work, tree, trace, root, warm):
     """Put the root on the tree and find a first incumbent: the support `warm`, or a greedy one."""
-    positive = total_of(data.w[: data.n_positive])
-    negative = total_of(data.w[data.n_positive :])
-    theta0 = math.log(positive / negative)
-    work.theta[:] = 0.0
-    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, work.scalar[NULL_OBJECTIVE], _, _ = evaluate_rows(data, work, theta0, 1.0)
+    theta0 = to_null_model(data, work)
     _settle_all(limits, work, root)
     first = work.status_swap
     first[:] = root
@@ -73,7 +66,7 @@ def _start(data, limits, work, tree, trace, root, warm):
     work.counter[SERIAL] = 1
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted, and then polish.
 

@@ -18,7 +18,6 @@ from .layout import (
     FREE,
     IN,
     NODES,
-    NULL_OBJECTIVE,
     OPEN,
     OUT,
     SERIAL,
@@ -29,9 +28,8 @@ from .layout import (
 )
 from .listing import buy_all
 from .oracle import remaining_limits, value_table
-from .point import evaluate_rows
+from .point import to_null_model
 from .relaxation import relax
-from .rows import total_of
 from .search import is_heuristic_turn, pick_predictor, settle
 from .trace import BOUND, BRANCH, FIX, NONE, has_room, record_member, record_point, record_step
 from .tree import DIVE_SLOT, fill, pop, push
@@ -40,7 +38,7 @@ from .tree import DIVE_SLOT, fill, pop, push
 _LIKELY = 0.5
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def run_staircase(data, limits, work, tree, ranges, trace, root, stairs, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
@@ -154,13 +152,11 @@ def staircase_has_room(trace, work, n_budgets):
 def _start(data, limits, work, tree, ranges, root, stairs):
     """Put the root on the tree, and buy greedily at every budget."""
     n_budgets = stairs.upper.size
-    theta0 = math.log(total_of(data.w[: data.n_positive]) / total_of(data.w[data.n_positive :]))
+    theta0 = to_null_model(data, work)
     for b in range(n_budgets):
         trial = work.status_swap
         trial[:] = root
-        work.theta[:] = 0.0
-        linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-        _, work.scalar[NULL_OBJECTIVE], _, _ = evaluate_rows(data, work, theta0, 1.0)
+        to_null_model(data, work)
         here = _at_budget(limits, b)
         left, _ = remaining_limits(here, trial)
         if left < 0.0:
