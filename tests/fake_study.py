@@ -56,17 +56,35 @@ def fake_tables(epvs_of_features: tuple[float, ...] = ()) -> tuple[pd.DataFrame,
                 frequency = rng.binomial(n_resamples, chances) / n_resamples
                 auc = 0.75 + 0.2 * rng.random() * (1 - noise)
                 shift = 0.04 if protocol == "paper" else -0.02
-                line = keys | {
-                    "auc": auc,
-                    "auc_mean": auc + shift,
-                    "auc_lower": auc + shift - 0.06,
-                    "auc_upper": min(auc + shift + 0.05, 1.0),
-                    "n_resamples": n_resamples,
-                    **{role: frequency[[r == role for r in roles]].mean() for role in ROLES},
-                    "stability": rng.random(),
-                    "solves": 40 * n_resamples,
-                    "unproven": 0 if method == "optimal" else 40 * n_resamples,
-                }
+                extra: dict[str, float] = {}
+                if protocol == "clean" or (seed == 0 and method in ("optimal", "univariable")):
+                    extra |= {
+                        "matched_mean": auc + shift,
+                        "matched_lower": auc + shift - 0.05,
+                        "matched_upper": min(auc + shift + 0.04, 1.0),
+                        "matched_resamples": 49,
+                    }
+                if method == "optimal":
+                    extra |= {
+                        "auc_difference": 0.01,
+                        "auc_difference_lower": 0.01 - 0.02 * rng.random(),
+                        "auc_difference_upper": 0.03,
+                    }
+                line = (
+                    keys
+                    | extra
+                    | {
+                        "auc": auc,
+                        "auc_mean": auc + shift,
+                        "auc_lower": auc + shift - 0.06,
+                        "auc_upper": min(auc + shift + 0.05, 1.0),
+                        "n_resamples": n_resamples,
+                        **{role: frequency[[r == role for r in roles]].mean() for role in ROLES},
+                        "stability": rng.random(),
+                        "solves": 40 * n_resamples,
+                        "unproven": 0 if method == "optimal" else 40 * n_resamples,
+                    }
+                )
                 summary.append(line)
                 if method == "optimal":
                     summary.append(

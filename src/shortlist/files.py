@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and the folders they go to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ import os
 from pathlib import Path
 
 from .errors import InvalidFileError
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, where they are missing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFileError(
+            f"{path}: cannot be made ({error.strerror}); choose another place."
+        ) from None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -4,12 +4,7 @@ import pandas as pd
 import pytest
 from fake_study import write_fake_study
 
-from shortlist.cli.study import PresetName
 from shortlist.study import PRESETS, Arm, Preset
-
-
-def test_presets_of_the_command_are_those_of_the_study():
-    assert [name.value for name in PresetName] == list(PRESETS)
 
 
 def test_run_status_and_misuse(run, tmp_path, monkeypatch):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import matplotlib
+import numpy as np
 import pandas as pd
 import pytest
 from fake_study import SHAPES, write_fake_study
 
-from shortlist.errors import InvalidFileError, InvalidProblemError
-from shortlist.plots import plot_profile, plot_spread
+from shortlist.errors import InvalidFileError, InvalidProblemError, MissingDependencyError
+from shortlist.plots import plot_profile, plot_spread, style
 from shortlist.study.figures import draw_figures
 
 matplotlib.use("agg")
@@ -55,7 +56,21 @@ def test_what_was_not_run_is_not_drawn(tmp_path):
     own &= summary["method"].isin(["optimal", "univariable"])
     summary[own & (summary["study"] == "budget")].to_csv(tmp_path / "summary.csv", index=False)
     (tmp_path / "parkinson_summary.csv").unlink()
+    out_of_date, own = tmp_path / "figures" / "seeds.svg", tmp_path / "figures" / "notes.svg"
+    out_of_date.parent.mkdir()
+    for path in (out_of_date, own):
+        path.write_text("")
     assert {path.stem for path in draw_figures(tmp_path)} == {"fig1b"}
+    assert not out_of_date.exists()
+    assert own.exists()
+
+
+def test_without_matplotlib_nothing_is_made(tmp_path, monkeypatch):
+    write_fake_study(tmp_path)
+    monkeypatch.setattr(style, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'shortlist\[plots\]'"):
+        draw_figures(tmp_path)
+    assert not (tmp_path / "figures").exists()
 
 
 @pytest.mark.parametrize("damage", ["missing", "column", "binary"])
@@ -98,4 +113,9 @@ def test_spread_draws_the_reference_where_it_is():
     line |= {"upper_quartile": 0.4, "maximum": 0.5, "reference": 0.7}
     ax = plot_spread(pd.DataFrame([line]))
     assert [float(mark.get_xdata()[0]) for mark in ax.lines] == [0.3, 0.7]
+    assert ax.lines[-1].get_label() == "reference"
+    bound = line | {"reference": np.nan, "reference_low": 0.0, "reference_high": 0.01}
+    ax = plot_spread(pd.DataFrame([bound]), reference="paper")
+    assert ax.collections[1].get_segments()[0][:, 0].tolist() == [0.0, 0.01]
+    assert ax.lines[-1].get_label() == "paper"
     pyplot.close("all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,7 @@ def test_reads_persons_and_measures(data_file):
     [
         ("spread1", "spread3", "has no column 'spread1'"),
         ("phon_R01_S00_1,", "phon_R01_S00_1,x", "not a number"),
+        (",0,", ",2,", "status must be 0 or 1"),
         ("name,", "name,,,\n1,2,3,4,5,6,7,8,9,10,11,12,13\n", "has no column|cannot be read"),
     ],
 )
@@ -89,6 +91,12 @@ def test_variants_are_what_their_names_say(data_file, variant):
     assert (experiment.persons is None) == variant.endswith("rows")
 
 
+def test_no_resamples_are_refused(data_file, tmp_path):
+    with pytest.raises(InvalidProblemError, match="n_resamples: must be at least 1"):
+        run_parkinson(read_recordings(data_file), tmp_path / "out", n_resamples=0)
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_unknown_variant_is_refused(data_file):
     with pytest.raises(InvalidProblemError, match="columns-22-rows"):
         parkinson_experiment(read_recordings(data_file), "rows")
@@ -102,6 +110,9 @@ def test_variants_join_in_the_tables_and_a_second_run_changes_nothing(data_file,
     assert summary["variant"].tolist() == ["columns-17-rows", "features-22-persons"]
     assert (summary["n_resamples"] == 2).all()
     assert all("PPE" in measures for measures in summary["measures"])
+    provenance = json.loads((out / "provenance.json").read_text())
+    assert [part["tasks"] for part in provenance["journals"].values()] == [3, 3]
+    assert "numpy" in provenance["versions"]
     files = {path: path.read_bytes() for path in out.glob("*.csv")}
     assert {path.name for path in files} == {
         "parkinson.csv", "parkinson_summary.csv", "parkinson_measures.csv",

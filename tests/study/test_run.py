@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,10 @@ import pytest
 
 from shortlist import evaluate
 from shortlist.errors import InvalidFileError, InvalidProblemError
+from shortlist.evaluation import Journal
 from shortlist.study import PRESETS, Arm, Preset, Results, Run, resume, start, status
+from shortlist.study.provenance import timing
+from shortlist.study.results import most_frequent
 
 SMALL = Preset(
     {"paper": Arm(("optimal", "univariable"), 2), "clean": Arm(("optimal",), 1, protocol="clean")},
@@ -113,6 +117,77 @@ def test_provenance_tells_what_was_run(study):
     assert [(t["arm"], t["tasks"]) for t in provenance["times"]] == [("paper", 108), ("clean", 36)]
     assert all(t["core_seconds"] > 0 for t in provenance["times"])
     assert {"shortlist", "numpy", "python"} <= set(provenance["versions"])
+
+
+def test_journals_tell_the_work_of_all_runs(study):
+    journals = json.loads((study / "provenance.json").read_text())["journals"]
+    assert {name: part["tasks"] for name, part in journals.items()} == {"clean": 36, "paper": 108}
+    assert all(part["core_seconds"] > 0 for part in journals.values())
+
+
+def test_an_interrupted_part_is_timed(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    with pytest.raises(KeyboardInterrupt), timing(tmp_path, path, arm="paper"):
+        with Journal(path, work="") as journal:
+            journal.append("0", {}, seconds=2.0)
+        raise KeyboardInterrupt
+    noted = json.loads((tmp_path / "times.jsonl").read_text())
+    assert (noted["arm"], noted["tasks"], noted["core_seconds"]) == ("paper", 1, 2.0)
+
+
+def test_another_plan_is_refused(study, tmp_path, monkeypatch):
+    folder = tmp_path / "again"
+    shutil.copytree(study, folder)
+    assert json.loads((folder / "study.json").read_text())["plan"]["shapes"] == [[82, 14]]
+    more = replace(SMALL, arms=SMALL.arms | {"paper": replace(SMALL.arms["paper"], n_resamples=3)})
+    monkeypatch.setitem(PRESETS, "small", more)
+    for function in (status, resume):
+        with pytest.raises(InvalidFileError, match="has another plan than the preset 'small'"):
+            function(folder)
+    (folder / "study.json").write_text('{"preset": "small"}')  # of an older version
+    assert status(folder).total == 36 * 4 + 18 * 2
+
+
+def test_tasks_of_another_plan_do_not_count(study, tmp_path, monkeypatch):
+    folder = tmp_path / "again"
+    shutil.copytree(study, folder)
+    fewer = replace(SMALL, arms=SMALL.arms | {"paper": replace(SMALL.arms["paper"], n_resamples=1)})
+    monkeypatch.setitem(PRESETS, "small", fewer)
+    (folder / "study.json").write_text('{"preset": "small"}')
+    state = status(folder)
+    assert state.finished == state.total == 36 * 2 + 18 * 2
+
+
+def test_protocols_are_compared_over_the_same_resamples(study):
+    results = read_results(study)
+    keys = list(Run.__dataclass_fields__)
+    for values, rows in results.rows.groupby(keys):
+        line = results.summary.set_index(keys).loc[values]
+        if "optimal" not in values:
+            assert np.isnan(line["matched_mean"])
+            continue
+        first = rows.loc[rows["resample"] == 1, "test_auc"].item()
+        assert line["matched_resamples"] == 1
+        assert line["matched_mean"] == pytest.approx(first)
+
+
+def test_differences_are_paired(study):
+    results = read_results(study)
+    rows = results.rows[(results.rows["resample"] == 0) & (results.rows["protocol"] == "paper")]
+    keys = ["study", "label_noise", "run"]
+    auc = rows.pivot(index=keys, columns="method", values="test_auc")
+    own = results.summary.query("protocol == 'paper' and method == 'optimal'").set_index(keys)
+    pd.testing.assert_series_equal(
+        own["auc_difference"].sort_index(), auc["optimal"] - auc["univariable"], check_names=False
+    )
+    assert results.summary.query("protocol == 'clean'")["auc_difference"].isna().all()
+
+
+def test_equally_frequent_selections_are_all_kept():
+    selection = pd.DataFrame(
+        [[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], columns=["a", "b"], dtype=bool
+    )
+    assert most_frequent(selection).to_numpy().tolist() == [[True, False], [False, True]]
 
 
 def test_a_finished_study_runs_nothing_again(study, tmp_path):

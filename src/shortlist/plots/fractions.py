@@ -27,7 +27,8 @@ _DODGE = 0.1  # how far, relative to the EPV, the methods are moved apart
 def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the fraction of each role that is selected, against events per variable.
 
-    Roles have colours of their own; with a single role, methods have.
+    Roles have colours of their own; with a single role and several methods, the methods have them,
+    and the legend names them alone.
 
     Parameters
     ----------
@@ -54,12 +55,13 @@ def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax, 7.0, 3.8)
     methods = values_of(frame, "method")
     roles = values_of(frame, "role")
+    by_method = len(roles) == 1 and len(methods) > 1
     spare = iter(HUES[2:])  # for roles that are not those of the synthetic data
     for role in roles:
         colour_of_role = ROLE_COLOURS.get(role) or next(spare, HUES[-1])
         for i, method in enumerate(methods):
-            is_alone = len(roles) == 1 and len(methods) > 1
-            colour = HUES[i % len(HUES)] if is_alone else colour_of_role
+            colour = HUES[i % len(HUES)] if by_method else colour_of_role
+            name = role if method is None else method if by_method else f"{role}, {method}"
             part = with_value(with_value(frame, "role", role), "method", method).sort_values("epv")
             if part.empty:
                 continue
@@ -73,7 +75,7 @@ def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
                 markerfacecolor=colour if i % 2 == 0 else "white",
                 capsize=2,
                 elinewidth=1,
-                label=role if method is None else f"{role}, {method}",
+                label=name,
             )
     ax.set_xscale("log")
     epvs = sorted(set(frame["epv"]))

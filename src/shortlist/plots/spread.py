@@ -15,16 +15,25 @@ if TYPE_CHECKING:
 _ENDS = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
 
 
-def plot_spread(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None = None) -> Axes:
+def plot_spread(
+    frame: pd.DataFrame,
+    *,
+    xlabel: str = "value",
+    reference: str = "reference",
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the spread of a value as a line with a box, and a reference value on it.
 
     Parameters
     ----------
     frame : DataFrame
         Columns `label`, `minimum`, `lower_quartile`, `median`, `upper_quartile`, `maximum` and
-        `reference`.
+        `reference`; `reference_low` and `reference_high` for references that are ranges, whose
+        `reference` may be NaN.
     xlabel : str
         What the values are.
+    reference : str
+        What the legend calls the reference values.
     ax : Axes, optional
         Where to draw; by default a new figure, as tall as the number of lines asks for.
 
@@ -57,13 +66,16 @@ def plot_spread(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None =
         label="middle half",
     )
     ax.plot(frame["median"], heights, "|", color=HUES[0], markersize=9, label="median")
+    if "reference_low" in frame and "reference_high" in frame:
+        low, high = frame["reference_low"], frame["reference_high"]
+        ax.hlines(heights, low, high, color=HUES[5], linewidth=3)
     ax.plot(
         frame["reference"],
         heights,
         "D",
         color=HUES[5],
         markersize=4.5,
-        label="paper",
+        label=reference,
         clip_on=False,
     )
     ax.set_yticks(heights, plain(list(frame["label"])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -30,14 +31,19 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     return ax
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of some inches."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
+def require_matplotlib() -> None:
+    """Refuse to draw without matplotlib."""
+    if find_spec("matplotlib") is None:
         raise MissingDependencyError(
             "plots: the package matplotlib is not installed; pip install 'shortlist[plots]'."
-        ) from None
+        )
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of some inches."""
+    require_matplotlib()
+    from matplotlib import pyplot
+
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
 

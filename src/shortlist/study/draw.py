@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .results import ROLES
-from .saved import rows_of
+from .plan import LABEL_NOISE, METHODS
+from .saved import mean_over_runs, rows_of
 
 EPVS = (0.36, 1.35, 4.73, 17.91)
-NOISES = (0.0, 0.05)
-METHODS = ("optimal", "univariable")
+MIN_RESAMPLES = 39  # from which on the ends of a 95 % interval are values that were seen
 _AUC = ["auc", "auc_lower", "auc_upper"]
 
 
@@ -44,7 +43,7 @@ class Draw:
         rows = rows[(rows["study"] == study) & rows["method"].isin(METHODS)]
         self.name = f"seed {seed}"
         self.rows = rows.assign(epv=rows["epv"].round(2))
-        means = self.rows.groupby(["method", "label_noise", "epv"])[[*ROLES, "stability"]].mean()
+        means = mean_over_runs(self.rows).droplevel("study").swaplevel("epv", "method")
         self._means = {case: part.droplevel([0, 1]) for case, part in means.groupby(level=[0, 1])}
 
     @property
@@ -52,24 +51,40 @@ class Draw:
         """Whether both methods were run on all eight data sets."""
         return all(
             case in self._means and set(EPVS) <= set(self._means[case].index)
-            for case in product(METHODS, NOISES)
+            for case in product(LABEL_NOISE, METHODS)
         )
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are enough resamples for the ends of intervals."""
+        return bool(self.rows["n_resamples"].min() >= MIN_RESAMPLES)
 
     def fraction(self, method: str, role: str, noise: float) -> pd.Series[float]:
         """Return the fraction of the features with a role that is selected, by EPV."""
-        return self._means[method, noise][role].loc[list(EPVS)]
+        return self._means[noise, method][role].loc[list(EPVS)]
 
     def stability(self, method: str, noise: float) -> pd.Series[float]:
         """Return Nogueira's stability over resamples, mean over runs, by EPV."""
         return self.fraction(method, "stability", noise)
 
     def lowest_auc(self, method: str) -> Interval:
-        """Return the smallest mean test AUC of all data sets and runs, with its interval."""
+        """Return the smallest mean test AUC of all data sets and runs, with its interval.
+
+        Of equal ones that with the lowest interval.
+        """
         return self._auc(method, first=True)
 
     def highest_auc(self, method: str) -> Interval:
-        """Return the largest mean test AUC of all data sets and runs, with its interval."""
+        """Return the largest mean test AUC of all data sets and runs, with its interval.
+
+        Of equal ones, such as several of 1, that with the highest interval.
+        """
         return self._auc(method, first=False)
+
+    def differences(self) -> list[Interval]:
+        """Return the AUC of optimal less that of greedy selection for each run that has it."""
+        columns = ["auc_difference", "auc_difference_lower", "auc_difference_upper"]
+        return [Interval(*row) for row in self.rows[columns].dropna().to_numpy().tolist()]
 
     def pairs(self) -> list[tuple[Interval, Interval]]:
         """Return the AUC of both methods for each data set and run."""

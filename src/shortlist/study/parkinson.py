@@ -19,17 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, SplineTransformer
 
 from ..errors import InvalidProblemError
 from ..evaluation import Evaluation, Experiment, evaluate, inclusion_frequencies
-from ..files import write_whole
-from .provenance import timing
+from ..files import make_folder, write_whole
+from .provenance import timing, write_provenance
 from .recordings import Recordings
 
 N_PREDICTORS = 4
-N_KNOTS = 3
 N_SPLINES = 4  # of 3 knots 5 cubic B-splines, of which the intercept replaces one
 
 
@@ -69,10 +68,7 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     data = recordings.of_little() if kind.n_measures == 17 else recordings
     names = [str(name) for name in data.measures.columns]
     X = data.measures.to_numpy()
-    preprocessor = make_pipeline(
-        SplineTransformer(n_knots=N_KNOTS, degree=3, knots="quantile", include_bias=False),
-        MinMaxScaler(),
-    )
+    preprocessor = splines()
     by_feature = kind.selection == "features"
     row_wise = kind.split == "rows"
     return Experiment(
@@ -86,6 +82,14 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
         protocol="paper" if row_wise else "clean",
         persons=None if row_wise else data.persons,
         preprocessor=None if row_wise else preprocessor,
+    )
+
+
+def splines() -> Pipeline:
+    """Return what turns each measure into its spline columns, scaled to [0, 1]."""
+    return make_pipeline(
+        SplineTransformer(n_knots=3, degree=3, knots="quantile", include_bias=False),
+        MinMaxScaler(),
     )
 
 
@@ -104,7 +108,7 @@ def run_parkinson(
 
     `parkinson.csv` has a row per variant and resample, `parkinson_summary.csv` a row per variant,
     and `parkinson_measures.csv` says how often each measure is selected. Variants that are there
-    already and are not run again are kept. How long a variant took is noted in `times.jsonl`.
+    already and are not run again are kept. `provenance.json` says how long they took.
 
     Parameters
     ----------
@@ -128,7 +132,9 @@ def run_parkinson(
     """
     folder = Path(out)
     experiments = {name: parkinson_experiment(recordings, name) for name in variants}
-    folder.mkdir(parents=True, exist_ok=True)
+    if n_resamples < 1:
+        raise InvalidProblemError(f"n_resamples: must be at least 1, not {n_resamples!r}.")
+    make_folder(folder)
     for name, experiment in experiments.items():
         announce(f"{name}: {n_resamples} resamples")
         journal = folder / "journals" / f"parkinson-{name}.jsonl"
@@ -148,6 +154,7 @@ def run_parkinson(
             ("parkinson_summary.csv", _summary(evaluation)),
         ):
             _merge(folder / file, pd.DataFrame(keys, index=part.index).join(part))
+    write_provenance(folder)
     return pd.read_csv(folder / "parkinson_summary.csv")
 
 

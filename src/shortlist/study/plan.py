@@ -14,7 +14,9 @@ from typing import Any
 from ..datasets import PrognosticData, make_prognostic
 from ..evaluation.experiment import Experiment, Protocol
 
-# Who selects, by the name it has in results. The paper's two methods come first.
+METHODS = ("optimal", "univariable")  # the paper's
+BEYOND = ("forward", "lasso")  # not in the paper
+# Who selects, by the name it has in results.
 BACKENDS = {
     "optimal": "native",
     "univariable": "univariable",
@@ -56,35 +58,24 @@ class Preset:
     shapes: tuple[tuple[int, int], ...] = SHAPES
 
 
-_PAPER = ("optimal", "univariable")
-_BEYOND = ("forward", "lasso")
 PRESETS = {
     # The paper, then what it leaves open: other draws of the data, folds without the leak, and
     # other heuristics, all with fewer resamples.
     "paper": Preset(
         {
-            "paper": Arm(_PAPER, 399),
-            "seeds": Arm(_PAPER, 9, seeds=tuple(range(1, 9))),
-            "clean": Arm(_PAPER, 39, protocol="clean"),
-            "beyond": Arm(_BEYOND, 9),
+            "paper": Arm(METHODS, 399),
+            "seeds": Arm(METHODS, 9, seeds=tuple(range(1, 9))),
+            "clean": Arm(METHODS, 39, protocol="clean"),
+            "beyond": Arm(BEYOND, 9),
         }
     ),
     "quick": Preset(
         {
-            "paper": Arm(_PAPER, 3),
-            "seeds": Arm(_PAPER, 1, seeds=(1, 2)),
-            "clean": Arm(_PAPER, 2, protocol="clean"),
-            "beyond": Arm(_BEYOND, 1),
+            "paper": Arm(METHODS, 3),
+            "seeds": Arm(METHODS, 1, seeds=(1, 2)),
+            "clean": Arm(METHODS, 2, protocol="clean"),
+            "beyond": Arm(BEYOND, 1),
         }
-    ),
-    # For tests of what is made from results: a few seconds.
-    "tiny": Preset(
-        {
-            "paper": Arm(_PAPER, 2),
-            "seeds": Arm(("optimal",), 1, seeds=(1,)),
-            "clean": Arm(("optimal",), 1, protocol="clean"),
-        },
-        shapes=((82, 14),),
     ),
 }
 

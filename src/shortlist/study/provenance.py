@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -15,9 +14,9 @@ from time import perf_counter
 from typing import Any
 
 from .. import __version__
+from ..errors import InvalidFileError
 from ..evaluation import read_journal
 from ..files import write_whole
-from .plan import Preset
 
 _TIMES = "times.jsonl"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib")
@@ -32,19 +31,20 @@ def timing(folder: Path, journal: Path, **facts: Any) -> Iterator[None]:
     """
     finished, core_seconds = _content(journal)
     started = perf_counter()
-    yield
-    seconds = perf_counter() - started
-    finished_then, core_seconds_then = _content(journal)
-    if finished_then == finished:
-        return
-    facts |= {
-        "tasks": finished_then - finished,
-        "seconds": round(seconds, 1),
-        "core_seconds": round(core_seconds_then - core_seconds, 1),
-        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    with (folder / _TIMES).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(facts) + "\n")
+    try:
+        yield
+    finally:  # also after Ctrl-C
+        seconds = perf_counter() - started
+        finished_then, core_seconds_then = _content(journal)
+        if finished_then > finished:
+            facts |= {
+                "tasks": finished_then - finished,
+                "seconds": round(seconds, 1),
+                "core_seconds": round(core_seconds_then - core_seconds, 1),
+                "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            with (folder / _TIMES).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(facts) + "\n")
 
 
 def _content(journal: Path) -> tuple[int, float]:
@@ -55,17 +55,29 @@ def _content(journal: Path) -> tuple[int, float]:
     return len(content.results), content.seconds
 
 
-def write_provenance(folder: Path, preset_name: str, preset: Preset) -> None:
-    """Write what was run, on what, and how long it took: `seconds` on the clock of each part.
+def write_provenance(folder: Path, **facts: Any) -> None:
+    """Write what was run, on what, and how long it took, to `provenance.json`.
 
-    A part that was interrupted and resumed has the time of its last run on the clock; its
-    `core_seconds`, too, are those of the last run, `tasks` says how many resamples that did.
+    `journals` has the finished resamples of each part (`tasks`) and their time summed over
+    processes (`core_seconds`). `times` has the time on the clock, of the runs that noted it: one
+    that was killed did not. The versions and the machine are those of the last run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the journals are.
+    **facts
+        What was run; what an older file says of that and is not said again is kept.
     """
-    times = folder / _TIMES
+    path, times = folder / "provenance.json", folder / _TIMES
     lines = times.read_text(encoding="utf-8").splitlines() if times.exists() else []
-    provenance = {
-        "preset": preset_name,
-        "arms": {name: asdict(arm) for name, arm in preset.arms.items()},
+    journals = {}
+    for journal in sorted((folder / "journals").glob("*.jsonl")):
+        tasks, core_seconds = _content(journal)
+        journals[journal.stem] = {"tasks": tasks, "core_seconds": round(core_seconds, 1)}
+    provenance = read_provenance(folder) | facts
+    provenance |= {
+        "journals": journals,
         "times": [json.loads(line) for line in lines],
         "versions": {"shortlist": __version__, "python": platform.python_version()}
         | {package: version(package) for package in _PACKAGES},
@@ -75,7 +87,18 @@ def write_provenance(folder: Path, preset_name: str, preset: Preset) -> None:
             "system": platform.system(),
         },
     }
-    write_whole(folder / "provenance.json", json.dumps(provenance, indent=2) + "\n")
+    write_whole(path, json.dumps(provenance, indent=2) + "\n")
+
+
+def read_provenance(folder: Path) -> dict[str, Any]:
+    """Return what `provenance.json` says; nothing if there is none."""
+    path = folder / "provenance.json"
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        raise InvalidFileError(f"{path}: cannot be read as JSON; delete it.") from None
 
 
 def _processor() -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 from urllib.error import URLError
@@ -17,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..errors import InvalidFileError
-from ..files import write_whole
+from ..files import make_folder, write_whole
 
 SOURCE = "https://archive.ics.uci.edu/ml/machine-learning-databases/parkinsons/parkinsons.data"
 SHA256 = "a148d3c47503f4f5b3842d3f995548da333eb2b4401f6bb8a65832d008aca5d5"
@@ -65,6 +66,11 @@ def read_recordings(path: str | os.PathLike[str]) -> Recordings:
     is_number = measures.dtypes.map(pd.api.types.is_numeric_dtype)
     if not is_number.all() or not np.isfinite(measures.to_numpy(dtype=np.float64)).all():
         raise InvalidFileError(f"{path}: a measure is missing or not a number; get the file again.")
+    if not frame["status"].isin([0, 1]).all():
+        raise InvalidFileError(
+            f"{path}: status must be 0 or 1 in every row (1 is Parkinson's disease); get the file "
+            "again."
+        )
     return Recordings(
         measures.astype(np.float64),
         frame["status"].to_numpy(dtype=np.int64),
@@ -93,7 +99,7 @@ def download_recordings(path: str | os.PathLike[str], source: str = SOURCE) -> P
     try:
         with urlopen(source, timeout=_SECONDS) as answer:
             content = answer.read()
-    except (URLError, OSError) as error:
+    except (URLError, HTTPException, OSError) as error:
         raise InvalidFileError(
             f"{source}: cannot be downloaded ({error}); get the file and pass it with --data."
         ) from None
@@ -102,7 +108,8 @@ def download_recordings(path: str | os.PathLike[str], source: str = SOURCE) -> P
             f"{source}: is not the file that is expected (its SHA-256 differs); get it elsewhere "
             "and pass it with --data."
         )
-    write_whole(place, content.decode())
+    make_folder(place.parent)
+    write_whole(place, content)
     return place
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,13 @@ class Results:
         are), and the columns that `evaluate_resample` describes.
     summary : DataFrame
         One row per run: nested cross-validated AUC (`auc` on the data as they are, `auc_mean` and
-        the interval over resamples), the mean share of informative, redundant and uninformative
-        features that are selected, Nogueira's stability with its interval, and the work done.
-        The method "stabilised" is the most frequent selection of the optimum; it has shares alone.
+        the interval over the `auc_resamples` resamples that define it), the mean share of
+        informative, redundant and uninformative features that are selected, Nogueira's stability
+        with its interval, and the work done. Where the same run has both protocols,
+        `matched_mean`, `matched_lower` and `matched_upper` are over the first `matched_resamples`,
+        which both have. `auc_difference` with its interval is the optimum's AUC less that of the
+        greedy rule on the same resamples. The method "stabilised" is the most frequent selection
+        of the optimum, or all that are equally frequent; it has shares alone.
     features : DataFrame
         One row per run and feature: its role and cost, its separation of the classes (how far
         their means lie apart, in standard deviations), and how often it is selected, with Wilson's
@@ -78,6 +82,8 @@ def tabulate(evaluations: Mapping[Run, Evaluation]) -> Results:
         summary.append(
             keys
             | _performance(evaluation)
+            | _matched(run, evaluations)
+            | _difference(run, evaluations)
             | _shares(selection, roles)
             | _stability(selection)
             | {name: evaluation.rows[name].sum() for name in ("solves", "nodes", "unproven")}
@@ -88,12 +94,10 @@ def tabulate(evaluations: Mapping[Run, Evaluation]) -> Results:
         frequencies.insert(3, "separation", _separation(data))
         features.append(_identified(keys, frequencies))
         if run.method == "optimal":
-            most_frequent = set(model_frequencies(selection)["model"].iloc[0])
-            chosen = pd.DataFrame([[name in most_frequent for name in selection.columns]])
             summary.append(
                 keys
                 | {"method": STABILISED, "n_resamples": len(selection)}
-                | _shares(chosen, roles)
+                | _shares(most_frequent(selection), roles)
             )
     return Results(
         pd.concat(rows, ignore_index=True),
@@ -114,8 +118,46 @@ def _performance(evaluation: Evaluation) -> dict[str, Any]:
         "auc_mean": auc["mean"],
         "auc_lower": auc["lower"],
         "auc_upper": auc["upper"],
+        "auc_resamples": auc["n_resamples"],
         "n_resamples": len(evaluation.resamples),
     }
+
+
+def _matched(run: Run, evaluations: Mapping[Run, Evaluation]) -> dict[str, Any]:
+    """Return the AUC over the first resamples, as many as the run has under either protocol."""
+    other = evaluations.get(replace(run, protocol="clean" if run.protocol == "paper" else "paper"))
+    if other is None:
+        return {}
+    own = evaluations[run]
+    n_resamples = min(len(own.resamples), len(other.resamples))
+    auc = Evaluation(own.rows[own.rows["resample"] <= n_resamples], own.names).summary().loc["auc"]
+    return {
+        "matched_mean": auc["mean"],
+        "matched_lower": auc["lower"],
+        "matched_upper": auc["upper"],
+        "matched_resamples": n_resamples,
+    }
+
+
+def _difference(run: Run, evaluations: Mapping[Run, Evaluation]) -> dict[str, Any]:
+    """Return the AUC of the optimum less that of the greedy rule on the same resamples."""
+    other = evaluations.get(replace(run, method="univariable"))
+    own = evaluations[run]
+    if run.method != "optimal" or other is None or len(own.rows) != len(other.rows):
+        return {}
+    auc = own.difference(other).loc["auc"]
+    return {
+        "auc_difference": auc["estimate"],
+        "auc_difference_lower": auc["lower"],
+        "auc_difference_upper": auc["upper"],
+    }
+
+
+def most_frequent(selection: pd.DataFrame) -> pd.DataFrame:
+    """Return the most frequent selection, a row; if several are equally frequent, one for each."""
+    models = model_frequencies(selection)
+    tied = models.loc[models["count"] == models["count"].max(), "model"]
+    return pd.DataFrame([[name in model for name in selection.columns] for model in tied])
 
 
 def _separation(data: PrognosticData) -> list[float]:

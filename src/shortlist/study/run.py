@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation import Evaluation, evaluate_all, read_journal
-from ..files import write_whole
+from ..evaluation.evaluation import task_key
+from ..files import make_folder, write_whole
 from .plan import PRESETS, Preset, Run, runs_of
 from .provenance import timing, write_provenance
 from .results import Results, tabulate
@@ -21,7 +23,7 @@ _DESCRIPTION = "study.json"
 
 @dataclass(frozen=True)
 class ArmStatus:
-    """How far an arm of a study is: finished and all resamples, and the seconds of the former."""
+    """How far an arm is: finished and all resamples, and the seconds that its journal has."""
 
     name: str
     finished: int
@@ -85,13 +87,9 @@ def start(
     folder = Path(out)
     if (folder / _DESCRIPTION).exists():
         raise InvalidFileError(f"{folder}: holds a study; resume it or choose another folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidFileError(
-            f"{folder}: cannot be made ({error.strerror}); choose another place."
-        ) from None
-    write_whole(folder / _DESCRIPTION, json.dumps({"preset": preset}) + "\n")
+    make_folder(folder)
+    description = {"preset": preset, "plan": _plan(PRESETS[preset])}
+    write_whole(folder / _DESCRIPTION, json.dumps(description) + "\n")
     return resume(folder, n_jobs=n_jobs, dask=dask, progress=progress, announce=announce)
 
 
@@ -134,7 +132,7 @@ def resume(
         evaluations |= {runs[key]: evaluation for key, evaluation in outcomes.items()}
     results = tabulate(evaluations)
     results.save(folder)
-    write_provenance(folder, name, preset)
+    write_provenance(folder, preset=name, plan=_plan(preset))
     return results
 
 
@@ -153,25 +151,44 @@ def status(out: StrPath) -> Status:
 
 def _arm_status(folder: Path, preset: Preset, name: str) -> ArmStatus:
     arm = preset.arms[name]
-    total = sum(1 for _ in runs_of(preset, arm)) * (arm.n_resamples + 1)
+    tasks = {
+        task_key(run.name, resample)
+        for run in runs_of(preset, arm)
+        for resample in range(arm.n_resamples + 1)
+    }
     journal = _journal(folder, name)
     if not journal.exists():
-        return ArmStatus(name, 0, total, 0.0)
+        return ArmStatus(name, 0, len(tasks), 0.0)
     content = read_journal(journal)
-    return ArmStatus(name, len(content.results), total, content.seconds)
+    return ArmStatus(name, len(tasks & set(content.results)), len(tasks), content.seconds)
 
 
 def _journal(folder: Path, arm: str) -> Path:
     return folder / "journals" / f"{arm}.jsonl"
 
 
+def _plan(preset: Preset) -> dict[str, Any]:
+    """Return a preset as JSON has it."""
+    plan: dict[str, Any] = json.loads(json.dumps(asdict(preset)))
+    return plan
+
+
 def _read_description(folder: Path) -> tuple[str, Preset]:
+    path = folder / _DESCRIPTION
     try:
-        name = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))["preset"]
-        return name, PRESETS[name]
+        description = json.loads(path.read_text(encoding="utf-8"))
+        name = description["preset"]
+        preset = PRESETS[name]
+        plan = description.get("plan")  # None in a folder made before plans were kept
     except FileNotFoundError:
         raise InvalidFileError(f"{folder}: holds no study; start one there first.") from None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InvalidFileError(
-            f"{folder / _DESCRIPTION}: names no known preset; start the study in another folder."
+            f"{path}: names no known preset; start the study in another folder."
         ) from None
+    if plan not in (None, _plan(preset)):
+        raise InvalidFileError(
+            f"{path}: has another plan than the preset {name!r} has now; start the study in "
+            "another folder, or go on with the version of shortlist that began it."
+        )
+    return name, preset

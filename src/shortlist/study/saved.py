@@ -13,6 +13,11 @@ from .plan import Run
 from .results import ROLES, STABILISED
 
 KEYS = (*(field.name for field in fields(Run)), "epv")  # what identifies a run in the tables
+# What no arm alone can tell; the tables lack it if a study has but one.
+_PARTLY = (
+    *(f"matched_{part}" for part in ("mean", "lower", "upper", "resamples")),
+    *(f"auc_difference{part}" for part in ("", "_lower", "_upper")),
+)
 # What the figures and the page call the methods.
 METHOD_NAMES = {
     "optimal": "optimal",
@@ -34,10 +39,11 @@ def read_summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As in `summary.csv`.
+        As in `summary.csv`, with NaN in the columns that compare arms if it has none.
     """
     needed = ("auc", "auc_lower", "auc_upper", "stability", "n_resamples", *ROLES)
-    return _read(Path(folder), "summary.csv", (*KEYS, *needed))
+    frame = _read(Path(folder), "summary.csv", (*KEYS, *needed))
+    return frame.reindex(columns=[*frame, *(name for name in _PARTLY if name not in frame)])
 
 
 def read_features(folder: str | os.PathLike[str]) -> pd.DataFrame:
@@ -71,7 +77,7 @@ def read_parkinson(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
         As in `parkinson_summary.csv`.
     """
     path = Path(folder) / "parkinson_summary.csv"
-    needed = ("variant", "accuracy", "accuracy_lower", "accuracy_upper", "measures")
+    needed = ("variant", "accuracy", "accuracy_lower", "accuracy_upper", "n_resamples", "measures")
     return _read(Path(folder), path.name, needed) if path.is_file() else None
 
 
@@ -80,9 +86,21 @@ def rows_of(summary: pd.DataFrame, seed: int = 0, protocol: str = "paper") -> pd
     return summary[(summary["seed"] == seed) & (summary["protocol"] == protocol)]
 
 
+def matched_rows(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the optimum's rows over the resamples that both protocols have, if both ran."""
+    rows = summary[(summary["method"] == "optimal") & summary["matched_resamples"].notna()]
+    return rows if rows["protocol"].nunique() == 2 else rows.iloc[:0]
+
+
+def mean_over_runs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean shares and stability over runs, by study, label noise, EPV and method."""
+    keys = ["study", "label_noise", "epv", "method"]
+    return rows.groupby(keys)[[*ROLES, "stability"]].mean()
+
+
 def _read(folder: Path, name: str, needed: tuple[str, ...]) -> pd.DataFrame:
-    path = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
-    if path is None:
+    path = folder / name
+    if not path.is_file():
         raise InvalidFileError(
             f"{folder}: has no {name}; give the folder of a study that has finished."
         )
@@ -92,5 +110,7 @@ def _read(folder: Path, name: str, needed: tuple[str, ...]) -> pd.DataFrame:
         raise InvalidFileError(f"{path}: is not a table that can be read ({error}).") from None
     missing = [column for column in needed if column not in frame]
     if missing:
-        raise InvalidFileError(f"{path}: has no column {missing[0]!r}; make the study again.")
+        raise InvalidFileError(
+            f"{path}: has no column {missing[0]!r}; run it again, which keeps what is finished."
+        )
     return frame

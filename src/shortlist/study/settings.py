@@ -1,94 +1,62 @@
-"""The numbers of the paper's set-up in sections 5.1 to 5.3, and where ours come from."""
+"""The paper's set-up in sections 5.1 to 5.3, beside that of what runs here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
-from inspect import signature
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
-from scipy.special import expit
 
-from ..evaluation import Experiment, percentile_interval
-from .parkinson import N_KNOTS, N_PREDICTORS, N_SPLINES, VARIANTS
-from .plan import BUDGET
+from .parkinson import N_PREDICTORS, PAPER_VARIANT, splines
+from .plan import SHAPES, Run
 from .saved import rows_of
 
-_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Experiment)}
+
+def settings(summary: pd.DataFrame, variants: pd.DataFrame | None) -> list[tuple[str, ...]]:
+    """Return section, setting, the paper's and ours, of each number of the set-up.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As in `summary.csv`.
+    variants : DataFrame, optional
+        As in `parkinson_summary.csv`.
+
+    Returns
+    -------
+    list of tuple of str
+        No verdicts: most of these are constants that were taken from the paper.
+    """
+    own = rows_of(summary[summary["method"] == "optimal"])
+    cardinality, budget = (
+        Run(study, 0, "paper", *SHAPES[1], 0.0, 2, "optimal").experiment()
+        for study in ("cardinality", "budget")
+    )
+    pipeline = splines()
+    n_columns = pipeline.fit_transform(np.linspace(0, 1, 9)[:, None]).shape[1]
+    sizes = own.loc[own["study"] == "cardinality", "run"]
+    n_data_sets = len(own.drop_duplicates(["n_samples", "n_features", "label_noise"]))
+    resamples: Iterable[int] = []
+    if variants is not None:
+        resamples = variants.loc[variants["variant"] == PAPER_VARIANT, "n_resamples"]
+    return [
+        ("5.1", "predictors to select", "4", str(N_PREDICTORS)),
+        ("5.1", "spline columns of each measure", "4", str(n_columns)),
+        (
+            "5.1",
+            "knots of the splines",
+            "3, along the quartiles",
+            f"{pipeline[0].n_knots}, at minimum, median and maximum",
+        ),
+        ("5.1", "bootstrap resamples", "399", _listed(resamples)),
+        ("5.1", "strengths of the penalty", "0.1, 0.02, 0.004", _listed(cardinality.ridges)),
+        ("5.1", "folds of either loop", "3", str(cardinality.n_folds)),
+        ("5.2", "synthetic data sets", "8", str(n_data_sets)),
+        ("5.2", "informative features, and how many are selected", "2, 3, 4, 5", _listed(sizes)),
+        ("5.2", "bootstrap resamples", "399", _listed(own["n_resamples"])),
+        ("5.3", "budget", "10", f"{budget.budget:g}"),
+    ]
 
 
-class Setting(NamedTuple):
-    """A number of the paper's set-up; `ours` finds it in the code or in a study's summary."""
-
-    place: str
-    key: str
-    meaning: str
-    stated: str
-    ours: Callable[[pd.DataFrame], str]
-
-
-def _own(summary: pd.DataFrame) -> pd.DataFrame:
-    return rows_of(summary[summary["method"] == "optimal"])
-
-
-def _listed(values: Any) -> str:
-    return ", ".join(f"{value:g}" for value in values)
-
-
-def _n_data_sets(summary: pd.DataFrame) -> str:
-    return str(len(_own(summary).groupby(["n_samples", "n_features", "label_noise"])))
-
-
-def _n_resamples(summary: pd.DataFrame) -> str:
-    return _listed(sorted(_own(summary)["n_resamples"].unique()))
-
-
-def _numbers_of_features(summary: pd.DataFrame) -> str:
-    own = _own(summary)
-    return _listed(sorted(own.loc[own["study"] == "cardinality", "run"].unique()))
-
-
-def _tails(_: pd.DataFrame) -> str:
-    tail = (1 - signature(percentile_interval).parameters["level"].default) / 2
-    return f"{100 * tail:g} %, {100 - 100 * tail:g} %"
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting("5.1", "k", "Parkinson data: predictors to select", "4", lambda _: str(N_PREDICTORS)),
-    Setting("5.1", "splines", "spline columns of each measure", "4", lambda _: str(N_SPLINES)),
-    Setting("5.1", "knots", "knots of the splines", "3", lambda _: str(N_KNOTS)),
-    Setting(
-        "5.1",
-        "little_measures",
-        "measures that Little et al. chose 4 from",
-        "17",
-        lambda _: str(min(kind.n_measures for kind in VARIANTS.values())),
-    ),
-    Setting(
-        "5.1",
-        "threshold",
-        "probability above which an event is predicted",
-        "0.5",
-        lambda _: f"{expit(0.0):g}",  # `accuracy` counts log-odds above 0
-    ),
-    Setting("5.1", "interval", "quantiles at the ends of intervals", "2.5 %, 97.5 %", _tails),
-    Setting(
-        "5.1",
-        "ridges",
-        "strengths of the penalty to choose from",
-        "0.1, 0.02, 0.004",
-        lambda _: _listed(_DEFAULTS["ridges"]),
-    ),
-    Setting("5.1", "folds", "folds of either loop", "3", lambda _: str(_DEFAULTS["n_folds"])),
-    Setting("5.1", "resamples", "bootstrap resamples", "399", _n_resamples),
-    Setting("5.2", "data_sets", "synthetic data sets", "8", _n_data_sets),
-    Setting(
-        "5.2",
-        "features",
-        "numbers of informative features, as many of which are selected",
-        "2, 3, 4, 5",
-        _numbers_of_features,
-    ),
-    Setting("5.3", "budget", "budget", "10", lambda _: f"{BUDGET:g}"),
-)
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in dict.fromkeys(values)) or "not run"

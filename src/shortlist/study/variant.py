@@ -18,16 +18,15 @@ class Variant(NamedTuple):
     measures: frozenset[str]
 
 
-def row_wise_variants(summary: pd.DataFrame | None) -> list[Variant]:
-    """Return the finished variants that split single recordings, as the paper did."""
+def finished_variants(summary: pd.DataFrame | None) -> list[Variant]:
+    """Return the finished variants."""
     if summary is None:
         return []
-    rows = summary[summary["variant"].str.endswith("-rows")]
     columns = ["accuracy", "accuracy_lower", "accuracy_upper"]
     return [
         Variant(name, Interval(*accuracy), frozenset(measures.split("; ")))
         for name, accuracy, measures in zip(
-            rows["variant"], rows[columns].to_numpy(), rows["measures"], strict=True
+            summary["variant"], summary[columns].to_numpy(), summary["measures"], strict=True
         )
     ]
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...plots import plot_profile
 from ...plots.style import new_figure
-from ..draw import METHODS
+from ..plan import METHODS
 from ..saved import METHOD_NAMES
 
 if TYPE_CHECKING:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ...files import make_folder
 from ..compare import compare
-from ..draw import METHODS
-from ..results import STABILISED
 from ..saved import read_features, read_parkinson, read_summary, rows_of
 from .features import draw_features
-from .fractions import draw_fractions, draw_fractions_by_role
+from .fractions import draw_fractions, draw_fractions_beyond
 from .performance import draw_parkinson, draw_protocols, draw_seeds
 from .save import print_style, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_NAMES = re.compile(r"(fig1[ab](-beyond)?|appendix-.*|protocols|seeds|parkinson)\.(svg|png)")
 _PANELS = {"cardinality": "fig1a", "budget": "fig1b"}
-_BEYOND = ("optimal", "forward", "lasso", STABILISED)
 
 
 def draw_figures(
@@ -33,14 +33,16 @@ def draw_figures(
     `fig1a` and `fig1b` are the paper's Fig. 1 and `fig1a-beyond` and `fig1b-beyond` the same for
     methods that are not in the paper; `appendix-*` are its appendix, a figure per data set and
     study; `protocols`, `seeds` and `parkinson` show what the intervals depend on. What the results
-    do not have is not drawn. The same results give the same bytes.
+    do not have is not drawn, and such figures of an older run are deleted. The same results give
+    the same bytes.
 
     Parameters
     ----------
     folder : path-like
         The folder of the study.
     out : path-like, optional
-        Where the files go; by default `figures` in that folder.
+        Where the files go; by default `figures` in that folder. In another place nothing is
+        deleted.
 
     Returns
     -------
@@ -49,12 +51,16 @@ def draw_figures(
     """
     place = Path(folder) / "figures" if out is None else Path(out)
     tables = read_summary(folder), read_features(folder), read_parkinson(folder), compare(folder)
-    place.mkdir(parents=True, exist_ok=True)
     paths = []
     with print_style():
+        make_folder(place)
         for name, figure in _figures(*tables):
             if figure is not None:
                 paths += save_figure(figure, place, name)
+    if out is None:  # what an older run has drawn there and this one has not is out of date
+        for path in set(place.iterdir()) - set(paths):
+            if _NAMES.fullmatch(path.name):
+                path.unlink()
     return paths
 
 
@@ -65,8 +71,8 @@ def _figures(
     comparison: pd.DataFrame,
 ) -> Iterator[tuple[str, Figure | None]]:
     for study, name in _PANELS.items():
-        yield name, draw_fractions(summary, study, METHODS)
-        yield f"{name}-beyond", draw_fractions_by_role(summary, study, _BEYOND)
+        yield name, draw_fractions(summary, study)
+        yield f"{name}-beyond", draw_fractions_beyond(summary, study)
     keys = ["study", "label_noise", "epv", "n_samples", "n_features"]
     for _, part in rows_of(features).groupby(keys):
         first = part.iloc[0]

@@ -9,16 +9,17 @@ import pandas as pd
 
 from ...plots import plot_fractions
 from ...plots.style import new_figure
-from ..results import ROLES
-from ..saved import METHOD_NAMES, rows_of
+from ..plan import BEYOND, METHODS
+from ..results import ROLES, STABILISED
+from ..saved import METHOD_NAMES, mean_over_runs, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) -> Figure | None:
-    """Draw all roles, means over runs, in one panel for each level of label noise."""
-    frame = _fractions(summary, study, methods)
+def draw_fractions(summary: pd.DataFrame, study: str) -> Figure | None:
+    """Draw the paper's methods, means over runs: a panel for each level of label noise."""
+    frame = _fractions(summary, study, METHODS)
     if frame.empty:
         return None
     noises = sorted(frame["label_noise"].unique())
@@ -34,12 +35,12 @@ def draw_fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) ->
     return figure
 
 
-def draw_fractions_by_role(
-    summary: pd.DataFrame, study: str, methods: Sequence[str]
-) -> Figure | None:
-    """Draw many methods: a panel for each role and level of label noise."""
-    frame = _fractions(summary, study, methods)
-    if frame.empty or set(frame["method"]) <= {METHOD_NAMES["optimal"]}:
+def draw_fractions_beyond(summary: pd.DataFrame, study: str) -> Figure | None:
+    """Draw methods that are not in the paper: a panel for each role and level of label noise."""
+    if not summary["method"].isin(BEYOND).any():
+        return None
+    frame = _fractions(summary, study, ("optimal", *BEYOND, STABILISED))
+    if frame.empty:
         return None
     noises = sorted(frame["label_noise"].unique())
     figure = new_figure(7.2, 0.7 + 1.9 * len(noises))
@@ -47,13 +48,11 @@ def draw_fractions_by_role(
     for row, noise in zip(panels, noises, strict=True):
         for ax, role in zip(row, ROLES, strict=True):
             part = frame[(frame["label_noise"] == noise) & (frame["role"] == role)]
-            plot_fractions(part.assign(role=""), ax=ax)
+            plot_fractions(part, ax=ax)
             ax.set_title(f"{role}, label noise {noise:.0%}", loc="left", fontsize=8)
             ax.set_ylim(-0.03 * part["fraction"].max(), 1.1 * max(part["fraction"].max(), 0.05))
-            legend = ax.get_legend()
-            names = [text.get_text().lstrip(", ") for text in legend.get_texts()]
-            handles = legend.legend_handles
-            legend.remove()
+            handles, names = ax.get_legend_handles_labels()
+            ax.get_legend().remove()
             if ax is not row[0]:
                 ax.set_ylabel("")
             if ax not in panels[-1]:
@@ -64,10 +63,9 @@ def draw_fractions_by_role(
 
 def _fractions(summary: pd.DataFrame, study: str, methods: Sequence[str]) -> pd.DataFrame:
     rows = rows_of(summary)
-    rows = rows[(rows["study"] == study) & rows["method"].isin(methods)]
+    means = mean_over_runs(rows[(rows["study"] == study) & rows["method"].isin(methods)])
     keys = ["label_noise", "epv", "method"]
-    long = rows.melt([*keys, "run"], list(ROLES), var_name="role", value_name="fraction")
-    frame = long.groupby([*keys, "role"])["fraction"].mean().reset_index()
+    frame = means.reset_index().melt(keys, list(ROLES), var_name="role", value_name="fraction")
     order = {name: i for i, name in enumerate((*ROLES, *methods))}
     frame = frame.sort_values(["role", "method"], key=lambda column: column.map(order))
     return frame.assign(method=frame["method"].map(METHOD_NAMES))

@@ -9,25 +9,25 @@ import pandas as pd
 from ...plots import plot_intervals, plot_spread
 from ...plots.style import GREY, new_figure
 from ..paper import LITTLE, PARKINSON
+from ..saved import matched_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_AUC = ["auc", "auc_lower", "auc_upper"]
+_AUC = {"auc": "estimate", "matched_lower": "lower", "matched_upper": "upper"}
 
 
 def draw_protocols(summary: pd.DataFrame) -> Figure | None:
-    """Draw the AUC of the optimal selection under both protocols, means over runs."""
-    rows = summary[(summary["seed"] == 0) & (summary["method"] == "optimal")]
-    if rows["protocol"].nunique() < 2:
+    """Draw the AUC of the optimal selection, means over runs, as many resamples for either."""
+    rows = matched_rows(summary)
+    if rows.empty:
         return None
     keys = ["study", "epv", "label_noise", "protocol"]
-    means = rows.groupby(keys)[_AUC].mean().reset_index()
+    means = rows.groupby(keys)[list(_AUC)].mean().reset_index().rename(columns=_AUC)
     means["label"] = [
         f"EPV {epv:.2f}, noise {noise:.0%}"
         for epv, noise in zip(means["epv"], means["label_noise"], strict=True)
     ]
-    means = means.rename(columns={"auc": "estimate", "auc_lower": "lower", "auc_upper": "upper"})
     means["method"] = means["protocol"].map(
         {"paper": "paper: copies on both sides", "clean": "clean: copies together"}
     )
@@ -47,13 +47,17 @@ def draw_protocols(summary: pd.DataFrame) -> Figure | None:
 def draw_seeds(comparison: pd.DataFrame) -> Figure | None:
     """Draw where the paper's numbers lie in the spread over draws of the data."""
     rows = comparison[(comparison["kind"] == "value") & (comparison["n_draws"] > 1)]
-    rows = rows[~rows["key"].str.startswith("parkinson.")]
     if rows.empty:
         return None
     short = rows["place"] + "  " + rows["meaning"].replace(_SHORTER, regex=True)
-    frame = rows.assign(label=short, reference=rows["paper_value"])
+    frame = rows.assign(
+        label=short,
+        reference=rows["paper_value"],
+        reference_low=rows["paper_low"],
+        reference_high=rows["paper_high"],
+    )
     figure = new_figure(7.2, 0.8 + 0.19 * len(frame))
-    plot_spread(frame, xlabel="AUC or fraction", ax=figure.subplots())
+    plot_spread(frame, xlabel="AUC or fraction", reference="paper", ax=figure.subplots())
     return figure
 
 

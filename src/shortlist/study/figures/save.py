@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...files import write_whole
+from ...plots.style import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +25,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 @contextmanager
 def print_style() -> Iterator[None]:
     """Draw with small type for print, whatever the user's own settings are."""
+    require_matplotlib()
     import matplotlib
 
     with matplotlib.rc_context():
