@@ -296,7 +296,7 @@ def test_claim_about_intervals():
     apart = ends | {"auc_lower": {"optimal": 0.8, "univariable": (0.82, 0.82, 0.82, 0.91)}}
     finding = claims.intervals_overlap(draw_with(**apart))
     assert not finding.holds
-    assert finding.figures == "24 of 32 pairs share half or more, 8 are apart"
+    assert finding.figures == "24 of 32 pairs share half or more, 8 apart"
 
 
 def test_lowest_and_highest_auc_come_with_their_own_intervals():

@@ -46,7 +46,7 @@ def intervals_overlap(draw: Draw) -> Finding:
     count = int((shared >= LARGE_OVERLAP).sum())
     return Finding(
         count >= ALMOST_ALWAYS * len(shared),
-        f"{count} of {len(shared)} pairs share half or more, {(shared < 0).sum()} are apart",
+        f"{count} of {len(shared)} pairs share half or more, {(shared < 0).sum()} apart",
     )
 
 
@@ -235,8 +235,8 @@ def stable_only_at(*epvs: float) -> Check:
         stable, less_stable = (_stable(draw, limit) for limit in (STABLE, LESS_STABLE))
         return Finding(
             set(stable) == expected,
-            f"stability of {STABLE} or more: {_cases(stable)}; of {LESS_STABLE} or more: "
-            f"{_cases(less_stable)}, with which the claim would be "
+            f"stability of {STABLE} or more: {_cases(stable)}; {LESS_STABLE} or more in "
+            f"{len(less_stable)} cases, for which the claim would be "
             f"{str(set(less_stable) == expected).lower()}",
         )
 

@@ -55,6 +55,7 @@ MAIN = "seed 0"  # the draw that is called ours
 CLOSE = 0.02  # for numbers from the Parkinson data
 _QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 _SPREAD = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+_ALONE = f"no other draw has {MIN_RESAMPLES} resamples"
 _Line = dict[str, object]
 
 
@@ -170,7 +171,7 @@ def place_in_spread(value: Value, draws: Sequence[Draw]) -> _Line:
     if len(ours) == 1:
         why = "the same to the digits printed" if is_same else _distance(value, ours[MAIN])
         if value.needs_resamples:
-            why += f"; no other draw has {MIN_RESAMPLES} resamples"
+            why += f"; {_ALONE}"
         return line | {"verdict": AGREE if is_same else ONE_DRAW, "why": why}
     values = np.array(list(ours.values()))
     spread = dict(zip(_SPREAD, np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
@@ -201,12 +202,15 @@ def _check_draws(claim: Claim, draws: Sequence[Draw]) -> _Line:
         return _not_run(claim, MAIN)
     main = findings[MAIN]
     count = sum(finding.holds for finding in findings.values())
+    why = f"{main.figures}; holds for {count} of {len(findings)} draws"
+    if claim.needs_resamples and len(findings) == 1:
+        why = f"{main.figures}; {_ALONE}"
     return {
         "ours": str(main.holds).lower(),
         "n_draws": len(findings),
         "n_holds": count,
         "verdict": AGREE if 2 * count >= len(findings) else DIFFER,
-        "why": f"{main.figures}; holds for {count} of {len(findings)} draws",
+        "why": why,
     }
 
 

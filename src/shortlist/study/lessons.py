@@ -87,8 +87,8 @@ def _method(draws: Sequence[Draw]) -> str:
         "Prefer optimal selection to the greedy rule if you want the informative features.",
         "The study does not show that optimal selection finds more informative features than the "
         "greedy rule.",
-        f"It found more in {more} and fewer in {fewer} of {len(pairs)} cases (EPV, noise, draw): "
-        f"on average {optimal:.0%} and {greedy:.0%}.",
+        f"With a limit on the number it found more in {more} and fewer in {fewer} of {len(pairs)} "
+        f"cases (EPV, noise, draw): on average {optimal:.0%} and {greedy:.0%}.",
     )
 
 

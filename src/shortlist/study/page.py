@@ -21,6 +21,7 @@ from .provenance import read_provenance
 from .results import ROLES, STABILISED
 from .saved import (
     METHOD_NAMES,
+    data_set_name,
     matched_rows,
     mean_over_runs,
     read_features,
@@ -65,7 +66,7 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
         fractions=_fractions(summary, images),
         separation=_separation(read_features(folder)),
         stability=_stability(summary),
-        appendix=_appendix(images),
+        appendix=_appendix(summary, images),
         verdicts=_verdicts(comparison),
         spread=images.show("seeds", "The paper's numbers in the spread over seeds"),
         difference=_difference(summary),
@@ -237,10 +238,16 @@ def _separation(features: pd.DataFrame) -> str:
     )
 
 
-def _appendix(images: _Images) -> str:
-    names = sorted(path.stem for path in images.folder.glob("appendix-*.svg"))
-    links = ",\n".join(f"[{name}]({images.link}/{name}.svg)" for name in names)
-    return f"{links}." if names else "The figures were not drawn."
+def _appendix(summary: pd.DataFrame, images: _Images) -> str:
+    rows = rows_of(summary).drop_duplicates(["study", "n_samples", "n_features", "label_noise"])
+    links = [
+        f"[{row['study']}, EPV {row['epv']:.2f}, noise {row['label_noise']:.0%}]"
+        f"({images.link}/{name}.svg)"
+        for _, row in rows.iterrows()
+        for name in [f"appendix-{data_set_name(row)}"]
+        if (images.folder / f"{name}.svg").is_file()
+    ]
+    return ",\n".join(links) + "." if links else "The figures were not drawn."
 
 
 def _verdicts(comparison: pd.DataFrame) -> str:

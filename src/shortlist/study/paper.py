@@ -129,7 +129,7 @@ def _fraction(
         measure,
         reason=f"{_SEEDS}, and how many informative features separate the classes depends on them"
         if role == "informative"
-        else "no reason known",
+        else "since a number of features is selected, it follows from the informative fraction",
     )
 
 

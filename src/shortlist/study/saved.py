@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -84,6 +85,12 @@ def read_parkinson(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
 def rows_of(summary: pd.DataFrame, seed: int = 0, protocol: str = "paper") -> pd.DataFrame:
     """Return the rows of a seed under a protocol; by default the runs that the paper reports."""
     return summary[(summary["seed"] == seed) & (summary["protocol"] == protocol)]
+
+
+def data_set_name(row: pd.Series[Any]) -> str:
+    """Return what files about a data set of a study are called."""
+    noise = round(100 * row["label_noise"])
+    return f"{row['study']}-{row['n_samples']}x{row['n_features']}-noise{noise}"
 
 
 def matched_rows(summary: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...files import make_folder
 from ..compare import compare
-from ..saved import read_features, read_parkinson, read_summary, rows_of
+from ..saved import data_set_name, read_features, read_parkinson, read_summary, rows_of
 from .features import draw_features
 from .fractions import draw_fractions, draw_fractions_beyond
 from .performance import draw_parkinson, draw_protocols, draw_seeds
@@ -76,9 +76,7 @@ def _figures(
     keys = ["study", "label_noise", "epv", "n_samples", "n_features"]
     for _, part in rows_of(features).groupby(keys):
         first = part.iloc[0]
-        shape = f"{first['n_samples']}x{first['n_features']}"
-        noise = f"noise{round(100 * first['label_noise'])}"
-        yield f"appendix-{first['study']}-{shape}-{noise}", draw_features(part, first["study"])
+        yield f"appendix-{data_set_name(first)}", draw_features(part, first["study"])
     yield "protocols", draw_protocols(summary)
     yield "seeds", draw_seeds(comparison)
     yield "parkinson", draw_parkinson(parkinson)
