@@ -81,6 +81,8 @@ def fake_tables(epvs_of_features: tuple[float, ...] = ()) -> tuple[pd.DataFrame,
                         "n_resamples": n_resamples,
                         **{role: frequency[[r == role for r in roles]].mean() for role in ROLES},
                         "stability": rng.random(),
+                        "stability_lower": 0.0,
+                        "stability_upper": 1.0,
                         "solves": 40 * n_resamples,
                         "unproven": 0 if method == "optimal" else 40 * n_resamples,
                     }

@@ -83,6 +83,9 @@ def test_verdict_follows_the_spread():
     assert place()["verdict"] == "not run"
     assert (place(0.42)["verdict"], place(0.5)["verdict"]) == ("agree", "one draw")
     assert place(0.5)["why"] == "0.080 above the paper"
+    bound = FORTY_TWO._replace(stated="< 1 %", low=0.0, high=0.01)
+    line = place_in_spread(bound, [SimpleNamespace(name="seed 0", fraction=0.03)])
+    assert (line["verdict"], line["why"]) == ("one draw", "0.020 above the paper")
 
 
 def test_ends_of_intervals_need_resamples(tmp_path):

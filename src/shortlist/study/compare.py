@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 import pandas as pd
@@ -255,7 +256,8 @@ def _check_variants(claim: Claim, variants: Sequence[Variant]) -> _Line:
 
 
 def _distance(value: Value, ours: float) -> str:
-    return f"{abs(ours - value.number):.3f} {'above' if ours > value.number else 'below'} the paper"
+    number = value.high if isnan(value.number) else value.number
+    return f"{abs(ours - number):.3f} {'above' if ours > number else 'below'} the paper"
 
 
 def _not_run(item: Value | Claim, name: str) -> _Line:

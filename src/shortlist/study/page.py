@@ -105,10 +105,10 @@ def _arms(summary: pd.DataFrame) -> str:
                 len(part),
                 n_resamples,
                 f"{part['solves'].sum():,.0f}",
-                f"{part['unproven'].sum():,.0f}",
+                f"{part['unproven'].sum():,.0f}" if method == "optimal" else "heuristic",
             ]
         )
-    header = ["method", "protocol", "data", "runs", "resamples", "solves", "without a proof"]
+    header = ["method", "protocol", "data", "runs", "resamples", "fits", "without a proof"]
     return table(header, lines)
 
 

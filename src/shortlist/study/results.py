@@ -23,6 +23,12 @@ from .plan import Run
 
 ROLES = ("informative", "redundant", "uninformative")
 STABILISED = "stabilised"  # the most frequent selection over the resamples of the optimum
+# What a summary has of runs with two resamples or more, under both protocols, or by both methods.
+OPTIONAL = (
+    *(f"stability{part}" for part in ("", "_lower", "_upper")),
+    *(f"matched_{part}" for part in ("mean", "lower", "upper", "resamples")),
+    *(f"auc_difference{part}" for part in ("", "_lower", "_upper")),
+)
 _SIGNIFICANT = "%.9g"
 
 
@@ -99,9 +105,10 @@ def tabulate(evaluations: Mapping[Run, Evaluation]) -> Results:
                 | {"method": STABILISED, "n_resamples": len(selection)}
                 | _shares(most_frequent(selection), roles)
             )
+    lines = pd.DataFrame(summary)
     return Results(
         pd.concat(rows, ignore_index=True),
-        pd.DataFrame(summary),
+        lines.reindex(columns=[*lines, *(name for name in OPTIONAL if name not in lines)]),
         pd.concat(features, ignore_index=True),
     )
 

@@ -11,14 +11,9 @@ import pandas as pd
 
 from ..errors import InvalidFileError
 from .plan import Run
-from .results import ROLES, STABILISED
+from .results import OPTIONAL, ROLES, STABILISED
 
 KEYS = (*(field.name for field in fields(Run)), "epv")  # what identifies a run in the tables
-# What no arm alone can tell; the tables lack it if a study has but one.
-_PARTLY = (
-    *(f"matched_{part}" for part in ("mean", "lower", "upper", "resamples")),
-    *(f"auc_difference{part}" for part in ("", "_lower", "_upper")),
-)
 # What the figures and the page call the methods.
 METHOD_NAMES = {
     "optimal": "optimal",
@@ -40,11 +35,10 @@ def read_summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As in `summary.csv`, with NaN in the columns that compare arms if it has none.
+        As in `summary.csv`.
     """
-    needed = ("auc", "auc_lower", "auc_upper", "stability", "n_resamples", *ROLES)
-    frame = _read(Path(folder), "summary.csv", (*KEYS, *needed))
-    return frame.reindex(columns=[*frame, *(name for name in _PARTLY if name not in frame)])
+    needed = ("auc", "auc_lower", "auc_upper", "n_resamples", *ROLES, *OPTIONAL)
+    return _read(Path(folder), "summary.csv", (*KEYS, *needed))
 
 
 def read_features(folder: str | os.PathLike[str]) -> pd.DataFrame:
