@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import nan
 
 import numpy as np
@@ -31,6 +32,7 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, 
     return lower, upper
 
 
+@cache  # scipy takes half a millisecond, and a table has the same few counts again and again
 def share_interval(count: int, total: int, level: float = 0.95) -> tuple[float, float]:
     """Return Wilson's interval for a share of which `count` of `total` were seen.
 
