@@ -216,7 +216,9 @@ def test_a_shared_fee_is_added(page):
     page.get_by_label("Amount of fee 2").fill("50")
     page.locator('[aria-label="Shared fee 2"] summary').click()
     page.locator('[aria-label="Shared fee 2"] input[type=checkbox]').nth(4).check()
+    assert page.evaluate("document.activeElement.type") == "checkbox"
     assert "informative_5" not in bought(page)
+    assert "for informative_5" in text_of(page, '[aria-label="Shared fee 2"] summary')
     assert "shares a fee of 50" in text_of(page, '[role=group][aria-label="informative_5"]')
 
 
@@ -328,3 +330,21 @@ def test_every_control_has_a_name(page):
             .map((node) => node.outerHTML)"""
     )
     assert nameless == []
+    unlike_what_is_seen = page.evaluate(
+        """() => [...document.querySelectorAll("#predictors .segments label, #alternatives button")]
+            .filter((node) => !(node.querySelector("input") ?? node).ariaLabel
+                .includes(node.textContent))
+            .map((node) => node.outerHTML)"""
+    )
+    assert unlike_what_is_seen == []
+    assert page.locator(".scroll[tabindex]:not([role=region][aria-label])").count() == 0
+
+
+def test_what_was_opened_stays_open_and_focused(page):
+    page.get_by_text("The equation").focus()
+    page.keyboard.press("Enter")
+    page.evaluate("document.getElementById('limit-slider').value = 20")
+    page.evaluate("document.getElementById('limit-slider').dispatchEvent(new Event('input'))")
+    assert figures(page)[1].endswith(" of 20")
+    assert page.locator("#model .equation").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "The equation"

@@ -190,4 +190,6 @@ class Sessions:
         sessions = self._sessions.values()
         cohorts = {id(session.cohort): session.cohort for session in sessions}
         uploads = (session.upload for session in sessions if session.upload is not None)
-        return sum(data.n_bytes for data in (*cohorts.values(), *uploads))
+        return sum(cohort.n_bytes for cohort in cohorts.values()) + sum(
+            upload.n_bytes for upload in uploads
+        )
