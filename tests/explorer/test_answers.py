@@ -101,6 +101,7 @@ def test_an_adopted_alternative_is_shown_and_never_called_best(page):
     assert found["best"]["objective"] < found["objective"]
     saved = page.ask("save/model")
     assert [term["name"] for term in saved["terms"]] == other["predictors"]
+    assert "has no proof" in page.ask("save/certificate", status=400)["error"]
 
 
 def test_an_adopted_selection_that_is_too_dear_is_refused(page):

@@ -132,11 +132,42 @@ def test_a_model_for_older_settings_is_never_shown_as_current(page):
     set_slider(page, 9)
     page.wait_for_selector("#model[aria-busy=true]")
     assert text_of(page, "#proof") == "Solving…"
+    assert text_of(page, "#verdict").endswith("solving…")
+    assert "proven" not in text_of(page, "#verdict")
+    assert page.locator("#predictors[aria-busy=true]").count() == 1
     assert page.locator("#alternatives[aria-busy=true]").count() == 1
     page.unroute("**/api/*")
     set_slider(page, 10)
     _, cost, _ = figures(page)
     assert cost.endswith(" of 10")
+    assert text_of(page, "#verdict").endswith("proven best")
+    assert page.locator("#predictors[aria-busy=false]").count() == 1
+
+
+def test_settings_that_come_back_are_proven_again(page):
+    page.evaluate(
+        """() => {
+            const slider = document.getElementById("limit-slider");
+            for (const value of [20, slider.value]) {
+                slider.value = value;
+                slider.dispatchEvent(new Event("input"));
+            }
+        }"""
+    )
+    figures(page)
+    assert text_of(page, "#proof") == "✓ Proven best"
+    assert text_of(page, "#verdict").endswith("proven best")
+
+
+def test_no_steps_of_an_older_staircase(page):
+    wait_for(page, "staircase")
+    assert page.locator("#step-up").is_enabled()
+    page.route("**/api/staircase", lambda route: None)
+    page.locator("#limit-kind input[value=count]").check()
+    assert page.locator("#step-up").is_disabled()
+    before = page.locator("#limit-slider").input_value()
+    page.locator("#staircase svg").click()
+    assert page.locator("#limit-slider").input_value() == before
 
 
 def test_steps_by_keyboard(page):
@@ -185,7 +216,9 @@ def test_a_shared_fee_is_added(page):
     page.get_by_label("Amount of fee 2").fill("50")
     page.locator('[aria-label="Shared fee 2"] summary').click()
     page.locator('[aria-label="Shared fee 2"] input[type=checkbox]').nth(4).check()
+    assert page.evaluate("document.activeElement.type") == "checkbox"
     assert "informative_5" not in bought(page)
+    assert "for informative_5" in text_of(page, '[aria-label="Shared fee 2"] summary')
     assert "shares a fee of 50" in text_of(page, '[role=group][aria-label="informative_5"]')
 
 
@@ -196,6 +229,9 @@ def test_an_alternative_is_adopted_and_a_reload_restores_all(page):
     page.wait_for_selector("#model .adopted")
     figures(page)
     assert "worse than the best" in text_of(page, "#proof")
+    assert page.locator("[data-save=certificate]").is_disabled()
+    wait_for(page, "alternatives")
+    assert page.evaluate("document.activeElement.textContent") == "Shown"
     page.get_by_label("Price of redundant_1").fill("6.5")  # other settings end the adoption
     figures(page)
     assert page.locator("#model .adopted").count() == 0
@@ -294,3 +330,21 @@ def test_every_control_has_a_name(page):
             .map((node) => node.outerHTML)"""
     )
     assert nameless == []
+    unlike_what_is_seen = page.evaluate(
+        """() => [...document.querySelectorAll("#predictors .segments label, #alternatives button")]
+            .filter((node) => !(node.querySelector("input") ?? node).ariaLabel
+                .includes(node.textContent))
+            .map((node) => node.outerHTML)"""
+    )
+    assert unlike_what_is_seen == []
+    assert page.locator(".scroll[tabindex]:not([role=region][aria-label])").count() == 0
+
+
+def test_what_was_opened_stays_open_and_focused(page):
+    page.get_by_text("The equation").focus()
+    page.keyboard.press("Enter")
+    page.evaluate("document.getElementById('limit-slider').value = 20")
+    page.evaluate("document.getElementById('limit-slider').dispatchEvent(new Event('input'))")
+    assert figures(page)[1].endswith(" of 20")
+    assert page.locator("#model .equation").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "The equation"

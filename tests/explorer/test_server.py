@@ -2,15 +2,20 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
+from time import sleep
 
+import pandas as pd
 import pytest
 from explorer_page import Page, table_of
 from starlette.testclient import TestClient
 
 import shortlist.explorer
 from shortlist.errors import InvalidProblemError, ShortlistWarning
-from shortlist.explorer import session, upload
+from shortlist.explorer import Cohort, bootstrap, session, upload
 from shortlist.explorer.app import make_app
 from shortlist.explorer.serve import _fragment
 from shortlist.explorer.session import Session, SessionEndedError, Sessions, SupersededError
@@ -34,6 +39,10 @@ def test_a_state_survives_a_link_and_a_file(cohort, page):
     [
         ({"budget": -1}, "budget"),
         ({"budget": "much"}, "budget"),
+        ({"budget": 1e10}, "budget"),
+        ({"count": 10**9}, "count"),
+        ({"fees": [{"amount": 1e10, "members": []}]}, "fees"),
+        ({"fees": [{"amount": 1, "members": []}] * 1001}, "fees"),
         ({"ridge": 0}, "ridge"),
         ({"limit": "time"}, "limit"),
         ({"version": 2}, "version"),
@@ -105,14 +114,147 @@ def test_a_lower_number_is_superseded(page):
 
 def test_a_running_solve_ends_when_a_newer_one_comes(cohort, monkeypatch):
     monkeypatch.setattr("shortlist.solver.branch_and_bound.first_slice", lambda n_entries: 1)
-    mine = Session(cohort)
-    turn = mine.begin("solve", 1)
-    mine.fit(cohort, cohort.first_state(), turn)
-    mine.begin("solve", 2)
+    mine, state = Session(cohort), cohort.first_state()
+    turn = mine.begin("solve", 1, state)
+    mine.fit(cohort, state, turn)
+    mine.begin("solve", 2, state)
     with pytest.raises(SupersededError):
         mine.fit(cohort, cohort.first_state(ridge=0.5), turn)
     with pytest.raises(SupersededError):
-        mine.begin("solve", 1)
+        mine.begin("solve", 1, state)
+
+
+def test_other_settings_end_what_depends_on_them(cohort):
+    mine, state = Session(cohort), cohort.first_state()
+    turns = {
+        topic: mine.begin(topic, number, state)
+        for number, topic in enumerate(["staircase", "substitutes", "alternatives"], start=1)
+    }
+    mine.begin("patient", 4, state)
+    adopted = state.model_copy(update={"adopted": ("informative_1",)})
+    mine.begin("solve", 5, adopted)
+    for topic in ("staircase", "substitutes"):
+        turns[topic].check()
+    with pytest.raises(SupersededError):
+        turns["alternatives"].check()
+    mine.begin("solve", 6, state.model_copy(update={"budget": 3.0}))
+    turns["staircase"].check()  # it is the same at every budget
+    with pytest.raises(SupersededError):
+        turns["substitutes"].check()
+    mine.begin("solve", 7, cohort.first_state(ridge=0.5))
+    with pytest.raises(SupersededError):
+        turns["staircase"].check()
+
+
+def test_a_model_is_fitted_once_however_many_ask(cohort, monkeypatch):
+    fitted, both_asked = [], Barrier(2)
+
+    def fit_state(*arguments):
+        fitted.append(arguments)
+        sleep(0.05)
+        return fit_state_of_the_library(*arguments)
+
+    def ask(topic):
+        turn = mine.begin(topic, 1, state)
+        both_asked.wait()
+        return mine.fit(cohort, state, turn)
+
+    fit_state_of_the_library = session.fit_state
+    monkeypatch.setattr(session, "fit_state", fit_state)
+    mine, state = Session(cohort), cohort.first_state()
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(ask, ["solve", "performance"])
+    assert first is second
+    adopted = state.model_copy(update={"adopted": ()})
+    assert mine.fit(cohort, adopted, mine.begin("solve", 2, adopted)).best is first.best
+    assert len(fitted) == 1
+
+
+def test_who_waits_for_a_fit_that_ends_fits_himself(cohort, monkeypatch):
+    def fit_state(*arguments):
+        monkeypatch.setattr(session, "fit_state", fit_state_of_the_library)
+        sleep(0.05)
+        raise SupersededError
+
+    fit_state_of_the_library = session.fit_state
+    monkeypatch.setattr(session, "fit_state", fit_state)
+    mine, state = Session(cohort), cohort.first_state()
+    turns = [mine.begin(topic, 1, state) for topic in ("solve", "performance")]
+    with ThreadPoolExecutor(2) as threads:
+        jobs = [threads.submit(mine.fit, cohort, state, turn) for turn in turns]
+    assert {type(job.exception()) for job in jobs} == {SupersededError, type(None)}
+
+
+def test_the_fit_used_last_is_kept(cohort):
+    mine = Session(cohort)
+    states = [cohort.first_state(ridge=ridge) for ridge in (1.0, 2.0, 3.0, 4.0, 5.0)]
+
+    def fit(number, state):
+        return mine.fit(cohort, state, mine.begin("solve", number, state))
+
+    first, second, *_ = [fit(i, state) for i, state in enumerate(states[:4])]
+    assert fit(4, states[0]) is first
+    fit(5, states[4])
+    assert fit(6, states[0]) is first
+    assert fit(7, states[1]) is not second
+
+
+def test_a_fit_for_the_data_before_is_not_kept(cohort, monkeypatch):
+    def fit_state(*arguments):
+        mine.use(other)
+        return fit_state_of_the_library(*arguments)
+
+    fit_state_of_the_library = session.fit_state
+    monkeypatch.setattr(session, "fit_state", fit_state)
+    mine, other, state = Session(cohort), replace(cohort), cohort.first_state()
+    turn = mine.begin("solve", 1, state)
+    assert mine.fit(cohort, state, turn) is not mine.fit(other, state, turn)
+
+
+def test_a_page_that_is_loaded_again_leaves_no_upload_behind(cohort):
+    sessions = Sessions(cohort)
+    name, mine = sessions.open(None)
+    mine.upload = upload.read_upload("table.csv", table_of(20).to_csv(index=False).encode())
+    sessions.open(name)
+    assert mine.upload is None
+
+
+def test_data_prepared_in_another_way_are_other_data(cohort):
+    patients = cohort.patients
+    persons = pd.Series(range(len(patients.events))) // 2
+    ways = [
+        Cohort.prepare("again", patients),
+        Cohort.prepare("curved", patients, spline_knots=3),
+        Cohort.prepare("gaps", patients, missing_indicator=True),
+        Cohort.prepare("pairs", replace(patients, persons=persons)),
+        Cohort.prepare("triples", replace(patients, persons=persons // 2)),
+    ]
+    assert ways[0].digest == cohort.digest
+    assert len({way.digest for way in ways}) == len(ways)
+
+
+def test_prices_of_the_command_are_limited_too(cohort):
+    with pytest.raises(InvalidProblemError, match="costs: no price may be above 1000000000"):
+        Cohort.prepare("dear", cohort.patients, costs={"informative_1": 1e10})
+    dear = Cohort.prepare("dear", cohort.patients, costs=dict.fromkeys(cohort.costs, 1e9))
+    assert dear.first_state().budget == 1e9
+
+
+def test_stability_of_settings_without_a_model_gets_one_sentence(page):
+    error = page.ask("stability", status=400, must=["uninformative_6"], budget=3)["error"]
+    assert "costs 10, more than the budget of 3" in error
+
+
+def test_a_refusal_in_the_middle_of_the_resamples_is_a_line(page, monkeypatch):
+    def draw(*arguments):
+        yield {"done": 1}
+        raise InvalidProblemError("That is too much.")
+
+    monkeypatch.setattr(bootstrap, "draw_selections", draw)
+    text = page.post("stability", {"number": 1, "state": page.state}).text
+    assert [json.loads(line) for line in text.splitlines()] == [
+        {"done": 1}, {"error": "That is too much."}
+    ]  # fmt: skip
 
 
 def test_the_session_that_rested_longest_ends_first(cohort, monkeypatch):
@@ -134,7 +276,7 @@ def test_data_of_all_sessions_together_are_limited(cohort, monkeypatch):
         sessions.open(None)
     assert len(sessions) == 4  # they share the data they start with
     frame = cohort.patients.predictors.assign(outcome=cohort.patients.events)
-    other = upload.make_cohort(upload.Upload("copy", frame), "outcome", "1")
+    other = upload.make_cohort(upload.Upload("copy", frame, 0), "outcome", "1")
     _, newest = sessions.open(None)
     newest.use(other)
     sessions.make_room()
@@ -166,7 +308,11 @@ def test_a_broken_file_gets_one_sentence(page, content, words):
 
 @pytest.mark.parametrize(
     ("outcome", "event", "words"),
-    [("grade", "1", "must have 2 different values"), ("fate", "gone", "'gone' is no value")],
+    [
+        ("grade", "1", "must have 2 different values"),
+        ("fate", "gone", "Event: 'gone' is no value"),
+        ("fat", "dead", "there is no column 'fat' for the outcome"),
+    ],
 )
 def test_an_outcome_that_is_none_gets_one_sentence(page, outcome, event, words):
     page.post("upload", table_of(40).to_csv(index=False).encode())
@@ -180,13 +326,29 @@ def test_prices_from_a_file(page):
     assert response.json() == {"costs": {"informative_1": 4.5}}
     response = page.post("prices", b"nobody,4.5\n", **{"x-file-name": "prices.csv"})
     assert "there is no predictor 'nobody'" in response.json()["error"]
+    response = page.post("prices", b"informative_1,1e10\n", **{"x-file-name": "prices.csv"})
+    assert "prices.csv: no price may be above 1000000000" in response.json()["error"]
+
+
+def test_prices_of_columns_that_are_no_predictors_are_left_out(page):
+    page.load(table_of(60).to_csv(index=False), "fate", "dead", exclude=["grade"])
+    response = page.post("prices", b"age,2\ngrade,3\n")
+    assert response.json() == {"costs": {"age": 2.0}}
+
+
+def test_data_without_predictors_are_told_in_words_of_the_page(page):
+    page.post("upload", table_of(40).to_csv(index=False).encode(), **{"x-file-name": "t.csv"})
+    choice = {"outcome": "fate", "event": "dead", "exclude": ["age", "sex", "grade", "smoker"]}
+    assert page.post("cohort", choice).json()["error"].startswith("t.csv: no predictor is left")
 
 
 def test_a_file_that_is_too_large_is_not_read(page, monkeypatch):
     monkeypatch.setattr(shortlist.explorer.app, "MOST_BYTES", 1000)
     response = page.post("upload", b"a,b\n" + b"1,2\n" * 1000)
     assert response.status_code == 400
-    assert "more than 0.001 MB" in response.json()["error"]
+    assert "The file has more than 0.001 MB" in response.json()["error"]
+    monkeypatch.setattr(shortlist.explorer.app, "_MOST_JSON_BYTES", 100)
+    assert "The settings have more than" in page.ask("solve", status=400)["error"]
 
 
 def test_names_travel_as_they_are(page):

@@ -70,9 +70,10 @@ def describe_staircase(cohort: Cohort, state: State, callback: Callback) -> dict
     }
 
 
-def describe_alternatives(fitted: Fitted, tolerance: float) -> dict[str, Any]:
+def describe_alternatives(cohort: Cohort, state: State, tolerance: float) -> dict[str, Any]:
     """Return the selections that are at most `tolerance` worse than the best one."""
-    listed = near_optimal(fitted.problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS)
+    problem = make_problem(cohort, state)
+    listed = near_optimal(problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS)
     best = set(listed[0].support)
     return {
         "models": [
@@ -91,9 +92,10 @@ def describe_alternatives(fitted: Fitted, tolerance: float) -> dict[str, Any]:
     }
 
 
-def describe_substitutes(fitted: Fitted, callback: Callback) -> dict[str, Any]:
+def describe_substitutes(cohort: Cohort, state: State, callback: Callback) -> dict[str, Any]:
     """Return what to buy instead of each predictor of the best model."""
-    found = substitutes(fitted.problem, time_limit=STEP_SECONDS, callback=callback)
+    problem = make_problem(cohort, state)
+    found = substitutes(problem, time_limit=STEP_SECONDS, callback=callback)
     return {
         "substitutes": [
             {

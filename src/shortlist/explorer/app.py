@@ -22,15 +22,24 @@ from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyErr
 from ..prognostic.term import Plain
 from . import answer, bootstrap, performance, save
 from .cohort import Cohort
-from .fitted import Fitted
+from .fitted import Fitted, make_problem
 from .guard import HOSTS, Guard
-from .session import OtherDataError, Session, SessionEndedError, Sessions, SupersededError, Turn
+from .session import (
+    OtherDataError,
+    Session,
+    SessionEndedError,
+    Sessions,
+    SupersededError,
+    Turn,
+    Upload,
+)
 from .state import Question, State, check_names, parse
 from .upload import MOST_BYTES, describe_upload, make_cohort, read_prices, read_upload
 
 STATIC = Path(__file__).parent / "static"
 _MOST_JSON_BYTES = 1_000_000
 _N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would not be faster
+_REFUSALS = (InvalidProblemError, InvalidFileError, MissingDependencyError)
 
 
 class Opening(Plain):
@@ -71,8 +80,8 @@ class Inquiry:
 TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
     "solve": lambda i: answer.describe_model(i.cohort, i.state, i.fit()),
     "staircase": lambda i: answer.describe_staircase(i.cohort, i.state, i.turn),
-    "alternatives": lambda i: answer.describe_alternatives(i.fit(), i.question.tolerance),
-    "substitutes": lambda i: answer.describe_substitutes(i.fit(), i.turn),
+    "alternatives": lambda i: answer.describe_alternatives(i.cohort, i.state, i.question.tolerance),
+    "substitutes": lambda i: answer.describe_substitutes(i.cohort, i.state, i.turn),
     "performance": lambda i: performance.describe_performance(i.cohort, i.fit()),
     "patient": lambda i: performance.describe_patient(i.cohort, i.fit(), i.question.values),
 }
@@ -95,9 +104,7 @@ def make_app(cohort: Cohort, *, ridge: float = 1.0, key: str = "") -> Starlette:
         routes=[Mount(f"/{key}", routes=routes)] if key else routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
         exception_handlers={
-            InvalidProblemError: _refuse,
-            InvalidFileError: _refuse,
-            MissingDependencyError: _refuse,
+            **dict.fromkeys(_REFUSALS, _refuse),
             SupersededError: _supersede,
             SessionEndedError: _end,
             OtherDataError: _mismatch,
@@ -111,43 +118,54 @@ class _Explorer:
         self._sessions = Sessions(cohort)
         self._ridge = ridge
         self._limiter = CapacityLimiter(_N_THREADS)
+        self._solve_limiter = CapacityLimiter(_N_THREADS)  # so that a slider waits for nothing else
+        self._save_limiter = CapacityLimiter(1)
 
     async def open_session(self, request: Request) -> Response:
-        opening = parse(Opening, await _body(request, _MOST_JSON_BYTES))
+        opening = parse(Opening, await _settings(request))
         name, session = self._sessions.open(opening.earlier)
-        return JSONResponse({"session": name} | self._start(session))
+        started = await self._run(lambda: self._start(session.cohort))
+        return JSONResponse({"session": name} | started)
 
     async def take_upload(self, request: Request) -> Response:
         session = self._session(request)
-        content = await _body(request, MOST_BYTES)
-        session.upload = await self._run(lambda: read_upload(_file_name(request), content))
+        content = await _file(request, MOST_BYTES)
+
+        def work() -> tuple[Upload, dict[str, Any]]:
+            upload = read_upload(_file_name(request), content)
+            return upload, describe_upload(upload)
+
+        session.upload, described = await self._run(work)
         self._sessions.make_room()
-        return JSONResponse(describe_upload(session.upload))
+        return JSONResponse(described)
 
     async def use_upload(self, request: Request) -> Response:
         session = self._session(request)
-        choice = parse(Choice, await _body(request, _MOST_JSON_BYTES))
+        choice = parse(Choice, await _settings(request))
         upload = session.upload
         if upload is None:
             raise InvalidProblemError("There is no file to take the outcome from; load one first.")
-        session.use(
-            await self._run(
-                lambda: make_cohort(
-                    upload, choice.outcome, choice.event, choice.exclude, choice.categorical
-                )
+
+        def work() -> tuple[Cohort, dict[str, Any]]:
+            cohort = make_cohort(
+                upload, choice.outcome, choice.event, choice.exclude, choice.categorical
             )
-        )
+            return cohort, self._start(cohort)
+
+        cohort, started = await self._run(work)
+        session.use(cohort)
         self._sessions.make_room()
-        return JSONResponse(self._start(session))
+        return JSONResponse(started)
 
     async def take_prices(self, request: Request) -> Response:
-        columns = self._session(request).cohort.design.names
-        content = await _body(request, _MOST_JSON_BYTES)
-        costs = await self._run(lambda: read_prices(_file_name(request), content, columns))
+        cohort = self._session(request).cohort
+        content = await _file(request, _MOST_JSON_BYTES)
+        costs = await self._run(lambda: read_prices(_file_name(request), content, cohort))
         return JSONResponse({"costs": costs})
 
     async def stability(self, request: Request) -> Response:
         inquiry = await self._inquiry(request, "stability")
+        await self._run(lambda: make_problem(inquiry.cohort, inquiry.state))  # or a refusal
         steps = bootstrap.draw_selections(inquiry.cohort, inquiry.state, inquiry.turn)
         return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
 
@@ -156,7 +174,7 @@ class _Explorer:
         if write is None:
             return JSONResponse({"error": "There is no such file to save."}, status_code=404)
         inquiry = await self._inquiry(request, "save")
-        content = await self._run(lambda: write(inquiry.cohort, inquiry.state))
+        content = await self._run(lambda: write(inquiry.cohort, inquiry.state), self._save_limiter)
         return Response(content, media_type="application/octet-stream")
 
     def answerer(self, topic: str) -> Callable[[Request], Awaitable[Response]]:
@@ -169,30 +187,33 @@ class _Explorer:
                 inquiry.turn.check()  # it may have waited for a thread
                 return TOPICS[topic](inquiry)
 
-            found = await self._run(work)
+            limiter = self._solve_limiter if topic == "solve" else self._limiter
+            found = await self._run(work, limiter)
             inquiry.turn.check()
             return JSONResponse({"number": inquiry.question.number} | found)
 
         return respond
 
-    def _start(self, session: Session) -> dict[str, Any]:
-        state = session.cohort.first_state(self._ridge)
-        return {"cohort": session.cohort.describe(), "state": state.model_dump(mode="json")}
+    def _start(self, cohort: Cohort) -> dict[str, Any]:
+        state = cohort.first_state(self._ridge)
+        return {"cohort": cohort.describe(), "state": state.model_dump(mode="json")}
 
     def _session(self, request: Request) -> Session:
         return self._sessions.find(request.headers.get("x-session"))
 
     async def _inquiry(self, request: Request, topic: str) -> Inquiry:
         session = self._session(request)
-        question = parse(Question, await _body(request, _MOST_JSON_BYTES))
+        question = parse(Question, await _settings(request))
         cohort = session.cohort
         if question.state.data != cohort.digest:
             raise OtherDataError
         check_names(question.state, cohort.design.names)
-        return Inquiry(session, cohort, question, session.begin(topic, question.number))
+        return Inquiry(
+            session, cohort, question, session.begin(topic, question.number, question.state)
+        )
 
-    async def _run(self, work: Callable[[], Any]) -> Any:
-        return await to_thread.run_sync(work, limiter=self._limiter)
+    async def _run(self, work: Callable[[], Any], limiter: CapacityLimiter | None = None) -> Any:
+        return await to_thread.run_sync(work, limiter=limiter or self._limiter)
 
 
 def _lines(steps: Iterator[dict[str, Any]], turn: Turn) -> Iterator[str]:
@@ -203,18 +224,26 @@ def _lines(steps: Iterator[dict[str, Any]], turn: Turn) -> Iterator[str]:
             yield json.dumps(step) + "\n"
     except SupersededError:
         return
+    except _REFUSALS as error:
+        yield json.dumps({"error": str(error)}) + "\n"
 
 
-async def _body(request: Request, most_bytes: int) -> bytes:
+async def _settings(request: Request) -> bytes:
+    return await _body(request, _MOST_JSON_BYTES, "The settings have", "use fewer fees.")
+
+
+async def _file(request: Request, most_bytes: int) -> bytes:
+    advice = "keep only the rows and columns you need, or use `shortlist fit`."
+    return await _body(request, most_bytes, "The file has", advice)
+
+
+async def _body(request: Request, most_bytes: int, what: str, advice: str) -> bytes:
     """Return the body of a request, and stop reading as soon as it is too large."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
         if size > most_bytes:
-            raise InvalidFileError(
-                f"The file has more than {most_bytes / 1e6:g} MB; "
-                "keep only the rows and columns you need, or use `shortlist fit`."
-            )
+            raise InvalidFileError(f"{what} more than {most_bytes / 1e6:g} MB; {advice}")
         parts.append(part)
     return b"".join(parts)
 

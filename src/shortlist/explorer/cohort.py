@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..datasets import make_prognostic
+from ..errors import InvalidProblemError
 from ..evaluation.metrics import auc
 from ..prognostic.card import Outcome, SharedFee
 from ..prognostic.design import Design
 from ..prognostic.patients import Patients
 from ..prognostic.study import Study, check_study
-from .state import State
+from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
 
 Fees = Sequence[tuple[float, Sequence[str]]]
 
@@ -38,6 +41,10 @@ class Cohort:
         The prices that a session starts with; a predictor without one costs 1.
     kinds, spline_knots, missing_indicator
         As in `PrognosticModel`.
+    digest : str
+        What tells these data, prepared in this way, from others, for links and files.
+    n_bytes : int
+        What the data take in memory.
     """
 
     name: str
@@ -49,6 +56,8 @@ class Cohort:
     kinds: dict[str, str]
     spline_knots: int | None
     missing_indicator: bool
+    digest: str
+    n_bytes: int
 
     @classmethod
     def prepare(
@@ -64,6 +73,10 @@ class Cohort:
         missing_indicator: bool = False,
     ) -> Cohort:
         """Check and prepare patients; columns in `exclude` are no predictors."""
+        check_amounts("costs", (costs or {}).values())
+        check_amounts("fees", (amount for amount, _ in fees))
+        if len(fees) > MOST_FEES:
+            raise InvalidProblemError(f"fees: there are more than {MOST_FEES}; join some of them.")
         study = check_study(
             patients.predictors, patients.events, kinds=kinds, include=(), exclude=exclude
         )
@@ -83,12 +96,11 @@ class Cohort:
             kinds=dict(study.kinds),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
+            digest=_digest(study, patients.persons, spline_knots, missing_indicator),
+            n_bytes=design.matrix.nbytes
+            + n_bytes_of(patients.predictors)
+            + n_bytes_of(study.table),
         )
-
-    @property
-    def digest(self) -> str:
-        """What tells these data from others, for links and files: the hash of a model card."""
-        return self.study.sha256
 
     @cached_property
     def events(self) -> NDArray[np.int64]:
@@ -99,19 +111,10 @@ class Cohort:
         """Return the area under the ROC curve of a model on these patients."""
         return auc(self.events, log_odds, np.ones_like(self.events))
 
-    @property
-    def n_bytes(self) -> int:
-        """What the data take in memory."""
-        tables = (self.patients.predictors, self.study.table)
-        return self.design.matrix.nbytes + sum(
-            int(table.memory_usage(deep=True).sum()) for table in tables
-        )
-
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:
         """A number per row, the same for all rows of a person."""
-        owners = self.patients.persons
-        return None if owners is None else pd.factorize(owners)[0].astype(np.int64)
+        return _numbered(self.patients.persons)
 
     def price_of_everything(self) -> float:
         """Return what all predictors cost together at the prices of the start."""
@@ -124,7 +127,7 @@ class Cohort:
             version=1,
             data=self.digest,
             limit="budget" if has_prices else "count",
-            budget=float(np.ceil(self.price_of_everything() / 3)),
+            budget=min(float(np.ceil(self.price_of_everything() / 3)), MOST_AMOUNT),
             count=min(5, len(self.design.names)),
             ridge=ridge,
             must=(),
@@ -157,6 +160,28 @@ class Cohort:
             low, middle, high = np.nanquantile(column.to_numpy(), [0, 0.5, 1]).tolist()
             described |= {"low": low, "median": middle, "high": high}
         return described
+
+
+def n_bytes_of(table: pd.DataFrame) -> int:
+    """Return what a table takes in memory."""
+    return int(table.memory_usage(deep=True).sum())
+
+
+def _numbered(persons: pd.Series[Any] | None) -> NDArray[np.int64] | None:
+    return None if persons is None else pd.factorize(persons)[0].astype(np.int64)
+
+
+def _digest(
+    study: Study,
+    persons: pd.Series[Any] | None,
+    spline_knots: int | None,
+    missing_indicator: bool,
+) -> str:
+    digest = hashlib.sha256(study.sha256.encode())
+    digest.update(json.dumps([spline_knots, missing_indicator]).encode())
+    numbers = _numbered(persons)
+    digest.update(b"" if numbers is None else numbers.astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 def embedded_cohort() -> Cohort:

@@ -73,22 +73,28 @@ def make_problem(
 
 
 def fit_state(cohort: Cohort, state: State, callback: Callback) -> Fitted:
-    """Solve the problem of a state."""
+    """Solve the problem of a state, and show the best model."""
     problem = make_problem(cohort, state)
     best = uninterrupted(solve(problem, time_limit=SOLVE_SECONDS, callback=callback))
     best = replace(best, prover=None)  # a proof is made when it is saved; until then it takes room
-    shown = best
-    if state.adopted is not None:
-        shown = _fit_selection(problem, problem.support_of("adopted", state.adopted))
+    return Fitted(problem, best, best, _card(cohort, state, problem, best))
+
+
+def fit_adopted(cohort: Cohort, state: State, fitted: Fitted) -> Fitted:
+    """Show the selection that a state adopts beside the best model for its other settings."""
+    problem = fitted.problem
+    shown = _fit_selection(problem, problem.support_of("adopted", state.adopted or ()))
+    return replace(fitted, shown=shown, card=_card(cohort, state, problem, shown))
+
+
+def _card(cohort: Cohort, state: State, problem: SubsetProblem, shown: Solution) -> ModelCard:
     model = PrognosticModel(
         max_features=state.count if state.limit == "count" else None,
         spline_knots=cohort.spline_knots,
         missing_indicator=cohort.missing_indicator,
     )
     card = make_card(model, cohort.study, cohort.design, problem, shown, None, None)
-    return Fitted(
-        problem, best, shown, card.model_copy(update={"outcome": cohort.patients.outcome})
-    )
+    return card.model_copy(update={"outcome": cohort.patients.outcome})
 
 
 def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:

@@ -48,7 +48,14 @@ def model_file(cohort: Cohort, state: State) -> bytes:
 
 
 def certificate_file(cohort: Cohort, state: State) -> bytes:
-    """Return the proof with its model as JSON, for `shortlist verify`."""
+    """Return the proof with its model as JSON, for `shortlist verify`.
+
+    Fitted again, an adopted selection is the best one of a problem that has no other.
+    """
+    if state.adopted is not None:
+        raise InvalidProblemError(
+            "A selection that was adopted has no proof of being the best; return to the best one."
+        )
     model = fit_again(cohort, state)
     certificate = model.certificate_
     if certificate is None:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from threading import Condition
 
 import pandas as pd
 
 from ..options import Progress
 from .cohort import Cohort
-from .fitted import Callback, Fitted, fit_state
+from .fitted import Fitted, fit_adopted, fit_state
 from .state import State
 
 MOST_SESSIONS = 64
 MOST_BYTES = 1_000_000_000  # of all data together; the sessions that rested longest end first
 _KEPT_FITS = 4
+_PATIENCE = 0.1  # seconds after which who waits for a fit looks whether it is still wanted
+
+# The settings that an answer does not depend on; the page asks again only when others change.
+_IRRELEVANT: dict[str, dict[str, object]] = {
+    "staircase": {"adopted": None, "budget": 0.0, "count": 0},
+    "substitutes": {"adopted": None},
+    "stability": {"adopted": None},
+}
 
 
 class SupersededError(Exception):
@@ -36,20 +45,41 @@ class Upload:
 
     name: str
     table: pd.DataFrame
+    n_bytes: int
+
+
+@dataclass
+class Newest:
+    """The newest request of a page on each topic, and the newest of all with its settings."""
+
+    by_topic: dict[str, int] = field(default_factory=dict)
+    number: int = 0
+    state: State | None = None
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A request that goes on until a newer one on its topic begins; its solves call it back."""
+    """A request that goes on until a newer one makes it pointless; its solves call it back.
 
-    newest: dict[str, int]
+    That is one on its topic, or one with other settings that its answer depends on.
+    """
+
+    newest: Newest
     topic: str
     number: int
+    state: State
 
     def check(self) -> None:
         """Raise if a newer request has begun."""
-        if self.newest.get(self.topic, 0) > self.number:
+        newest = self.newest
+        if newest.by_topic.get(self.topic, 0) > self.number:
             raise SupersededError
+        if newest.number > self.number and self._needs(newest.state) != self._needs(self.state):
+            raise SupersededError
+
+    def _needs(self, state: State | None) -> State | None:
+        irrelevant = _IRRELEVANT.get(self.topic, {})
+        return None if state is None else state.model_copy(update=irrelevant)
 
     def __call__(self, progress: Progress) -> None:
         """End the solve of a superseded request."""
@@ -62,32 +92,63 @@ class Session:
 
     cohort: Cohort
     upload: Upload | None = None
-    _newest: dict[str, int] = field(default_factory=dict)
+    _newest: Newest = field(default_factory=Newest)
     _fits: OrderedDict[str, Fitted] = field(default_factory=OrderedDict)
+    _being_fitted: set[str] = field(default_factory=set)
+    _changed: Condition = field(default_factory=Condition)  # guards the two above
 
-    def begin(self, topic: str, number: int) -> Turn:
-        """Supersede the requests on a topic that have lower numbers."""
-        turn = Turn(self._newest, topic, number)
+    def begin(self, topic: str, number: int, state: State) -> Turn:
+        """Supersede the requests with lower numbers, on a topic or with other settings."""
+        turn = Turn(self._newest, topic, number, state)
         turn.check()
-        self._newest[topic] = number
+        self._newest.by_topic[topic] = number
+        if number > self._newest.number:
+            self._newest.number, self._newest.state = number, state
         return turn
 
     def use(self, cohort: Cohort) -> None:
         """Go on with other data."""
         self.cohort = cohort
-        self.upload = None
-        self._fits.clear()
+        self.forget()
 
-    def fit(self, cohort: Cohort, state: State, callback: Callback) -> Fitted:
-        """Return the model of a state for its data; those asked for last are kept."""
-        key = state.model_dump_json()
-        fitted = self._fits.get(key)
-        if fitted is None:
-            fitted = fit_state(cohort, state, callback)
-            self._fits[key] = fitted
-            while len(self._fits) > _KEPT_FITS:
-                self._fits.popitem(last=False)
+    def forget(self) -> None:
+        """Drop what can be asked for again."""
+        self.upload = None
+        with self._changed:
+            self._fits.clear()
+
+    def fit(self, cohort: Cohort, state: State, turn: Turn) -> Fitted:
+        """Return the model of a state for its data; those asked for last are kept.
+
+        Who asks for a model that is being fitted waits for it.
+        """
+        key = cohort.digest + state.model_dump_json()
+        with self._changed:
+            while key in self._being_fitted:
+                self._changed.wait(_PATIENCE)
+                turn.check()
+            if key in self._fits:
+                self._fits.move_to_end(key)
+                return self._fits[key]
+            self._being_fitted.add(key)
+        try:
+            fitted = self._fit_now(cohort, state, turn)
+            with self._changed:
+                if cohort is self.cohort:  # else the session went on with other data
+                    self._fits[key] = fitted
+                while len(self._fits) > _KEPT_FITS:
+                    self._fits.popitem(last=False)
+        finally:
+            with self._changed:
+                self._being_fitted.remove(key)
+                self._changed.notify_all()
         return fitted
+
+    def _fit_now(self, cohort: Cohort, state: State, turn: Turn) -> Fitted:
+        if state.adopted is None:
+            return fit_state(cohort, state, turn)
+        best = self.fit(cohort, state.model_copy(update={"adopted": None}), turn)
+        return fit_adopted(cohort, state, best)
 
 
 class Sessions:
@@ -105,6 +166,7 @@ class Sessions:
         cohort = self._cohort
         if earlier is not None and earlier in self._sessions:
             cohort = self._sessions[earlier].cohort
+            self._sessions[earlier].forget()
         name = secrets.token_urlsafe(24)
         self._sessions[name] = Session(cohort)
         self.make_room()
@@ -129,5 +191,5 @@ class Sessions:
         cohorts = {id(session.cohort): session.cohort for session in sessions}
         uploads = (session.upload for session in sessions if session.upload is not None)
         return sum(cohort.n_bytes for cohort in cohorts.values()) + sum(
-            int(upload.table.memory_usage(deep=True).sum()) for upload in uploads
+            upload.n_bytes for upload in uploads
         )

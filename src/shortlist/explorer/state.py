@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
-from ..prognostic.card import Count, NonNegative, SharedFee
+from ..prognostic.card import Count, SharedFee
 from ..prognostic.term import Name, Plain
+
+MOST_AMOUNT = 1e9  # above it, sums of prices lose their cents
+MOST_FEES = 1000
+_MOST_PREDICTORS = 1_000_000
+Amount = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
 
 
 class State(Plain):
@@ -34,17 +39,18 @@ class State(Plain):
     version: Literal[1]
     data: str
     limit: Literal["budget", "count"]
-    budget: NonNegative
-    count: Count
+    budget: Amount
+    count: Annotated[int, Field(ge=0, le=_MOST_PREDICTORS)]
     ridge: Annotated[float, Field(ge=1e-4, le=1e4)]
     must: tuple[Name, ...]
     never: tuple[Name, ...]
-    costs: dict[Name, NonNegative]
-    fees: tuple[SharedFee, ...]
+    costs: dict[Name, Amount]
+    fees: Annotated[tuple[SharedFee, ...], Field(max_length=MOST_FEES)]
     adopted: tuple[Name, ...] | None
 
     @model_validator(mode="after")
     def _check(self) -> State:
+        check_amounts("fees", (fee.amount for fee in self.fees))
         both = set(self.must).intersection(self.never)
         if both:
             raise ValueError(f"{min(both)} both must be bought and cannot be measured")
@@ -84,6 +90,14 @@ def parse(kind: type[Model], text: str | bytes) -> Model:
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
         message = first["msg"].removeprefix("Value error, ")
         raise InvalidProblemError(f"The settings cannot be used ({place}: {message}).") from None
+
+
+def check_amounts(place: str, amounts: Iterable[float]) -> None:
+    """Raise if one of the prices is so large that sums are no longer exact enough."""
+    if any(amount > MOST_AMOUNT for amount in amounts):
+        raise InvalidProblemError(
+            f"{place}: no price may be above {MOST_AMOUNT:.0f}; write them in a larger unit."
+        )
 
 
 def check_names(state: State, predictors: Sequence[str]) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, InvalidProblemError
 from ..prognostic.columns import level_of
 from ..prognostic.patients import part_patients
 from ..tables import read_costs, read_table
-from .cohort import Cohort
+from .cohort import Cohort, n_bytes_of
 from .session import Upload
+from .state import check_amounts
 
 MOST_BYTES = 10_000_000
 _MOST_COLUMNS = 1000
@@ -30,12 +31,15 @@ def read_upload(name: str, content: bytes) -> Upload:
     table = _read(name, content, read_table)
     if len(table.columns) < 2:
         raise InvalidFileError(f"{name}: has one column; it needs an outcome and predictors.")
-    return Upload(name, table)
+    return Upload(name, table, n_bytes_of(table))
 
 
-def read_prices(name: str, content: bytes, columns: Sequence[str]) -> dict[str, float]:
-    """Read a price list for these columns."""
-    return _read(name, content, lambda path: read_costs(path, columns))
+def read_prices(name: str, content: bytes, cohort: Cohort) -> dict[str, float]:
+    """Read a price list; prices of columns that are no predictors are left out."""
+    columns = list(cohort.patients.predictors.columns)
+    costs = _read(name, content, lambda path: read_costs(path, columns))
+    check_amounts(name, costs.values())
+    return {column: cost for column, cost in costs.items() if column in cohort.costs}
 
 
 def describe_upload(upload: Upload) -> dict[str, Any]:
@@ -62,10 +66,21 @@ def make_cohort(
     categorical: Sequence[str] = (),
 ) -> Cohort:
     """Return the patients of an upload, now that the outcome and its event are known."""
-    patients = part_patients(Path(upload.name), upload.table, outcome, event, None)
-    kinds = {name: "categorical" for name in categorical if name in patients.predictors}
-    gone = [name for name in exclude if name in patients.predictors]
-    return Cohort.prepare(upload.name, patients, kinds=kinds, exclude=gone)
+    try:
+        patients = part_patients(Path(upload.name), upload.table, outcome, event, None)
+        kinds = {name: "categorical" for name in categorical if name in patients.predictors}
+        gone = [name for name in exclude if name in patients.predictors]
+        return Cohort.prepare(upload.name, patients, kinds=kinds, exclude=gone)
+    except (InvalidFileError, InvalidProblemError) as error:
+        raise InvalidProblemError(_for_a_page(str(error), upload.name)) from None
+
+
+def _for_a_page(message: str, name: str) -> str:
+    """Return a message of the command line or the library as a page says it."""
+    for prefix, said in (("--positive: ", "Event: "), ("X: ", f"{name}: ")):
+        if message.startswith(prefix):
+            return said + message.removeprefix(prefix)
+    return message.replace(" for --outcome;", " for the outcome;")
 
 
 def _read(name: str, content: bytes, reader: Callable[[Path], Result]) -> Result:

@@ -58,9 +58,14 @@ export async function follow(topic, take, signal) {
       if (done) return;
       const lines = (rest + value).split("\n");
       rest = lines.pop();
-      for (const line of lines) take(JSON.parse(line));
+      for (const line of lines) {
+        const answer = JSON.parse(line);
+        if (answer.error) throw new Told(answer.error);
+        take(answer);
+      }
     }
   } catch (error) {
+    if (error instanceof Told) throw error;
     if (error.name === "AbortError") throw new Superseded();
     throw new Told("The explorer stopped answering. Is it still running in the terminal?");
   }

@@ -5,6 +5,7 @@ import { change, priceOfEverything, store } from "./store.js";
 
 const slider = byId("limit-slider");
 const exact = byId("limit-number");
+const MOST = 1e9; // the server takes no larger amount
 let ladder = []; // the limits at which the best selection changes
 
 /** A step of the slider: fine enough to drag, coarse enough for arrow keys. */
@@ -21,7 +22,7 @@ export function limitOf(state) {
 
 /** Set the limit, on a step of the slider if it came from there. */
 export function setLimit(value) {
-  const limit = Math.max(0, value);
+  const limit = Math.min(MOST, Math.max(0, value));
   change(store.state.limit === "budget" ? { budget: limit } : { count: Math.round(limit) });
 }
 
@@ -53,7 +54,7 @@ export function showLimit() {
   const highest = byBudget ? Math.max(priceOfEverything(), 1) : cohort.predictors.length;
   const step = byBudget ? sliderStep(highest, prices) : 1;
   slider.step = step;
-  slider.max = Math.max(Math.ceil(highest / step) * step, limit);
+  slider.max = Math.min(MOST, Math.max(Math.ceil(highest / step) * step, limit));
   slider.value = limit;
   const label = byBudget ? "Budget" : "Number of predictors";
   slider.setAttribute("aria-label", label);
@@ -103,7 +104,7 @@ export function drawPredictors() {
       h("span", { class: "dot" }, h("span", { class: "visually-hidden" })),
       h("span", { class: "name" }, name, h("small")),
       h("input", {
-        type: "number", min: 0, max: 1e9, step: "any", required: true, value: money(state.costs[name]), "aria-label": `Price of ${name}`,
+        type: "number", min: 0, max: MOST, step: "any", required: true, value: money(state.costs[name]), "aria-label": `Price of ${name}`,
         oninput: (event) => setPrice(event.target, name),
         onblur: (event) => { event.target.value = money(store.state.costs[name]); },
       }),
@@ -111,7 +112,7 @@ export function drawPredictors() {
         CHOICES.map(([value, word, meaning]) => h("label", { title: `${name} ${meaning}` },
           h("input", {
             type: "radio", name: `use-${i}`, value, checked: choiceOf(state, name) === value,
-            "aria-label": `${name} ${meaning}`, onchange: () => choose(name, value),
+            "aria-label": `${word}: ${name} ${meaning}`, onchange: () => choose(name, value),
           }),
           h("span", {}, word)))))));
   drawFees();
@@ -136,31 +137,38 @@ function setFee(position, patch) {
   change({ fees: store.state.fees.map((fee, i) => (i === position ? { ...fee, ...patch } : fee)) });
 }
 
+const describeFee = ({ members }) => (members.length ? `for ${members.join(", ")}` : "for nobody yet: choose who shares it");
+
 function drawFees() {
+  const list = byId("fee-list");
   const { state, cohort } = store;
-  const open = [...byId("fee-list").querySelectorAll("details")].map((node) => node.open);
+  const open = [...list.querySelectorAll("details")].map((node) => node.open);
   const rows = state.fees.map((fee, i) =>
     h("div", { class: "fee", role: "group", "aria-label": `Shared fee ${i + 1}` },
       h("input", {
-        type: "number", min: 0, max: 1e9, step: "any", required: true, value: money(fee.amount), "aria-label": `Amount of fee ${i + 1}`,
+        type: "number", min: 0, max: MOST, step: "any", required: true, value: money(fee.amount), "aria-label": `Amount of fee ${i + 1}`,
         oninput: ({ target }) => target.checkValidity() && setFee(i, { amount: Number(target.value) }),
       }),
       h("details", { open: open[i] },
-        h("summary", {}, fee.members.length ? `for ${fee.members.join(", ")}` : "for nobody yet: choose who shares it"),
+        h("summary", {}, describeFee(fee)),
         h("div", { class: "checks" }, cohort.predictors.map(({ name }) => h("label", {},
           h("input", {
             type: "checkbox", checked: fee.members.includes(name),
             onchange: ({ target }) => {
-              const others = fee.members.filter((member) => member !== name);
+              const others = store.state.fees[i].members.filter((member) => member !== name);
               setFee(i, { members: target.checked ? [...others, name] : others });
-              drawFees();
+              target.closest("details").firstChild.textContent = describeFee(store.state.fees[i]);
             },
           }), name)))),
       h("button", {
         type: "button", class: "quiet", "aria-label": `Remove fee ${i + 1}`,
-        onclick: () => { change({ fees: store.state.fees.filter((_, j) => j !== i) }); drawFees(); },
+        onclick: () => {
+          change({ fees: store.state.fees.filter((_, j) => j !== i) });
+          drawFees();
+          (list.querySelectorAll("button")[Math.max(0, i - 1)] ?? byId("add-fee")).focus();
+        },
       }, "Remove")));
-  byId("fee-list").replaceChildren(...(rows.length ? rows : [h("p", { class: "muted" }, "None.")]));
+  list.replaceChildren(...(rows.length ? rows : [h("p", { class: "muted" }, "None.")]));
 }
 
 export function wireControls() {

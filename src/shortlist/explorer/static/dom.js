@@ -23,6 +23,15 @@ export const h = (tag, attributes = {}, ...children) =>
 export const s = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
+/** Replace the children; the focus stays on the element with the same data-key, or nearby. */
+export function replaceKeepingFocus(node, ...children) {
+  const focused = node.contains(document.activeElement) ? document.activeElement : null;
+  node.replaceChildren(...children);
+  if (focused === null) return;
+  const same = [...node.querySelectorAll("[data-key]")].find((other) => other.dataset.key === focused.dataset.key);
+  (same ?? node.closest("[tabindex]"))?.focus({ preventScroll: true });
+}
+
 /** How much worse a loss is. */
 export const worse = (share, digits = 1) =>
   share < 0.5 * 10 ** (-digits - 2) ? `< ${10 ** -digits} %` : `+ ${percent(share, digits)}`;

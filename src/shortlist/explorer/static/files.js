@@ -2,11 +2,10 @@
 
 import { download, post, sendFile, Told } from "./client.js";
 import { byId, h } from "./dom.js";
-import { change, looksRight, store, writeAddress } from "./store.js";
+import { change, looksRight, onChange, store, writeAddress } from "./store.js";
 
 export function notify(sentence) {
   byId("notice").textContent = sentence;
-  byId("notice").hidden = !sentence;
 }
 
 const sentenceOf = (error) => {
@@ -129,6 +128,11 @@ export function wireFiles({ begin, restore, redraw }) {
   onFile("open-settings", (file) => takeSettings(file, restore));
   const menu = byId("save-menu");
   for (const button of menu.querySelectorAll("[data-save]")) button.addEventListener("click", () => save(button.dataset.save));
+  onChange(() => {
+    const isAdopted = Boolean(store.state.adopted);
+    menu.querySelector("[data-save=certificate]").disabled = isAdopted;
+    byId("certificate-hint").textContent = isAdopted ? "only the best selection has a proof" : "the proof, for anyone to check";
+  });
   byId("save-settings").addEventListener("click", () =>
     offer(new Blob([JSON.stringify(store.state, null, 2)], { type: "application/json" }), "settings.json"));
   byId("copy-link").addEventListener("click", async () => {

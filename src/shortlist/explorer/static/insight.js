@@ -1,11 +1,13 @@
 // What surrounds the model: staircase, alternatives, substitutes, stability, performance.
 
 import { limitOf, setLadder, setLimit, snap } from "./controls.js";
-import { byId, changes, h, money, percent, plural, table, worse } from "./dom.js";
+import { byId, changes, h, money, percent, plural, replaceKeepingFocus, table, worse } from "./dom.js";
 import { calibrationPlot, rocCurve, staircase } from "./plot.js";
 import { change, store } from "./store.js";
 
 const contentOf = (id) => byId(id).querySelector(".content");
+// A part that scrolls, which the keyboard can reach.
+const scrolled = (name, kind = "") => ({ class: `${kind} scroll`, tabindex: 0, role: "region", "aria-label": name, "data-key": name });
 let stairs = null; // the drawn staircase
 let stairsAnswer = null;
 let bought = [];
@@ -14,8 +16,17 @@ export function showStaircase(answer) {
   stairsAnswer = answer;
   const byBudget = answer.state.limit === "budget";
   byId("staircase-title").textContent = byBudget ? "What every budget buys" : "What every number of predictors buys";
-  setLadder(answer.steps.map((step) => step.limit));
   drawStaircase();
+}
+
+export function forgetStaircase() {
+  stairs = null;
+  stairsAnswer = null;
+}
+
+/** Let the buttons beside the slider go from step to step, if the steps are those of the settings. */
+export function offerSteps(areCurrent) {
+  setLadder(areCurrent && stairsAnswer !== null ? stairsAnswer.steps.map((step) => step.limit) : []);
 }
 
 /** Draw the staircase to the width that there is. */
@@ -25,6 +36,7 @@ export function drawStaircase() {
   const unit = stairsAnswer.state.limit === "budget" ? "budget" : "number of predictors";
   stairs = staircase(stairsAnswer, Math.max(280, content.clientWidth), unit);
   const pull = (event) => {
+    if (stairsAnswer?.state.limit !== store.state.limit) return; // its axis is of another kind
     const rect = stairs.node.getBoundingClientRect();
     setLimit(snap(stairs.limitAt(((event.clientX - rect.left) / rect.width) * stairs.node.viewBox.baseVal.width)));
   };
@@ -34,11 +46,11 @@ export function drawStaircase() {
   });
   stairs.node.addEventListener("pointermove", (event) => event.buttons && pull(event));
   const wasOpen = content.querySelector("details")?.open;
-  content.replaceChildren(
+  replaceKeepingFocus(content,
     stairs.node,
     h("p", { class: "caption" }, `${plural(stairsAnswer.steps.length, "step")}, ${stairsAnswer.certified ? "each proven" : "not all of them proven"}. Drag on the plot, or use ‹ and › beside the slider.`),
-    h("details", { class: "more", open: wasOpen }, h("summary", {}, "As a table"),
-      h("div", { class: "scroll", tabindex: 0 }, table("The staircase", [{ number: unit }, { number: "loss" }, { number: "AUC" }, "change"],
+    h("details", { class: "more", open: wasOpen }, h("summary", { "data-key": "table" }, "As a table"),
+      h("div", scrolled("The staircase as a table"), table("The staircase", [{ number: unit }, { number: "loss" }, { number: "AUC" }, "change"],
         stairsAnswer.steps.map((step) => ({ cells: [
           { number: money(step.limit) }, { number: step.objective.toFixed(2) }, { number: step.auc.toFixed(3) }, changes(step.gained, step.lost),
         ] }))))));
@@ -55,19 +67,21 @@ export function showAlternatives(answer) {
   const current = JSON.stringify(store.state.adopted ?? answer.models[0].predictors);
   const rows = answer.models.map((model, i) => {
     const isCurrent = JSON.stringify(model.predictors) === current;
+    const word = isCurrent ? "Shown" : "Adopt";
     const what = i === 0 ? "the best one" : changes(model.gained, model.lost);
     const adopt = h("button", {
-      type: "button", class: "quiet", disabled: isCurrent, "aria-label": `Adopt selection ${i + 1}: ${model.predictors.join(", ") || "nothing"}`,
-      onclick: () => change({ adopted: i === 0 ? null : model.predictors }),
-    }, isCurrent ? "Shown" : "Adopt");
+      type: "button", class: "quiet", "aria-disabled": isCurrent && "true", "data-key": JSON.stringify(model.predictors),
+      "aria-label": `${word}: selection ${i + 1}, ${model.predictors.join(", ") || "nothing"}`,
+      onclick: () => isCurrent || change({ adopted: i === 0 ? null : model.predictors }),
+    }, word);
     return { class: isCurrent ? "current" : "", cells: [what, { number: money(model.cost) }, { number: i ? worse(model.excess, 2) : "" }, { number: adopt }] };
   });
   const n = answer.models.length - 1;
   const summary = !answer.complete ? `The first ${answer.models.length}; there are more, or the time was up.`
     : n === 0 ? `No other affordable selection comes within ${percent(answer.tolerance)}.`
       : `${plural(n, "other selection")}; no others come within ${percent(answer.tolerance)}.`;
-  contentOf("alternatives").replaceChildren(
-    h("div", { class: "scroll", tabindex: 0 }, table("Selections that are nearly as good", ["selection", { number: "cost" }, { number: "loss" }, { number: "" }], rows)),
+  replaceKeepingFocus(contentOf("alternatives"),
+    h("div", scrolled("Selections that are nearly as good"), table("Selections that are nearly as good", ["selection", { number: "cost" }, { number: "loss" }, { number: "" }], rows)),
     h("p", { class: "caption" }, summary));
 }
 
@@ -91,9 +105,9 @@ export function showStability(answer) {
   const shown = answer.predictors.filter((entry) => entry.frequency > 0).sort((a, b) => b.frequency - a.frequency);
   const running = answer.done < answer.of;
   const label = `${answer.done} of ${answer.of} resamples`;
-  contentOf("stability").replaceChildren(
+  replaceKeepingFocus(contentOf("stability"),
     ...(running ? [h("progress", { max: answer.of, value: answer.done, "aria-label": label })] : []),
-    h("div", { class: "bars scroll", tabindex: 0 }, shown.flatMap((entry) => {
+    h("div", scrolled("How often each predictor is bought", "bars"), shown.flatMap((entry) => {
       const fill = h("span", { class: bought.includes(entry.name) ? "fill current" : "fill" });
       fill.style.width = `${100 * entry.frequency}%`;
       return [

@@ -5,7 +5,8 @@ import { drawPredictors, showLimit, wireControls } from "./controls.js";
 import { byId, plural } from "./dom.js";
 import { notify, wireFiles } from "./files.js";
 import {
-  drawStaircase, moveOnStaircase, setBought, showAlternatives, showPerformance, showStability, showStaircase, showSubstitutes,
+  drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showPerformance, showStability,
+  showStaircase, showSubstitutes,
 } from "./insight.js";
 import { showModel, showNoModel, showSolving } from "./model.js";
 import { Panel } from "./panel.js";
@@ -33,7 +34,22 @@ class ModelPanel extends Panel {
 
   setBusy(busy) {
     super.setBusy(busy);
-    if (busy) showSolving();
+    byId("predictors").setAttribute("aria-busy", String(busy));
+    if (!busy) return;
+    this.shown = null; // the claims are taken back, so only a new answer can make them again
+    showSolving();
+  }
+}
+
+class StaircasePanel extends Panel {
+  fail(sentence) {
+    forgetStaircase();
+    super.fail(sentence);
+  }
+
+  setBusy(busy) {
+    super.setBusy(busy);
+    offerSteps(!busy);
   }
 }
 
@@ -59,7 +75,7 @@ const performancePanel = new Panel({
 });
 const panels = [
   model,
-  new Panel({ topic: "staircase", element: byId("staircase"), needs: withoutLimit, delay: 100, run: askWithState, render: showStaircase }),
+  new StaircasePanel({ topic: "staircase", element: byId("staircase"), needs: withoutLimit, delay: 100, run: askWithState, render: showStaircase }),
   alternatives,
   new Panel({ topic: "substitutes", element: byId("substitutes"), needs: withoutAdoption, delay: 250, render: showSubstitutes }),
   performancePanel,

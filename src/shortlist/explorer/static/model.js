@@ -1,7 +1,7 @@
 // The model: what it buys, what it says about patients, and what is proven.
 
 import { markPredictors } from "./controls.js";
-import { byId, changes, h, money, percent, plural, short, signed, table } from "./dom.js";
+import { byId, changes, h, money, percent, plural, replaceKeepingFocus, short, signed, table } from "./dom.js";
 import { change, store } from "./store.js";
 
 const REASONS = {
@@ -48,11 +48,11 @@ const FACTORS = {
   missing: ({ predictor }) => `[${predictor} is missing]`,
 };
 
-function equation(answer) {
+function equation(answer, open) {
   const { intercept, parts } = answer.equation;
   const terms = parts.map((part) =>
     `${part.coefficient < 0 ? " − " : " + "}${short(Math.abs(part.coefficient))} · ${FACTORS[part.what](part)}`);
-  return h("details", { class: "more" }, h("summary", {}, "The equation"),
+  return h("details", { class: "more", open }, h("summary", { "data-key": "equation" }, "The equation"),
     h("p", { class: "equation" }, `log-odds = ${short(intercept)}${terms.join("")}`),
     h("p", { class: "caption" }, "In the units of the table; […] is 1 if true, else 0. Risk = 1 / (1 + exp(−log-odds))."));
 }
@@ -69,6 +69,7 @@ function proofLine({ best, objective, excess, state }) {
     + `${best.lower_bound.toFixed(4)}, ${percent(best.gap, 2)} less.`;
 }
 
+const SOLVING = "solving…";
 let last = null; // the answer drawn last, and the one before with another selection
 let before = null;
 
@@ -93,6 +94,9 @@ function setBadge(kind, text) {
 
 export function showSolving() {
   setBadge("", "Solving…");
+  const claim = byId("verdict").querySelector(".claim");
+  if (claim === null) byId("verdict").textContent = SOLVING;
+  else if (claim.textContent !== SOLVING) claim.textContent = SOLVING; // a change is read out
 }
 
 export function showModel(answer, isCurrent) {
@@ -103,7 +107,9 @@ export function showModel(answer, isCurrent) {
     else if (best.proven) setBadge("proven", "✓ Proven best");
     else setBadge("unproven", `Not proven, gap ${percent(best.gap, 2)}`);
   }
-  byId("model-content").replaceChildren(
+  const content = byId("model-content");
+  const equationOpen = content.querySelector("details")?.open;
+  replaceKeepingFocus(content,
     ...(state.adopted ? [h("div", { class: "adopted" }, "Your selection, not the best one.",
       h("button", { type: "button", onclick: () => change({ adopted: null }) }, "Return to the best"))] : []),
     figures(answer),
@@ -111,14 +117,15 @@ export function showModel(answer, isCurrent) {
     answer.predictors.length ? purchases(answer)
       : h("p", { class: "empty" }, "Nothing is bought: every patient gets the average risk. Raise the limit to buy a first predictor."),
     h("p", { class: "proof-line" }, proofLine(answer)),
-    equation(answer));
+    equation(answer, equationOpen));
   markPredictors(answer.predictors);
   const verdict = byId("verdict");
   const claim = state.adopted ? "adopted by you" : best.proven ? "proven best" : "not proven";
   verdict.replaceChildren(
     h("strong", {}, `${plural(answer.predictors.length, "predictor")} for ${money(answer.cost)}`),
     ` with ${state.limit === "budget" ? `a budget of ${money(state.budget)}` : `at most ${state.count}`}`
-      + ` · AUC ${answer.auc.toFixed(3)} · ${isCurrent ? claim : "solving…"}`);
+      + ` · AUC ${answer.auc.toFixed(3)} · `,
+    h("span", { class: "claim" }, isCurrent ? claim : SOLVING));
 }
 
 export function showNoModel(sentence) {

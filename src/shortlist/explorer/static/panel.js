@@ -60,9 +60,9 @@ export class Panel {
       if (isCurrent) this.setBusy(false);
       else this.refresh();
     } catch (error) {
-      if (error instanceof Superseded || this.asked !== wanted) return;
+      if (this.asked !== wanted) return;
       this.asked = null;
-      if (wanted !== this.wanted) {
+      if (error instanceof Superseded || wanted !== this.wanted) {
         this.refresh();
         return;
       }
