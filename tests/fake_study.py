@@ -116,7 +116,7 @@ def write_fake_study(folder: Path, epvs_of_features: tuple[float, ...] = ()) -> 
     """Write the tables to a folder, the Parkinson experiment's too, and return it."""
     summary, features = fake_tables(epvs_of_features)
     summary.to_csv(folder / "summary.csv", index=False)
-    features.to_csv(folder / "features.csv", index=False)
+    features.to_csv(folder / "features.csv.gz", index=False)
     pd.DataFrame(
         [
             {

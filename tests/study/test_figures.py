@@ -18,7 +18,7 @@ from matplotlib import pyplot
 
 def test_same_tables_same_bytes_whatever_the_user_s_style(tmp_path):
     write_fake_study(tmp_path, epvs_of_features=(1.35,))
-    for name in ("summary.csv", "features.csv"):  # one study without noise is enough
+    for name in ("summary.csv", "features.csv.gz"):  # one study without noise is enough
         table = pd.read_csv(tmp_path / name)
         part = (table["study"] == "budget") & (table["label_noise"] == 0)
         table[part].to_csv(tmp_path / name, index=False)

@@ -29,7 +29,7 @@ OPTIONAL = (
     *(f"matched_{part}" for part in ("mean", "lower", "upper", "resamples")),
     *(f"auc_difference{part}" for part in ("", "_lower", "_upper")),
 )
-_SIGNIFICANT = "%.9g"
+_SIGNIFICANT = "%.7g"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +61,16 @@ class Results:
     features: pd.DataFrame
 
     def save(self, folder: Path) -> None:
-        """Write the tables to a folder."""
-        text = self.rows.to_csv(index=False, float_format=_SIGNIFICANT, lineterminator="\n")
-        write_whole(folder / "results.csv.gz", gzip.compress(text.encode(), mtime=0))
-        for name in ("summary", "features"):
-            table: pd.DataFrame = getattr(self, name)
+        """Write the tables to a folder, the long ones compressed."""
+        for name, table in (
+            ("results.csv.gz", self.rows),
+            ("summary.csv", self.summary),
+            ("features.csv.gz", self.features),
+        ):
             text = table.to_csv(index=False, float_format=_SIGNIFICANT, lineterminator="\n")
-            write_whole(folder / f"{name}.csv", text)
+            is_long = name.endswith(".gz")
+            content = gzip.compress(text.encode(), mtime=0) if is_long else text
+            write_whole(folder / name, content)
 
 
 def tabulate(evaluations: Mapping[Run, Evaluation]) -> Results:

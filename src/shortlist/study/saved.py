@@ -52,10 +52,10 @@ def read_features(folder: str | os.PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As in `features.csv`.
+        As in `features.csv.gz`.
     """
     needed = ("feature", "role", "cost", "separation", "frequency", "lower", "upper")
-    return _read(Path(folder), "features.csv", (*KEYS, *needed))
+    return _read(Path(folder), "features.csv.gz", (*KEYS, *needed))
 
 
 def read_parkinson(folder: str | os.PathLike[str]) -> pd.DataFrame | None:
