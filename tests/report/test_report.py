@@ -385,6 +385,7 @@ def test_rows_of_persons_are_told(patients, model, evaluation):
     assert "The rows of a person were kept together" in page
     (check,) = [check for check in content["checks"] if check["topic"] == "Rows and persons"]
     assert check["level"] == "warning"
+    assert "85 rows have all candidates" in page
 
 
 def test_a_tuned_ridge_is_told_at_both_tables(content):

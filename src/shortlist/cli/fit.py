@@ -77,15 +77,14 @@ def fit(
             _note_codes(patients.predictors, estimator.kinds_, amounts)
             if model is not None:
                 card.save(model)
-            if certificate is not None and estimator.certificate_ is None:
-                warnings.warn(
-                    f"{certificate}: is not written; the proof is too long.",
-                    ShortlistWarning,
-                    stacklevel=2,
-                )
-                certificate = None
-            elif certificate is not None:
-                save_proof(certificate, card, estimator.certificate_)
+            if certificate is not None:
+                proof = estimator.certificate_
+                if proof is not None:
+                    save_proof(certificate, card, proof)
+                else:
+                    text = f"{certificate}: is not written; the proof is too long."
+                    warnings.warn(text, ShortlistWarning, stacklevel=2)
+                    certificate = None
         if report is not None:
             make_report(report, estimator, patients, resamples)
     files = {"model": model, "certificate": certificate, "report": report}

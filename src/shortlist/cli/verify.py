@@ -75,9 +75,10 @@ def verify(
         typer.echo(
             ("The proof holds" if optimal else "The bounds hold, but optimality is not proven")
             + f": no selection has a penalised loss below {verdict.lower_bound:.6f}, and the model "
-            f"has at most {verdict.upper_bound:.6f} (gap {verdict.gap:.1e}, asked for were "
-            f"{card.search.gap_target:.1e}).\nIt answers this question; see whether it is yours:"
+            f"has at most {verdict.upper_bound:.6f} (gap {verdict.gap:.1e}, and "
+            f"{card.search.gap_target:.1e} was asked for)."
         )
+        typer.echo("It answers this question; see whether it is yours:")
         for topic, text in _question(card, patients):
             typer.echo(f"  {topic + ':':<13} {text}")
     else:

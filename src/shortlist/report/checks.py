@@ -59,7 +59,7 @@ def separating_predictors(problem: SubsetProblem, support: tuple[int, ...]) -> l
     found = linprog(
         -signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(problem.n_rows), bounds=(-1.0, 1.0)
     )
-    if found.status != _SOLVED:
+    if found.status != _SOLVED or found.x is None or found.fun is None:
         return None
     if found.fun >= -1e-6:
         return []
@@ -76,10 +76,10 @@ def describe_checks(content: dict[str, Any]) -> list[dict[str, Any]]:
 
     _check_proof(content["proof"], say)
     _check_persons(content["persons"], say)
-    _check_size(content["sample_size"], say)
+    _check_size(content["sample_size"], content["persons"], say)
     _check_separation(content["separating"], say)
     _check_ties(content["alternatives"], say)
-    _check_missing(content["missing"], content["sample_size"]["patients"], say)
+    _check_missing(content["missing"], content["persons"], say)
     _check_stability(content["stability"], say)
     _check_evaluation(content, say)
     return checks
@@ -110,10 +110,10 @@ def _check_persons(persons: dict[str, Any], say: Any) -> None:
         )
 
 
-def _check_size(size: dict[str, Any], say: Any) -> None:
+def _check_size(size: dict[str, Any], persons: dict[str, Any], say: Any) -> None:
     per = size["events_per_parameter"]
     text = (
-        f"{per:.1f} patients of the rarer outcome per candidate parameter "
+        f"{per:.1f} {persons['unit']} of the rarer outcome per candidate parameter "
         f"({size['n_parameters']} parameters)"
     )
     if per < FEW_EVENTS:
@@ -125,7 +125,7 @@ def _check_size(size: dict[str, Any], say: Any) -> None:
         "good" if enough else "warning",
         "Sample size",
         "Three criteria of Riley and others (2019), applied afterwards, ask for "
-        f"{size['needed_overall']} patients, and there are {size['patients']}"
+        f"{size['needed_overall']} patients, and there are {persons['text']}"
         + (
             "."
             if enough
@@ -168,7 +168,7 @@ def _check_ties(alternatives: dict[str, Any], say: Any) -> None:
         say("good", "Ties", "No other selection is exactly as good.")
 
 
-def _check_missing(missing: dict[str, Any], patients: int, say: Any) -> None:
+def _check_missing(missing: dict[str, Any], persons: dict[str, Any], say: Any) -> None:
     bought = [row for row in missing["columns"] if row["is_bought"]]
     worst = max((row["share"] for row in bought), default=0.0)
     if not bought:
@@ -180,7 +180,8 @@ def _check_missing(missing: dict[str, Any], patients: int, say: Any) -> None:
             f"{len(bought)} predictor(s) bought have missing values, up to {worst:.1%}; they were "
             "replaced by medians and most frequent values, which makes the model surer than "
             "multiple imputation would. "
-            f"{missing['complete_rows_bought']} of {patients} patients are complete.",
+            f"{missing['complete_rows_bought']} of {persons['rows']} {persons['unit']} are "
+            "complete.",
         )
 
 

@@ -50,7 +50,7 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             f"Nagelkerke's R2 and {needed['overall_risk']} for an overall risk to within "
             f"{size['risk_margin']:g}.",
         ),
-        _item("11", "Missing data", _missing(card, content["missing"])),
+        _item("11", "Missing data", _missing(card, content)),
         _item(
             "12a",
             "Use of the data",
@@ -110,7 +110,8 @@ def _predictors(card: dict[str, Any]) -> str:
     )
 
 
-def _missing(card: dict[str, Any], missing: dict[str, Any]) -> str:
+def _missing(card: dict[str, Any], content: dict[str, Any]) -> str:
+    missing = content["missing"]
     if not missing["columns"]:
         return "No candidate has a missing value."
     indicator = (
@@ -121,7 +122,7 @@ def _missing(card: dict[str, Any], missing: dict[str, Any]) -> str:
     return (
         "Missing numbers were replaced by the median, other missing values by the most frequent "
         f"one, measured anew in every resample and fold.{indicator} {missing['complete_rows']} "
-        "patients have all candidates."
+        f"{content['persons']['unit']} have all candidates."
     )
 
 

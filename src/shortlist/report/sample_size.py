@@ -87,6 +87,7 @@ def describe_persons(card: ModelCard, persons: ArrayLike | None) -> dict[str, An
         "rows": rows,
         "persons": n_persons,
         "has_several_rows": has_several_rows,
+        "unit": "rows" if has_several_rows else "patients",
         "text": f"{rows} rows of {n_persons} persons" if has_several_rows else f"{rows} patients",
     }
 
