@@ -17,7 +17,7 @@ from sys import float_info
 from typing import Any, NamedTuple
 
 from .errors import InvalidCertificateError
-from .files import write_whole
+from .files import unique_names, write_whole
 
 FORMAT, VERSION = "shortlist certificate", 1
 
@@ -153,8 +153,9 @@ class Certificate:
     def load_attached(cls, path: str | os.PathLike[str]) -> tuple[Certificate, dict[str, Any]]:
         """Read a certificate as `load` does, and the fields that `save` attached."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):  # not UTF-8, not JSON, or an endless number
+            text = Path(path).read_text(encoding="utf-8")
+            content = json.loads(text, object_pairs_hook=unique_names)
+        except (ValueError, RecursionError):  # not UTF-8, not JSON, a name twice, an endless number
             raise InvalidCertificateError(
                 f"path: {Path(path).name} is not JSON; pass a file that Certificate.save wrote."
             ) from None

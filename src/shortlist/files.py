@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from .errors import InvalidFileError
 
@@ -42,3 +43,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise InvalidFileError(
             f"{path}: cannot be written ({error.strerror}); choose another place."
         ) from None
+
+
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of a JSON file, as `json.loads` asks its hook; refuse a name given twice."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise ValueError("a name occurs twice in one object")
+    return entries

@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
-from shortlist.prognostic import problem_of
+from shortlist.prognostic import problem_of, save_proof
 from shortlist.tables import read_table
 
 POSED = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
@@ -31,9 +34,18 @@ def proof(run, clinic, priced):
 def test_a_proof_holds_for_the_data_it_was_made_from(run, clinic, proof):
     result = run("verify", proof, clinic / "patients.csv")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("The proof holds. Of 5 predictors, within 6 at these prices")
-    assert "stage 3" in result.stdout
-    assert "a fee of 2 for any of stage, lab" in result.stdout
+    assert result.stdout.startswith("The proof holds: no selection has a penalised loss below")
+    for line in (
+        "outcome: fate = dead, otherwise alive",
+        "rows: 80, ",
+        "candidates: 5: age 1, sex 1 (categorical), stage 3 (categorical), lab 5, smoker 1 (bool",
+        "fee: 2 for any of stage, lab",
+        "budget: 6",
+        "left out: visit",
+        "ridge: 1",
+        "bought: age, stage, for 6",
+    ):
+        assert line in " ".join(result.stdout.split())
     record = json.loads(run("verify", proof, clinic / "patients.csv", "--json").stdout)
     card = sl.ModelCard.load(clinic / "model.json")
     assert record["valid"]
@@ -89,6 +101,30 @@ def surer(content):
     search["gap"] = 0.0
 
 
+def refilled(content):
+    content["card"]["terms"][0]["fill"] += 30.0
+
+
+def spread(content):
+    content["card"]["terms"][0]["quartiles"][0] -= 1.0
+
+
+def ranged(content):
+    content["card"]["terms"][0]["range"][1] += 50.0
+
+
+def more_rows(content):
+    content["card"]["data"]["rows"] = 8000
+
+
+def more_events(content):
+    content["card"]["data"]["events"] += 1
+
+
+def excluding(content):
+    content["card"]["limits"]["exclude"].append("troponin")
+
+
 def bolder(content):
     content["lower_bound"] = content["objective"]
 
@@ -104,6 +140,12 @@ def without_leaves(content):
         (edit_proof(cheaper), "another problem"),
         (edit_proof(sharper), "predicts otherwise"),
         (edit_proof(surer), "claims another objective"),
+        (edit_proof(refilled), "predicts otherwise"),  # one age is missing
+        (edit_proof(spread), "describes its terms otherwise"),
+        (edit_proof(ranged), "describes its terms otherwise"),
+        (edit_proof(more_rows), "other numbers of rows"),
+        (edit_proof(more_events), "other numbers of rows or events"),
+        (edit_proof(excluding), "leave out columns"),
         (edit_proof(bolder), "prove a lower bound"),
         (edit_proof(without_leaves), "proof does not hold"),
     ],
@@ -125,6 +167,54 @@ def test_a_model_file_that_is_not_the_proven_one_is_refused(run, clinic, proof):
     result = run("verify", proof, data, "--model", model)
     assert result.exit_code == 1
     assert "predicts otherwise" in result.stdout
+
+
+def test_bounds_without_optimality_end_with_3(run, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 15)).round(3)).add_prefix("x")
+    ill = pd.Series((rng.random(60) < 0.5).astype(int), name="ill")
+    table.assign(ill=ill).to_csv(tmp_path / "patients.csv", index=False)
+    with pytest.warns(ConvergenceWarning):
+        model = sl.PrognosticModel(max_features=6, ridge=0.01, node_limit=1).fit(table, ill)
+    verify = ("verify", tmp_path / "proof.json", tmp_path / "patients.csv")
+    save_proof(tmp_path / "proof.json", model.card_, model.certificate_)
+    result = run(*verify)
+    assert result.exit_code == 3, result.output
+    assert result.stdout.startswith("The bounds hold, but optimality is not proven")
+    record = json.loads(run(*verify, "--json").stdout)
+    assert record["valid"] and not record["optimal"]
+
+    def call_optimal(content):
+        content["card"]["search"]["status"] = "optimal"
+
+    edit_proof(call_optimal)(tmp_path)
+    result = run(*verify)
+    assert result.exit_code == 1
+    assert "claims to be optimal" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("fate", "end", "has no column 'fate', which the proof is about"),
+        ("stage", "grade", "has no column 'stage', which the proof is about"),
+        ("dead", "gone", "has no value 'dead', which the proof is about"),
+        ("alive", "well", "has no value 'alive', which the proof is about"),
+    ],
+)
+def test_data_of_another_form_are_told_in_their_own_words(run, clinic, proof, old, new, told):
+    text = (clinic / "patients.csv").read_text()
+    (clinic / "patients.csv").write_text(text.replace(old, new))
+    result = run("verify", proof, clinic / "patients.csv")
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())
+    assert "--" not in result.stderr
+
+
+def test_a_field_given_twice_is_refused(run, clinic, proof):
+    text = proof.read_text()
+    proof.write_text(text.replace("{", '{"objective": 0.0,', 1))
+    assert run("verify", proof, clinic / "patients.csv").exit_code == 2
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": "shortlist certificate"}', "[1"])

@@ -88,6 +88,30 @@ def test_a_report_that_cannot_be_written_is_told_before_the_work(fit, clinic, na
     assert not (clinic / "costs.json").exists()
 
 
+def test_too_few_events_for_a_report_are_told_before_the_work(fit, clinic):
+    lines = (clinic / "patients.csv").read_text().splitlines()
+    dead = [i for i, line in enumerate(lines) if line.endswith(",dead")]
+    for i in dead[2:]:
+        lines[i] = lines[i].replace(",dead", ",alive")
+    (clinic / "patients.csv").write_text("\n".join(lines) + "\n")
+    files = ("--report", clinic / "r.html", "--model", clinic / "m.json")
+    result = fit("--max-features", "1", *files)
+    assert result.exit_code == 2
+    assert "needs 3 patients of each outcome" in " ".join(result.stderr.split())
+    assert not (clinic / "m.json").exists()
+
+
+def test_a_proof_that_is_too_long_is_a_note_and_no_loss(fit, clinic, monkeypatch):
+    monkeypatch.setattr("shortlist.PrognosticModel.certificate_", None)
+    files = ("--certificate", clinic / "p.json", "--model", clinic / "m.json")
+    result = fit("--max-features", "1", *files, "--json")
+    assert result.exit_code == 0, result.output
+    record = json.loads(result.stdout)
+    assert record["certificate_file"] is None
+    assert any("is not written" in note for note in record["notes"])
+    assert (clinic / "m.json").exists() and not (clinic / "p.json").exists()
+
+
 def test_ridge_is_tuned_unless_given(fit, clinic):
     tuned = fit("--max-features", "1", "--ridge", "tuned", "--json")
     assert len(json.loads(tuned.stdout)["model"]["search"]["tuning"]) == 4
@@ -266,6 +290,8 @@ def test_predictions(fit, run, clinic):
     assert written["imputed"].dropna().to_dict() == {3: "age"}
     printed = run(*predict, "--id", "visit")
     assert printed.stdout == (clinic / "out.csv").read_text()
+    named = json.loads(run(*predict, "--id", "visit", "--json").stdout)
+    assert named["predictions"][3]["id"] == "2020-01-04"
     record = json.loads(run(*predict, "--json").stdout)
     assert record["outcome"]["event"] == "dead"
     assert record["predictions"][3]["imputed"] == ["age"]

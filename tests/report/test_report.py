@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hostile_names import HOSTILE, LEVELS
+from scipy.optimize import OptimizeResult
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,8 +23,11 @@ from shortlist.report import (
     validate_model,
     write_report,
 )
-from shortlist.report.checks import separating_predictors
+from shortlist.report.checks import describe_checks, separating_predictors
+from shortlist.report.figures import draw_figures
 from shortlist.report.sample_size import cox_snell_r2, largest_r2
+
+MINUS = "\N{MINUS SIGN}"
 
 
 class Page(HTMLParser):
@@ -175,6 +179,17 @@ def test_hostile_names_are_shown_as_they_are(hostile_report):
 def test_figures_have_text_and_a_table(report, content):
     text = report.read_text()
     assert text.count("<svg role=") == 5
+    # The table of a figure follows it, with a row per step, group, threshold or predictor.
+    performance = content["performance"]["curves"]
+    for figure, rows in (
+        ("staircase", content["staircase"]["steps"]),
+        ("calibration", performance["calibration"]),
+        ("roc", performance["thresholds"]),
+        ("decision", performance["thresholds"]),
+        ("inclusion", content["stability"]["inclusion"]),
+    ):
+        body = text[text.index(f'aria-labelledby="{figure}-title') :].split("<tbody>", 1)[1]
+        assert body.split("</tbody>", 1)[0].count("<tr") == len(rows)
     labels = re.findall(r'aria-labelledby="(\S+) (\S+)"', text)
     for title, description in labels:
         assert f'<title id="{title}">' in text
@@ -195,6 +210,10 @@ def test_a_model_of_nothing_without_prices_and_resamples(patients, tmp_path):
     text = (tmp_path / "r.html").read_text()
     assert "Not known: fewer than two resamples" in text
     assert "on the same patients, which flatters" in text
+    methods = {item["item"]: item["text"] for item in content["methods"]}
+    assert "by cross-validation in the same patients" in methods["12a"]
+    assert "not corrected for optimism" in methods["23a"]
+    assert "resample" not in methods["12a"] + methods["12c"]
     json.loads((tmp_path / "r.json").read_text(), parse_constant=pytest.fail)
 
 
@@ -208,6 +227,13 @@ def test_a_search_that_was_cut_short_says_so(patients, evaluation, tmp_path):
     assert not content["proof"]["is_optimal"]
     text = (tmp_path / "r.html").read_text()
     assert "Not proven" in text
+    # No step or row that is another selection is marked as the model.
+    bought = set(model.selected_features_)
+    for row in (*content["staircase"]["steps"], *content["alternatives"]["models"]):
+        assert row["is_chosen"] <= (set(row["predictors"]) == bought)
+    assert {row["predictor"] for row in content["stability"]["inclusion"] if row["is_bought"]} == (
+        bought
+    )
     # And the evaluation is that of another model, which is told too.
     assert "It selects other predictors on the same patients" in text
 
@@ -290,3 +316,130 @@ def test_the_name_must_be_that_of_a_page(patients, model, tmp_path):
 def test_content_is_the_same_every_time(patients, model, evaluation, content):
     again = describe_model(model, *patients, evaluation)
     assert json.loads(json.dumps(again)) == content
+
+
+def cells(page, first):
+    """The cells of the first row of a page that starts with a text."""
+    for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL):
+        found = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        if found and found[0] == first:
+            return found
+    raise AssertionError(first)
+
+
+def test_cells_of_the_page(report, content, evaluation):
+    """The numbers that matter most stand where they are said to stand."""
+    page = report.read_text()
+    optimism = evaluation.optimism()
+    for label, metric in (("AUC", "auc"), ("Calibration slope", "calibration_slope")):
+        row = optimism.loc[metric]
+        expected = [f"{row[name]:.3f}" for name in ("apparent", "optimism", "corrected")]
+        # Three resamples have no interval of 95 %.
+        assert cells(page, label)[1:] == [
+            *(text.replace("-", MINUS) for text in expected),
+            "\N{EN DASH}",
+        ]
+    known = evaluation.predictions.dropna()
+    y, acted = known["y"].to_numpy() == 1, known["probability"].to_numpy() >= 0.2
+    benefit = ((acted & y).sum() - 0.25 * (acted & ~y).sum()) / len(y)
+    everyone = (y.sum() - 0.25 * (~y).sum()) / len(y)
+    usefulness = page[page.index("<h3>Usefulness") :]
+    assert cells(usefulness, "20%")[1:] == [
+        f"{benefit:.3f}".replace("-", MINUS),
+        f"{everyone:.3f}".replace("-", MINUS),
+        "0",
+    ]
+    sensitivity, specificity = (acted & y).sum() / y.sum(), (~acted & ~y).sum() / (~y).sum()
+    assert cells(page, "20%")[1:] == [
+        f"{acted.mean():.1%}",
+        f"{sensitivity:.1%}",
+        f"{specificity:.1%}",
+    ]
+    needed = content["sample_size"]["needed"]
+    assert cells(page, "Overall risk known to within 0.05")[1] == str(needed["overall_risk"])
+    assert cells(page, "Expected shrinkage of at least 0.9")[1] == str(needed["shrinkage"])
+
+
+def test_calibration_groups_by_another_way(content, evaluation):
+    known = evaluation.predictions.dropna().sort_values("probability", kind="stable")
+    groups = content["performance"]["curves"]["calibration"]
+    assert sum(group["n"] for group in groups) == len(known)
+    start = 0
+    for group in groups:
+        own = known.iloc[start : start + group["n"]]
+        start += group["n"]
+        assert group["predicted"] == pytest.approx(own["probability"].mean())
+        assert group["observed"] == pytest.approx(own["y"].mean())
+        # Wilson: the shares that are just 1.96 of their standard errors from the observed one.
+        for end in (group["lower"], group["upper"]):
+            error = np.sqrt(end * (1 - end) / group["n"])
+            assert abs(end - group["observed"]) == pytest.approx(1.959964 * error, abs=1e-6)
+
+
+def test_rows_of_persons_are_told(patients, model, evaluation):
+    persons = np.arange(len(patients[0])) // 2
+    content = describe_model(model, *patients, evaluation, persons)
+    assert content["persons"]["text"] == "90 rows of 45 persons"
+    page = " ".join(Page(render_report(content)).words)
+    assert "chosen from 90 rows of 45 persons" in page
+    assert "The rows of a person were kept together" in page
+    (check,) = [check for check in content["checks"] if check["topic"] == "Rows and persons"]
+    assert check["level"] == "warning"
+    assert "85 rows have all candidates" in page
+
+
+def test_a_tuned_ridge_is_told_at_both_tables(content):
+    sentence = "with the ridge chosen on all patients, so a little optimism remains"
+    assert sentence not in render_report(content)
+    search = content["model"]["search"] | {"tuning": [{"ridge": 1.0, "score": -0.5}]}
+    tuned = content | {"model": content["model"] | {"search": search}}
+    assert render_report(tuned).count(sentence) == 2
+
+
+def test_ties_are_claimed_only_as_far_as_they_are_known(content):
+    def told(**changes):
+        alternatives = content["alternatives"] | changes
+        checks = describe_checks(content | {"alternatives": alternatives})
+        (text,) = [check["text"] for check in checks if check["topic"] == "Ties"]
+        return text
+
+    assert told(n_ties=0, ties_are_known=True) == "No other selection is exactly as good."
+    assert told(n_ties=0, ties_are_known=False).startswith("Not known")
+    assert told(n_ties=2, ties_are_known=True).startswith("2 other")
+    assert told(n_ties=2, ties_are_known=False).startswith("At least 2 other")
+
+
+def test_slopes_are_judged_on_both_sides(content):
+    def levels(slope):
+        rows = [
+            row | ({"corrected": slope} if row["metric"] == "calibration_slope" else {})
+            for row in content["performance"]["corrected"]
+        ]
+        performance = content["performance"] | {"corrected": rows}
+        checks = describe_checks(content | {"performance": performance})
+        return [check["text"] for check in checks if check["topic"] == "Calibration"]
+
+    assert "too extreme" in levels(0.8)[0]
+    assert "too cautious" in levels(1.2)[0]
+    assert levels(1.0) == []
+
+
+def test_a_failed_linear_program_decides_nothing(patients, model, monkeypatch):
+    problem = model.problem(*patients)
+    failed = OptimizeResult(status=4, x=None, fun=None)
+    monkeypatch.setattr("shortlist.report.checks.linprog", lambda *_, **__: failed)
+    assert separating_predictors(problem, model.solution_.support) is None
+
+
+def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
+    table, y = patients
+    long = {name: f"a very long name of a measurement, {name}" for name in table.columns}
+    table = table.rename(columns=long)
+    model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+    content = write_report(tmp_path / "r.html", model, table, y, n_resamples=2)
+    figures = draw_figures(content)
+    bought = {name for step in content["staircase"]["steps"] for name in step["predictors"]}
+    places = [list(long.values()).index(name) + 1 for name in bought]
+    for number in places:
+        assert f"… ({number})" in figures["staircase"]
+        assert f"… ({number})" in figures["inclusion"]

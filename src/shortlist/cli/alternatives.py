@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ def alternatives(
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
+    from ..report.choices import list_models, list_substitutes
     from ..result import Status
     from .choice_view import print_table
 
@@ -34,33 +35,12 @@ def alternatives(
         models = near_optimal(problem, tolerance, limit, time_limit=seconds)
         announce("Finding substitutes")
         instead = substitutes(problem, time_limit=seconds)
-    names = models.names
     cut_short = not models.is_complete and len(models) < limit
     proven = not cut_short and all(
         solution.status is Status.OPTIMAL
         for solution in (instead.best, *(item.solution for item in instead))
     )
-    best = instead.best.objective
-    listed: list[dict[str, Any]] = [
-        {
-            "excess": model.objective / models[0].objective - 1,
-            "objective": model.objective,
-            "cost": model.cost,
-            "predictors": [names[g] for g in model.support],
-        }
-        for model in models
-    ]
-    replaced: list[dict[str, Any]] = [
-        {
-            "without": names[item.predictor],
-            "increase": item.increase / best,
-            "objective": item.solution.objective,
-            "cost": item.solution.cost,
-            "gained": [names[g] for g in item.gained],
-            "lost": [names[g] for g in item.lost],
-        }
-        for item in instead
-    ]
+    listed, replaced = list_models(models), list_substitutes(instead)
     if as_json:
         record = {
             "ridge": problem.ridge,
@@ -94,7 +74,7 @@ def alternatives(
                     f"{row['increase']:.2%}",
                     f"{row['cost']:g}",
                     ", ".join(row["gained"]),
-                    ", ".join(name for name in row["lost"] if name != row["without"]),
+                    ", ".join(row["lost"]),
                 )
                 for row in replaced
             ],

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InvalidFileError, ShortlistWarning, shown
+from ..errors import ShortlistWarning, shown
 from .parameter import AsJson, split_names
 from .place import check_places
 from .progress import noting, working
 from .question import Question, asking
-from .report import make_report, report_files
+from .report import check_report, make_report, report_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,7 @@ def fit(
     with noting() as notes:
         with working("Reading") as announce:
             patients, estimator = question.pose()
+            check_report(report, patients)
             announce("Preparing")
             estimator.fit(patients.predictors, patients.events, patients.persons, announce)
             card = estimator.card_.model_copy(update={"outcome": patients.outcome})
@@ -77,9 +78,13 @@ def fit(
             if model is not None:
                 card.save(model)
             if certificate is not None:
-                if estimator.certificate_ is None:
-                    raise InvalidFileError(f"{certificate}: is not written; the proof is too long.")
-                save_proof(certificate, card, estimator.certificate_)
+                proof = estimator.certificate_
+                if proof is not None:
+                    save_proof(certificate, card, proof)
+                else:
+                    text = f"{certificate}: is not written; the proof is too long."
+                    warnings.warn(text, ShortlistWarning, stacklevel=2)
+                    certificate = None
         if report is not None:
             make_report(report, estimator, patients, resamples)
     files = {"model": model, "certificate": certificate, "report": report}

@@ -17,7 +17,8 @@ def path(question: Question, as_json: AsJson = False) -> None:
     """List every budget at which the best affordable selection changes, and to what.
 
     Up to --budget, or up to the price of everything without one; without prices, every number of
-    predictors up to --max-features. --time-limit is for each step.
+    predictors up to --max-features. --time-limit is for each step. All steps have one ridge: unless
+    --ridge gives it, it is tuned for the highest limit, so it may be another than that of `fit`.
     """
     from ..choice import solve_path
     from .choice_view import print_table
@@ -61,7 +62,12 @@ def path(question: Question, as_json: AsJson = False) -> None:
             ],
         )
         typer.echo(
-            f"Ridge {problem.ridge:g}. "
+            f"Ridge {problem.ridge:g}"
+            + (
+                ", tuned for the highest limit; give that of `fit` with --ridge. "
+                if question.ridge == "tuned"
+                else ". "
+            )
             + ("All of it is proven." if stairs.is_certified else "Not proven: a limit came first.")
         )
     if not stairs.is_certified:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, shown
 from .parameter import AsJson, DataFile
-from .place import check_places
 from .progress import noting, working
 
 if TYPE_CHECKING:
     from ..prognostic import ModelCard
+    from ..prognostic.patients import Patients
 
 
 def verify(
@@ -37,61 +38,119 @@ def verify(
     PROOF carries the model and the problem that was posed: columns, preprocessing, ridge, prices,
     limits. The problem is built again from that and from DATA, its digest has to be that of the
     proof, and an independent checker computes bounds that hold whatever the rounding was. The
-    answer repeats prices and limits: see whether they are yours. Exit code 1: the proof does not
-    hold.
+    answer repeats the question: see whether it is yours. Exit code 1: the proof does not hold; 3:
+    its bounds hold, but they do not prove the model optimal.
     """
-    from ..prognostic import ModelCard, load_proof, verify_model
-    from ..prognostic.patients import read_patients
+    from ..prognostic import ModelCard, is_proven, load_proof, verify_model
 
-    check_places([proof, data], [])
     with noting() as notes, working("Checking the proof"):
         card, certificate = load_proof(proof)
         if model is not None:
             card = ModelCard.load(model)
-        if card.outcome.name is None:
-            raise InvalidFileError(f"{model or proof}: does not say which column is the outcome.")
-        patients = read_patients(data, card.outcome.name, card.outcome.event, None)
+        patients = _patients(card, model or proof, data)
         verdict = verify_model(card, certificate, patients.predictors, patients.events)
+        optimal = is_proven(card, verdict)
     if as_json:
         record = {
             "valid": verdict.valid,
+            "optimal": optimal,
             "reason": verdict.reason,
             "lower_bound": verdict.lower_bound if verdict.valid else None,
             "upper_bound": verdict.upper_bound if verdict.valid else None,
             "gap": verdict.gap if verdict.valid else None,
+            "gap_target": card.search.gap_target,
+            "outcome": card.outcome.model_dump(),
+            "data": card.data.model_dump(),
+            "ridge": card.search.ridge,
+            "preprocessing": card.preprocessing.model_dump(),
             "bought": [term.name for term in card.terms],
             "cost": card.cost,
             "limits": card.limits.model_dump(mode="json"),
             "costs": {candidate.name: candidate.cost for candidate in card.candidates},
+            "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
             "notes": notes,
         }
         typer.echo(json.dumps(record, indent=2))
     elif verdict.valid:
         typer.echo(
-            f"The proof holds. {_question(card)}, no selection has a penalised loss below "
-            f"{verdict.lower_bound:.6f}; the model has at most {verdict.upper_bound:.6f} "
-            f"(gap {verdict.gap:.1e})."
+            ("The proof holds" if optimal else "The bounds hold, but optimality is not proven")
+            + f": no selection has a penalised loss below {verdict.lower_bound:.6f}, and the model "
+            f"has at most {verdict.upper_bound:.6f} (gap {verdict.gap:.1e}, and "
+            f"{card.search.gap_target:.1e} was asked for)."
         )
+        typer.echo("It answers this question; see whether it is yours:")
+        for topic, text in _question(card, patients):
+            typer.echo(f"  {topic + ':':<13} {text}")
     else:
         typer.echo(f"The proof does not hold: {verdict.reason}")
-    if not verdict.valid:
-        raise typer.Exit(1)
+    if not optimal:
+        raise typer.Exit(3 if verdict.valid else 1)
 
 
-def _question(card: ModelCard) -> str:
-    """Return in words what was affordable."""
+def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
+    """Return the patients of DATA, which has to have what the proof is about."""
+    from ..prognostic.columns import level_of
+    from ..prognostic.patients import part_patients
+    from ..tables import read_table
+
+    outcome = card.outcome
+    if outcome.name is None:
+        raise InvalidFileError(f"{source}: does not say which column is the outcome.")
+    table = read_table(data)
+    for name in (outcome.name, *(candidate.name for candidate in card.candidates)):
+        if name not in table.columns:
+            raise InvalidFileError(
+                f"{data}: has no column {shown(name)}, which the proof is about; pass the data "
+                "that the model was fitted to."
+            )
+    values = {level_of(value) for value in table[outcome.name].dropna()}
+    for value in (outcome.event, outcome.no_event):
+        if value not in values:
+            raise InvalidFileError(
+                f"{data}: column {shown(outcome.name)} has no value {shown(value)}, which the "
+                "proof is about; pass the data that the model was fitted to."
+            )
+    return part_patients(data, table, outcome.name, outcome.event, None)
+
+
+def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
+    """Yield in words what was asked, by topic, and what was bought."""
     from .fit_view import plain
 
-    limits = card.limits
-    parts = [f"Of {len(card.candidates)} predictors"]
+    def listed(names: tuple[str, ...]) -> str:
+        return ", ".join(map(plain, names))
+
+    outcome, limits, preparation = card.outcome, card.limits, card.preprocessing
+    yield "outcome", plain(f"{outcome.name} = {outcome.event}, otherwise {outcome.no_event}")
+    yield "rows", f"{card.data.rows}, {card.data.events} of them with the event"
+    yield (
+        "candidates",
+        f"{len(card.candidates)}: "
+        + ", ".join(
+            plain(item.name)
+            + (f" {item.cost:g}" if limits.budget is not None else "")
+            + ("" if item.kind == "numeric" else f" ({item.kind})")
+            for item in card.candidates
+        ),
+    )
+    for fee in limits.fees:
+        yield "fee", f"{fee.amount:g} for any of {listed(fee.members)}"
     if limits.budget is not None:
-        prices = ", ".join(f"{plain(item.name)} {item.cost:g}" for item in card.candidates)
-        parts.append(f"within {limits.budget:g} at these prices ({prices})")
-        for fee in limits.fees:
-            members = ", ".join(map(plain, fee.members))
-            parts.append(f"a fee of {fee.amount:g} for any of {members}")
+        yield "budget", f"{limits.budget:g}"
     if limits.max_features is not None:
-        parts.append(f"at most {limits.max_features}")
+        yield "at most", f"{limits.max_features} predictors"
     if limits.include:
-        parts.append(f"always with {', '.join(map(plain, limits.include))}")
-    return ", ".join(parts)
+        yield "always", listed(limits.include)
+    if limits.exclude:
+        yield "left out", listed(limits.exclude)
+    known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}
+    others = tuple(name for name in patients.predictors.columns if name not in known)
+    if others:
+        yield "not named", f"{listed(others)} (in the data, but not in the proof)"
+    if preparation.spline_knots is not None:
+        yield "splines", f"{preparation.spline_knots} knots for every number"
+    if preparation.missing_indicator:
+        yield "missing", "may tell something"
+    yield "ridge", f"{card.search.ridge:g}"
+    cost = f", for {card.cost:g}" if limits.budget is not None else ""
+    yield "bought", (listed(tuple(term.name for term in card.terms)) or "nothing") + cost

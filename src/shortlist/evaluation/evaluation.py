@@ -206,7 +206,7 @@ def evaluate(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
     >>> evaluation = sl.evaluate(experiment, n_resamples=19)
-    >>> evaluation.summary().loc["auc", ["estimate", "lower", "upper"]].round(2).tolist()
+    >>> evaluation.summary(level=0.8).loc["auc", ["estimate", "lower", "upper"]].round(2).tolist()
     [0.99, 0.97, 0.99]
     """
     return evaluate_all(

@@ -11,12 +11,14 @@ from scipy.stats import binomtest
 
 from ..errors import InvalidProblemError
 
+_ROUNDING = 1e-9  # of (n + 1) p, which is 1 for 39 values and 95 %
+
 
 def percentile_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
     """Return the percentile interval of bootstrap values.
 
     The ends are the (n + 1) p-th smallest values, for 399 values and 95 % the 10th and the 390th.
-    NaN if there are no values.
+    NaN if there are too few values to have such ends: 95 % takes at least 39.
 
     Examples
     --------
@@ -26,7 +28,7 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, 
     """
     tail = _tail(level)
     array = np.asarray(values, dtype=np.float64)
-    if len(array) == 0:
+    if (len(array) + 1) * tail < 1 - _ROUNDING:
         return nan, nan
     lower, upper = np.quantile(array, [tail, 1 - tail], method="weibull").tolist()
     return lower, upper

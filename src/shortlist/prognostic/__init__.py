@@ -2,11 +2,12 @@
 
 from .card import ModelCard
 from .model import PrognosticModel
-from .proof import load_proof, problem_of, save_proof, verify_model
+from .proof import is_proven, load_proof, problem_of, save_proof, verify_model
 
 __all__ = [
     "ModelCard",
     "PrognosticModel",
+    "is_proven",
     "load_proof",
     "problem_of",
     "save_proof",

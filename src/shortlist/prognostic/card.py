@@ -6,7 +6,7 @@ import json
 import warnings
 from math import isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 from scipy.special import expit
 
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
-from ..files import write_whole
+from ..files import unique_names, write_whole
 from .columns import Kind
 from .term import Contribution, Effect, Finite, Name, Plain, Term
 
@@ -261,7 +261,7 @@ class ModelCard(Plain):
     def parse(cls, text: str, source: str) -> ModelCard:
         """Return the model that a text holds; `source` is where it comes from, for messages."""
         try:
-            json.loads(text, object_pairs_hook=_unique)
+            json.loads(text, object_pairs_hook=unique_names)
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise InvalidFileError(f"{source}: {_sentence(error)}") from None
@@ -287,13 +287,6 @@ def _read(path: Path) -> str:
         raise InvalidFileError(f"{path}: is not a model file (not UTF-8 text).") from None
     except OSError as error:
         raise InvalidFileError(f"{path}: cannot be read ({error.strerror}).") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        raise ValueError("a name occurs twice in one object")
-    return entries
 
 
 def _sentence(error: ValidationError) -> str:

@@ -8,23 +8,32 @@ is built anew, and the certificate's digest says whether it is the one that was 
 from __future__ import annotations
 
 import json
-from math import inf
+from math import inf, isclose
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..certificate import Certificate
 from ..errors import InvalidCertificateError, InvalidProblemError, shown
 from ..problem import SubsetProblem
+from ..result import Status
 from ..verification import Verdict, verify
 from .card import ModelCard
+from .design import Design
+from .equation import write_equation
 from .model import PrognosticModel
+from .study import check_study
+from .term import Term
+
+Float = NDArray[np.float64]
 
 _CARD = "card"  # the field of the certificate's file that holds the model
-_TOLERANCE = 1e-6  # between log-odds in original units and those of the problem's matrix
+_TOLERANCE = 1e-6  # between numbers in original units and those of the problem's matrix
 _ROUNDING = 1e-8  # by which, relatively, a bound in floating point may exceed the proven one
+_ZERO = 1e-12  # below which numbers are not told apart
 
 
 def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> None:
@@ -81,13 +90,15 @@ def verify_model(
     card, certificate
         As `load_proof` returns them.
     X, y
-        As for `problem_of`.
+        As for `problem_of`; X has the columns that were left out too.
 
     Returns
     -------
     Verdict
         As `shortlist.verify` gives it. The card has to be that of the certificate's model too: the
-        same predictions for all patients, the same objective, and no higher a bound.
+        same terms, predictions, rows, events and objective, no higher a bound, and called optimal
+        only if the proven gap is at most the one asked for. How the ridge was tuned, the number of
+        nodes, the backend and the version cannot be checked.
 
     Examples
     --------
@@ -113,11 +124,54 @@ def verify_model(
     difference = np.abs(card.log_odds(table) - proven).max(initial=0.0)
     if difference > _TOLERANCE * (1.0 + np.abs(proven).max(initial=0.0)):
         return _refused("The model predicts otherwise than the one that the certificate proves.")
+    bought = [problem.name_of(g) for g in certificate.support]
+    # With the same terms and the same predictions the intercept is the same too.
+    terms = _terms(card, table, y, coef, bought)
+    if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
+        return _refused("The model describes its terms otherwise than the patients have them.")
+    if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
+        return _refused("The model claims other numbers of rows or events than the patients have.")
+    left_out = card.limits.exclude
+    if len({*left_out}) < len(left_out) or not {*left_out} <= {*X.columns} - {*table.columns}:
+        return _refused("The model claims to leave out columns that the table does not have.")
     search = card.search
     highest = certificate.lower_bound + _ROUNDING * certificate.objective
     if search.objective != certificate.objective or search.lower_bound > highest:
         return _refused("The model claims another objective or bound than the certificate.")
+    if search.status == Status.OPTIMAL.value and not is_proven(card, verdict):
+        return _refused("The model claims to be optimal, but the proven gap is too large for that.")
     return verdict
+
+
+def is_proven(card: ModelCard, verdict: Verdict) -> bool:
+    """Return whether a verdict proves the optimality that a card asked for, not only bounds."""
+    return verdict.valid and verdict.gap <= card.search.gap_target + _ROUNDING
+
+
+def _terms(
+    card: ModelCard, table: pd.DataFrame, y: ArrayLike, coef: Float, bought: list[str]
+) -> tuple[Term, ...]:
+    """Return the terms that the card of these coefficients has."""
+    kinds = {candidate.name: candidate.kind for candidate in card.candidates}
+    study = check_study(table, y, kinds=kinds, include=(), exclude=())
+    preparation = card.preprocessing
+    design = Design.fit(
+        study.table, study.kinds, preparation.spline_knots, preparation.missing_indicator
+    )
+    return write_equation(design, study.table, coef, 0.0, bought)[0]
+
+
+def _agree(stated: Any, expected: Any) -> bool:
+    """Return whether two JSON values are equal, numbers to a tolerance."""
+    if isinstance(expected, dict):
+        return stated.keys() == expected.keys() and all(
+            _agree(stated[key], value) for key, value in expected.items()
+        )
+    if isinstance(expected, list | tuple):
+        return len(stated) == len(expected) and all(map(_agree, stated, expected))
+    if isinstance(expected, float) and isinstance(stated, float):
+        return isclose(stated, expected, rel_tol=_TOLERANCE, abs_tol=_ZERO)
+    return bool(stated == expected)
 
 
 def _restated(card: ModelCard) -> PrognosticModel:

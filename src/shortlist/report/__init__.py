@@ -7,11 +7,12 @@ The extra `shortlist[report]` brings what it needs.
 from .content import describe_model
 from .page import render_report, require_packages
 from .sample_size import SampleSizes, riley_sample_sizes
-from .validation import validate_model
+from .validation import check_enough, validate_model
 from .write import report_data_path, write_report
 
 __all__ = [
     "SampleSizes",
+    "check_enough",
     "describe_model",
     "render_report",
     "report_data_path",

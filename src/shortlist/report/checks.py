@@ -15,8 +15,10 @@ Level = Literal["good", "note", "warning"]
 FEW_EVENTS = 10  # per candidate parameter
 UNSTABLE = 0.5  # of the resamples select the model
 MANY_MISSING = 0.05
-SMALL_SLOPE = 0.9
-_MOST_ROWS = 20_000  # of the linear program; above that only the model itself is checked
+SMALL_SLOPE, LARGE_SLOPE = 0.9, 1.1
+_MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
+
+_SOLVED = 0  # the status of scipy's linear programs
 
 
 def describe_missing(card: ModelCard, X: pd.DataFrame) -> dict[str, Any]:
@@ -44,7 +46,8 @@ def separating_predictors(problem: SubsetProblem, support: tuple[int, ...]) -> l
 
     Separation, complete or not, is a direction in which no patient's prediction gets worse and
     some patient's gets better; without a ridge its coefficients would be infinite (Albert and
-    Anderson 1984). A linear program finds one. None if there are too many rows to look.
+    Anderson 1984). A linear program finds one. None if it was not decided: there are too many rows
+    to look, or the linear program failed.
     """
     if problem.n_rows > _MOST_ROWS:
         return None
@@ -56,7 +59,9 @@ def separating_predictors(problem: SubsetProblem, support: tuple[int, ...]) -> l
     found = linprog(
         -signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(problem.n_rows), bounds=(-1.0, 1.0)
     )
-    if found.x is None or found.fun is None or found.fun >= -1e-6:
+    if found.status != _SOLVED or found.x is None or found.fun is None:
+        return None
+    if found.fun >= -1e-6:
         return []
     used = columns[np.abs(found.x[:-1]) > 1e-6]
     return [problem.name_of(int(g)) for g in np.unique(problem.column_predictor[used])]
@@ -70,10 +75,11 @@ def describe_checks(content: dict[str, Any]) -> list[dict[str, Any]]:
         checks.append({"level": level, "topic": topic, "text": text})
 
     _check_proof(content["proof"], say)
-    _check_size(content["sample_size"], say)
+    _check_persons(content["persons"], say)
+    _check_size(content["sample_size"], content["persons"], say)
     _check_separation(content["separating"], say)
     _check_ties(content["alternatives"], say)
-    _check_missing(content["missing"], content["sample_size"]["patients"], say)
+    _check_missing(content["missing"], content["persons"], say)
     _check_stability(content["stability"], say)
     _check_evaluation(content, say)
     return checks
@@ -94,10 +100,20 @@ def _check_proof(proof: dict[str, Any], say: Any) -> None:
         say("good", "Proof", "The selection is proven optimal and the proof was checked.")
 
 
-def _check_size(size: dict[str, Any], say: Any) -> None:
+def _check_persons(persons: dict[str, Any], say: Any) -> None:
+    if persons["has_several_rows"]:
+        say(
+            "warning",
+            "Rows and persons",
+            f"There are {persons['text']}. The criteria of sample size count rows as if each were "
+            "another patient, so they ask for too little.",
+        )
+
+
+def _check_size(size: dict[str, Any], persons: dict[str, Any], say: Any) -> None:
     per = size["events_per_parameter"]
     text = (
-        f"{per:.1f} patients of the rarer outcome per candidate parameter "
+        f"{per:.1f} {persons['unit']} of the rarer outcome per candidate parameter "
         f"({size['n_parameters']} parameters)"
     )
     if per < FEW_EVENTS:
@@ -108,8 +124,8 @@ def _check_size(size: dict[str, Any], say: Any) -> None:
     say(
         "good" if enough else "warning",
         "Sample size",
-        f"The criteria of Riley and others ask for {size['needed_overall']} patients, and there "
-        f"are {size['patients']}"
+        "Three criteria of Riley and others (2019), applied afterwards, ask for "
+        f"{size['needed_overall']} patients, and there are {persons['text']}"
         + (
             "."
             if enough
@@ -120,7 +136,11 @@ def _check_size(size: dict[str, Any], say: Any) -> None:
 
 def _check_separation(names: list[str] | None, say: Any) -> None:
     if names is None:
-        say("note", "Separation", "Not looked for: there are too many patients.")
+        say(
+            "note",
+            "Separation",
+            "Not decided: there are too many rows, or the linear program failed.",
+        )
     elif names:
         say(
             "warning",
@@ -134,18 +154,21 @@ def _check_separation(names: list[str] | None, say: Any) -> None:
 
 
 def _check_ties(alternatives: dict[str, Any], say: Any) -> None:
-    n = alternatives["n_ties"]
+    n, are_known = alternatives["n_ties"], alternatives["ties_are_known"]
     if n:
         say(
             "warning",
             "Ties",
-            f"{n} other selection(s) are exactly as good; which is taken is arbitrary.",
+            f"{'' if are_known else 'At least '}{n} other selection(s) are exactly as good; which "
+            "is taken is arbitrary.",
         )
+    elif not are_known:
+        say("note", "Ties", "Not known: a limit came before the list of other selections was done.")
     else:
         say("good", "Ties", "No other selection is exactly as good.")
 
 
-def _check_missing(missing: dict[str, Any], patients: int, say: Any) -> None:
+def _check_missing(missing: dict[str, Any], persons: dict[str, Any], say: Any) -> None:
     bought = [row for row in missing["columns"] if row["is_bought"]]
     worst = max((row["share"] for row in bought), default=0.0)
     if not bought:
@@ -157,7 +180,8 @@ def _check_missing(missing: dict[str, Any], patients: int, say: Any) -> None:
             f"{len(bought)} predictor(s) bought have missing values, up to {worst:.1%}; they were "
             "replaced by medians and most frequent values, which makes the model surer than "
             "multiple imputation would. "
-            f"{missing['complete_rows_bought']} of {patients} patients are complete.",
+            f"{missing['complete_rows_bought']} of {persons['rows']} {persons['unit']} are "
+            "complete.",
         )
 
 
@@ -205,4 +229,11 @@ def _check_evaluation(content: dict[str, Any], say: Any) -> None:
             "warning",
             "Calibration",
             f"The corrected calibration slope is {slope:.2f}: predictions are too extreme.",
+        )
+    if slope is not None and slope > LARGE_SLOPE:
+        say(
+            "warning",
+            "Calibration",
+            f"The corrected calibration slope is {slope:.2f}: predictions are too cautious, too "
+            "close to the overall share of events; a smaller ridge may help.",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import Any
 
-from ..choice import near_optimal, solve_path, substitutes
+from ..choice import NearOptimal, Substitutes, near_optimal, solve_path, substitutes
 from ..choice.near_optimal import TIE
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
@@ -65,8 +65,11 @@ def describe_staircase(
         for step in path
     ]
     within = own * (1 + TIE) if own < inf else inf
-    chosen = max(i for i, step in enumerate(path) if step.limit <= within)
-    steps[chosen]["is_chosen"] = True
+    affordable = max(i for i, step in enumerate(path) if step.limit <= within)
+    bought = [term.name for term in card.terms]
+    # A model whose search was cut short may be on no step.
+    steps[affordable]["is_chosen"] = set(steps[affordable]["predictors"]) == set(bought)
+    beyond = steps[affordable + 1 :]
     nothing = steps[0]["objective"]
     for step in steps:
         step["reduction"] = 1.0 - step["objective"] / nothing
@@ -76,21 +79,20 @@ def describe_staircase(
         "highest_limit": path.highest_limit if path.highest_limit < inf else None,
         "is_proven": path.is_certified,
         "steps": steps,
-        "next": _first_step(steps, chosen, 0.0),
+        "next": _first_step(card, beyond, 0.0),
         "worthwhile": WORTHWHILE,
-        "next_worthwhile": _first_step(steps, chosen, WORTHWHILE),
+        "next_worthwhile": _first_step(card, beyond, WORTHWHILE),
     }
 
 
 def _first_step(
-    steps: list[dict[str, Any]], chosen: int, smallest_gain: float
+    card: ModelCard, steps: list[dict[str, Any]], smallest_gain: float
 ) -> dict[str, Any] | None:
-    """Return the first step above the chosen one that lowers its loss by at least a share."""
-    own = steps[chosen]["objective"]
-    for step in steps[chosen + 1 :]:
-        gain = 1.0 - step["objective"] / own
+    """Return the first of some steps that lowers the model's loss by at least a share."""
+    before = [term.name for term in card.terms]
+    for step in steps:
+        gain = 1.0 - step["objective"] / card.search.objective
         if gain >= smallest_gain:
-            before = steps[chosen]["predictors"]
             return {
                 "limit": step["limit"],
                 "gain": gain,
@@ -100,38 +102,59 @@ def _first_step(
     return None
 
 
-def describe_alternatives(problem: SubsetProblem, time_limit: float | None) -> dict[str, Any]:
+def describe_alternatives(
+    card: ModelCard, problem: SubsetProblem, time_limit: float | None
+) -> dict[str, Any]:
     """Return the models that are nearly as good, and the substitute of each predictor."""
     models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit)
     instead = substitutes(problem, time_limit=time_limit)
-    names = models.names
-    best = models[0]
-    own = set(best.support)
-    rows: list[dict[str, Any]] = [
-        {
-            "excess": other.objective / best.objective - 1.0,
-            "cost": other.cost,
-            "predictors": [names[g] for g in other.support],
-            "gained": [names[g] for g in other.support if g not in own],
-            "lost": [names[g] for g in best.support if g not in other.support],
+    bought = [term.name for term in card.terms]
+    rows = [
+        row
+        | {
+            "gained": [name for name in row["predictors"] if name not in bought],
+            "lost": [name for name in bought if name not in row["predictors"]],
+            "is_chosen": set(row["predictors"]) == set(bought),
         }
-        for other in models
+        for row in list_models(models)
     ]
+    listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > TIE
     return {
         "tolerance": TOLERANCE,
         "most": MOST_MODELS,
         "is_complete": models.is_complete,
         "models": rows,
         "n_ties": sum(row["excess"] <= TIE for row in rows[1:]),
-        "substitutes": [
-            {
-                "without": names[item.predictor],
-                "increase": item.increase / instead.best.objective,
-                "cost": item.solution.cost,
-                "gained": [names[g] for g in item.gained],
-                "lost": [names[g] for g in item.lost if g != item.predictor],
-                "is_proven": item.solution.status is Status.OPTIMAL,
-            }
-            for item in instead
-        ],
+        "ties_are_known": models.is_complete or listed_beyond_ties,
+        "substitutes": list_substitutes(instead),
     }
+
+
+def list_models(models: NearOptimal) -> list[dict[str, Any]]:
+    """Return near-optimal models, the best first, as JSON values."""
+    return [
+        {
+            "excess": model.objective / models[0].objective - 1.0,
+            "objective": model.objective,
+            "cost": model.cost,
+            "predictors": [models.names[g] for g in model.support],
+        }
+        for model in models
+    ]
+
+
+def list_substitutes(instead: Substitutes) -> list[dict[str, Any]]:
+    """Return what to buy instead of each predictor, and what else is given up, as JSON values."""
+    names = instead.names
+    return [
+        {
+            "without": names[item.predictor],
+            "increase": item.increase / instead.best.objective,
+            "objective": item.solution.objective,
+            "cost": item.solution.cost,
+            "gained": [names[g] for g in item.gained],
+            "lost": [names[g] for g in item.lost if g != item.predictor],
+            "is_proven": item.solution.status is Status.OPTIMAL,
+        }
+        for item in instead
+    ]

@@ -17,7 +17,7 @@ from .choices import describe_alternatives, describe_proof, describe_staircase
 from .equation import describe_equation, describe_example, describe_purchase
 from .methods import AUTHORS_ITEMS, describe_methods, describe_versions
 from .performance import describe_performance, describe_stability
-from .sample_size import describe_sample_size
+from .sample_size import describe_persons, describe_sample_size
 
 
 def describe_model(
@@ -25,6 +25,7 @@ def describe_model(
     X: Any,
     y: ArrayLike,
     evaluation: Evaluation,
+    persons: ArrayLike | None = None,
     announce: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Return the content of a report.
@@ -37,6 +38,8 @@ def describe_model(
         What it was fitted to.
     evaluation : Evaluation
         Of this model, as `validate_model` gives it.
+    persons : array-like of shape (n_rows,), optional
+        Whom each row belongs to, as `fit` and `validate_model` were told.
     announce : callable
         Told in words what is going on.
 
@@ -57,18 +60,19 @@ def describe_model(
         "purchase": describe_purchase(card),
         "equation": describe_equation(card),
         "example": describe_example(card),
+        "persons": describe_persons(card, persons),
     }
     announce("Checking the proof")
     content["proof"] = describe_proof(model, problem)
     announce("Finding what other budgets buy")
     content["staircase"] = describe_staircase(card, problem, model.time_limit)
     announce("Listing alternatives")
-    content["alternatives"] = describe_alternatives(problem, model.time_limit)
+    content["alternatives"] = describe_alternatives(card, problem, model.time_limit)
     announce("Describing performance")
     performance = describe_performance(evaluation)
     content["performance"] = performance
     content["evaluated"] = list(evaluation.selected)
-    content["stability"] = describe_stability(evaluation)
+    content["stability"] = describe_stability(card, evaluation)
     log_loss = next(
         row["estimate"] for row in performance["cross_validated"] if row["metric"] == "log_loss"
     )

@@ -55,20 +55,23 @@ _STYLE: Any = {
 
 def draw_figures(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the figures that the content has data for, as SVG by name."""
-    figures = {"staircase": _figure("staircase", _staircase, content["staircase"])}
+    labels = _short_labels([item["name"] for item in content["model"]["candidates"]])
+    figures = {"staircase": _figure("staircase", _staircase, (content["staircase"], labels))}
     curves = content["performance"]["curves"]
     if curves is not None:
         figures["calibration"] = _figure("calibration", _calibration, curves["calibration"])
         figures["roc"] = _figure("roc", _roc, curves["roc"])
         figures["decision_curve"] = _figure("decision", _decision, curves["decision_curve"])
     if content["stability"] is not None:
-        figures["inclusion"] = _figure("inclusion", _inclusion, content["stability"]["inclusion"])
+        inclusion = content["stability"]["inclusion"]
+        figures["inclusion"] = _figure("inclusion", _inclusion, (inclusion, labels))
     return figures
 
 
-def _staircase(data: Mapping[str, Any]) -> tuple[Figure, str, str]:
+def _staircase(drawn: tuple[Mapping[str, Any], dict[str, str]]) -> tuple[Figure, str, str]:
+    data, labels = drawn
     steps = pd.DataFrame(data["steps"])
-    steps["predictors"] = [[_short(name) for name in names] for names in steps["predictors"]]
+    steps["predictors"] = [[labels[name] for name in names] for names in steps["predictors"]]
     label = "budget" if data["limit_name"] == "budget" else "number of predictors"
     figure = plot_staircase(
         steps, xlabel=label, highest=data["highest_limit"] or steps["limit"].iloc[-1]
@@ -117,9 +120,10 @@ def _decision(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
     )
 
 
-def _inclusion(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
+def _inclusion(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figure, str, str]:
+    data, labels = drawn
     frame = pd.DataFrame(data)
-    frame["predictor"] = _distinct([_short(name) for name in frame["predictor"]])
+    frame["predictor"] = [labels[name] for name in frame["predictor"]]
     figure = new_figure(6.4, 0.9 + 0.26 * len(frame))
     plot_inclusion(frame, ax=figure.subplots())
     return (
@@ -167,13 +171,12 @@ def _figure_of(ax: Axes) -> Figure:
     return figure
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Return names of which no two are equal, as shortened ones may be."""
-    return [
-        name if names.count(name) == 1 else f"{name} ({number})"
-        for number, name in enumerate(names, start=1)
+def _short_labels(names: list[str]) -> dict[str, str]:
+    """Return a label per name, long ones shortened; no two labels are equal."""
+    short = [
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names
     ]
+    return {
+        name: label if short.count(label) == 1 else f"{label} ({number})"
+        for number, (name, label) in enumerate(zip(names, short, strict=True), start=1)
+    }

@@ -29,6 +29,7 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
     """Return sentences with the item that each belongs to."""
     card, size = content["model"], content["sample_size"]
     needed = size["needed"]
+    n_resamples = content["performance"]["n_resamples"]
     source = (
         f"taken as {size['default_share']:.0%} of its largest value"
         if size["r2_is_default"]
@@ -40,21 +41,22 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
         _item(
             "10",
             "Sample size",
-            f"All {size['patients']} patients were used, {size['events']} of them with the event, "
+            f"All {content['persons']['text']} were used, {size['events']} with the event, "
             f"{size['events_per_parameter']:.1f} of the rarer outcome per candidate parameter. "
-            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), the criteria of Riley "
-            f"et al. ask for {needed['shrinkage']} patients for a shrinkage of "
-            f"{size['shrinkage']:g}, "
+            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), three criteria of "
+            f"Riley et al. (2019), applied afterwards, ask for {needed['shrinkage']} patients "
+            f"for a shrinkage of {size['shrinkage']:g}, "
             f"{needed['r2_difference']} for a difference of {size['r2_difference']:g} in "
             f"Nagelkerke's R2 and {needed['overall_risk']} for an overall risk to within "
             f"{size['risk_margin']:g}.",
         ),
-        _item("11", "Missing data", _missing(card, content["missing"])),
+        _item("11", "Missing data", _missing(card, content)),
         _item(
             "12a",
             "Use of the data",
-            "All patients served to develop the model; it was validated internally, on resamples "
-            "of the same patients. None were held out.",
+            "All patients served to develop the model; it was validated internally, "
+            + ("on resamples of" if n_resamples else "by cross-validation in")
+            + " the same patients. None were held out.",
         ),
         _item("12b", "Handling of predictors", _handling(card)),
         _item("12c", "Model building and internal validation", _building(card, content)),
@@ -72,16 +74,14 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             f"refer to the share of events in the data, {size['prevalence']:.1%}.",
         ),
         _item("15", "Output", "The probability of the event. No risk groups were formed."),
-        _item(
-            "18f",
-            "Code",
-            ", ".join(f"{name} {number}" for name, number in content["versions"].items())
-            + f". SHA-256 of the candidates and the outcome: {card['data']['sha256']}. "
-            f"Digest of the optimisation problem: {content['proof']['problem_digest']}.",
-        ),
-        _item("21", "Development", f"{size['patients']} patients, {size['events']} events."),
+        _item("21", "Development", f"{content['persons']['text']}, {size['events']} events."),
         _item("22", "Model", "The full equation is in this report, and in the file of the model."),
-        _item("23a", "Performance", "Corrected for optimism, with intervals, in this report."),
+        _item("23a", "Performance", _performance(content["performance"])),
+        _item(
+            "12f, 12g, 16, 20c, 23b, 24",
+            "Other data",
+            "Evaluation in other data or across clusters: not applicable here.",
+        ),
     ]
 
 
@@ -91,7 +91,11 @@ def _item(number: str, heading: str, text: str) -> dict[str, str]:
 
 def _preparation(card: dict[str, Any]) -> str:
     excluded = card["limits"]["exclude"]
-    left_out = f" Left out: {', '.join(excluded)}." if excluded else ""
+    left_out = (
+        f" Columns left out, on purpose or for holding one value: {', '.join(excluded)}."
+        if excluded
+        else ""
+    )
     return (
         f"The table has {card['data']['rows']} rows; none was left out.{left_out} Columns were "
         "taken for numbers, truth values or factors, and each is bought as a whole."
@@ -101,12 +105,13 @@ def _preparation(card: dict[str, Any]) -> str:
 def _predictors(card: dict[str, Any]) -> str:
     limits = card["limits"]
     names = ", ".join(f"{item['name']} ({item['kind']})" for item in card["candidates"])
-    return f"Candidates: {names}." + (
+    return f"Candidates: {names}; why these is for the authors to say." + (
         " Prices are those in the table of this report." if limits["budget"] is not None else ""
     )
 
 
-def _missing(card: dict[str, Any], missing: dict[str, Any]) -> str:
+def _missing(card: dict[str, Any], content: dict[str, Any]) -> str:
+    missing = content["missing"]
     if not missing["columns"]:
         return "No candidate has a missing value."
     indicator = (
@@ -117,7 +122,7 @@ def _missing(card: dict[str, Any], missing: dict[str, Any]) -> str:
     return (
         "Missing numbers were replaced by the median, other missing values by the most frequent "
         f"one, measured anew in every resample and fold.{indicator} {missing['complete_rows']} "
-        "patients have all candidates."
+        f"{content['persons']['unit']} have all candidates."
     )
 
 
@@ -150,11 +155,34 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
         + f" by {'branch and bound' if search['backend'] == 'native' else search['backend']}. "
         f"{ridge}. "
     )
+    if content["persons"]["has_several_rows"]:
+        everywhere = "folds and resamples" if performance["n_resamples"] else "folds"
+        text += f"The rows of a person were kept together in all {everywhere}. "
+    identity = (
+        f" Computed with {', '.join(f'{k} {v}' for k, v in content['versions'].items())}. SHA-256 "
+        f"of the candidates and the outcome: {card['data']['sha256']}. Digest of the optimisation "
+        f"problem: {content['proof']['problem_digest']}."
+    )
     if not performance["n_resamples"]:
-        return text + f"The selection was validated by {N_FOLDS}-fold cross-validation alone."
+        alone = f"The selection was validated by {N_FOLDS}-fold cross-validation alone."
+        return text + alone + identity
     return text + (
         f"Internal validation: {performance['n_resamples']} bootstrap resamples, on each of which "
         "imputation, scaling, selection and fit were repeated with this ridge; Harrell's optimism "
         "was taken off the apparent performance. The choice of the ridge was not repeated. The "
-        f"curves show predictions of {N_FOLDS}-fold cross-validation."
+        f"curves show predictions of {N_FOLDS}-fold cross-validation.{identity}"
+    )
+
+
+def _performance(performance: dict[str, Any]) -> str:
+    if not performance["n_resamples"]:
+        return (
+            "On the same patients, not corrected for optimism, and by cross-validation, in this "
+            "report; without resamples there are no intervals."
+        )
+    has_intervals = any(row["lower"] is not None for row in performance["corrected"])
+    return "Corrected for optimism, in this report, " + (
+        "with intervals."
+        if has_intervals
+        else "without intervals, for which resamples are too few."
     )

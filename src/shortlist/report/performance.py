@@ -17,6 +17,7 @@ from ..evaluation import (
     share_interval,
     stability,
 )
+from ..prognostic import ModelCard
 
 Float = NDArray[np.float64]
 
@@ -51,13 +52,13 @@ def describe_performance(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def describe_stability(evaluation: Evaluation) -> dict[str, Any] | None:
+def describe_stability(card: ModelCard, evaluation: Evaluation) -> dict[str, Any] | None:
     """Return how often what is selected on resamples; None for fewer than two."""
     selection = evaluation.selection
     if len(selection) < 2:
         return None
     models = model_frequencies(selection)
-    own = set(evaluation.selected)
+    own = {term.name for term in card.terms}
     overall = stability(selection, LEVEL)
     return {
         "n_resamples": len(selection),

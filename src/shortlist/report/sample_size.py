@@ -12,8 +12,10 @@ from math import ceil, exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..problem import SubsetProblem
+from ..prognostic import ModelCard
 
 SHRINKAGE = 0.9
 R2_DIFFERENCE = 0.05
@@ -74,6 +76,20 @@ def cox_snell_r2(log_loss: float, prevalence: float) -> float:
     """Return the Cox-Snell R2 of predictions with a mean log loss."""
     entropy = prevalence * log(prevalence) + (1 - prevalence) * log(1 - prevalence)
     return 1 - exp(2 * (log_loss + entropy))
+
+
+def describe_persons(card: ModelCard, persons: ArrayLike | None) -> dict[str, Any]:
+    """Return how many rows and persons there are; without persons each row is a patient."""
+    rows = card.data.rows
+    n_persons = rows if persons is None else len(np.unique(np.asarray(persons).astype(str)))
+    has_several_rows = n_persons < rows
+    return {
+        "rows": rows,
+        "persons": n_persons,
+        "has_several_rows": has_several_rows,
+        "unit": "rows" if has_several_rows else "patients",
+        "text": f"{rows} rows of {n_persons} persons" if has_several_rows else f"{rows} patients",
+    }
 
 
 def describe_sample_size(problem: SubsetProblem, log_loss: float | None) -> dict[str, Any]:

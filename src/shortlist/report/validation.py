@@ -68,7 +68,7 @@ def validate_model(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
         study = check_study(X, y, kinds=model.kinds, include=model.include, exclude=model.exclude)
-        _check_enough(study.labels, persons)
+        check_enough(study.labels, persons)
         gone = frozenset(study.names).difference(study.kinds)
         experiment = Experiment(
             study.table,
@@ -100,7 +100,9 @@ def _node_limit(model: PrognosticModel) -> int | None:
     return model.node_limit
 
 
-def _check_enough(labels: NDArray[Any], persons: ArrayLike | None) -> None:
+def check_enough(y: ArrayLike, persons: ArrayLike | None = None) -> None:
+    """Raise if there are too few patients of an outcome to validate a model of it."""
+    labels: NDArray[Any] = np.asarray(y)
     owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
     for outcome in np.unique(labels):
         if len(np.unique(owners[labels == outcome])) < N_FOLDS:

@@ -76,7 +76,7 @@ def write_report(
         evaluation = validate_model(
             model, X, y, persons=persons, n_resamples=n_resamples, n_jobs=n_jobs
         )
-    content = describe_model(model, X, y, evaluation, announce)
+    content = describe_model(model, X, y, evaluation, persons, announce)
     announce("Drawing the report")
     page = render_report(content)
     write_whole(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n")
