@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.resources import files
+from math import isnan
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -329,7 +330,11 @@ def _parkinson(variants: pd.DataFrame | None, images: _Images) -> str:
     ]
     columns = ["accuracy", "accuracy_lower", "accuracy_upper"]
     ours = [
-        [line["variant"], *_accuracy([line[name] for name in columns]), line["measures"]]
+        [
+            f"{line['variant']}, {line['n_resamples']} resamples",
+            *_accuracy([line[name] for name in columns]),
+            line["measures"],
+        ]
         for line in variants.to_dict("records")
     ]
     return (
@@ -352,7 +357,8 @@ def _parkinson(variants: pd.DataFrame | None, images: _Images) -> str:
 
 def _accuracy(values: Any) -> tuple[str, str]:
     estimate, lower, upper = values
-    return f"{estimate:.2f}", f"[{lower:.2f}, {upper:.2f}]"
+    # Fewer than 39 resamples have no 95 % interval.
+    return f"{estimate:.2f}", "" if isnan(lower) else f"[{lower:.2f}, {upper:.2f}]"
 
 
 def _listed(values: pd.Series[int]) -> str:
