@@ -157,7 +157,8 @@ class Certificate:
             content = json.loads(text, object_pairs_hook=unique_names)
         except (ValueError, RecursionError):  # not UTF-8, not JSON, a name twice, an endless number
             raise InvalidCertificateError(
-                f"path: {Path(path).name} is not JSON; pass a file that Certificate.save wrote."
+                f"path: {Path(path).name} is not JSON; pass a proof, as Certificate.save or "
+                "`shortlist fit --certificate` wrote it."
             ) from None
         certificate = _parse(content)
         own = {"format", "version", *cls.__dataclass_fields__}

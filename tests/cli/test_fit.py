@@ -332,6 +332,11 @@ def test_costs_template(run, clinic):
     result = run(*arguments, "--person", "visit", "-o", clinic / "template.csv")
     assert (clinic / "template.csv").read_text() == printed
     assert result.stdout == ""
+    (clinic / "template.csv").write_text("filled in")
+    result = run(*arguments, "-o", clinic / "template.csv")
+    assert result.exit_code == 2
+    assert "is there already" in result.stderr
+    assert (clinic / "template.csv").read_text() == "filled in"
     assert run("costs-template", clinic / "patients.csv", "--outcome", "no").exit_code == 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import InvalidFileError
 from .parameter import DataFile, OutcomeColumn, OutputFile, PersonColumn
 from .place import check_places, write_or_print
 from .progress import noting, working
@@ -18,6 +19,10 @@ def costs_template(
     from ..tables import csv_text, read_table
 
     check_places([data], [output])
+    if output is not None and output.exists():
+        raise InvalidFileError(
+            f"{output}: is there already, perhaps filled in; choose another name or delete it."
+        )
     with noting(), working("Reading"):
         predictors = part_columns(data, read_table(data), outcome, person)
     text = csv_text(["predictor", "cost"], [(name, None) for name in predictors.columns])

@@ -46,15 +46,21 @@ def explore(
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMNS", help="No predictors.", rich_help_panel=_COLUMNS),
+        typer.Option(
+            metavar="COLUMNS", help="Columns that are no predictors.", rich_help_panel=_COLUMNS
+        ),
     ] = None,
     categorical: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMNS", help="Numbers that are codes.", rich_help_panel=_COLUMNS),
+        typer.Option(
+            metavar="COLUMNS", help="Columns whose numbers are codes.", rich_help_panel=_COLUMNS
+        ),
     ] = None,
     numeric: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMNS", help="Numbers that are none.", rich_help_panel=_COLUMNS),
+        typer.Option(
+            metavar="COLUMNS", help="Columns whose numbers are amounts.", rich_help_panel=_COLUMNS
+        ),
     ] = None,
     spline_knots: Annotated[
         int | None,
@@ -63,7 +69,9 @@ def explore(
     missing_indicator: Annotated[
         bool,
         typer.Option(
-            "--missing-indicator", help="A gap may tell something.", rich_help_panel=_COLUMNS
+            "--missing-indicator",
+            help="Let a missing value tell something.",
+            rich_help_panel=_COLUMNS,
         ),
     ] = False,
     ridge: Annotated[

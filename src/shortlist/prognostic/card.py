@@ -265,8 +265,10 @@ class ModelCard(Plain):
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise InvalidFileError(f"{source}: {_sentence(error)}") from None
-        except (ValueError, RecursionError) as error:
-            raise InvalidFileError(f"{source}: is not a model file ({error}).") from None
+        except (ValueError, RecursionError):
+            raise InvalidFileError(
+                f"{source}: is not a model file; pass what `shortlist fit --model` wrote."
+            ) from None
 
     def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
         absent = [term.name for term in self.terms if term.name not in table.columns]

@@ -89,7 +89,7 @@ def _event(path: Path, outcome: str, values: list[str], positive: str | None) ->
     if len(values) != 2:
         raise InvalidFileError(
             f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
-            f"({_some(values)})."
+            f"({_some(values)}); make a column that is 1 for the event and 0 for all else."
         )
     if positive is not None:
         if positive not in values:

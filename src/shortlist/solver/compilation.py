@@ -33,7 +33,7 @@ def ready_kernels(entry: str = "search.run_search") -> None:
     if current and any(folder.glob(f"{entry}-*.nbi")):
         return
     _log.warning(
-        "Compiling the solver's kernels: about a minute, this once; later runs load them from disk."
+        "Compiling the solver's kernels: a minute or two, once; later runs load them from disk."
     )
     if not current:
         for machine_code in folder.glob("*.nb[ic]"):
