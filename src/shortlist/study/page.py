@@ -293,7 +293,7 @@ def _leak(summary: pd.DataFrame, images: _Images) -> str:
             own = part[part["protocol"] == protocol]
             means = own[["auc", "matched_lower", "matched_upper", "shift"]].mean()
             line += [
-                f"{means['auc']:.2f} [{means['matched_lower']:.2f}, {means['matched_upper']:.2f}]",
+                " ".join(_with_interval(means[["auc", "matched_lower", "matched_upper"]])).strip(),
                 f"{means['shift']:+.3f}",
                 f"{own['is_below'].sum()}, {own['is_above'].sum()} of {len(own)}",
             ]
@@ -323,16 +323,20 @@ def _parkinson(variants: pd.DataFrame | None, images: _Images) -> str:
     known = [
         [
             "Knauer and Rodner",
-            *_accuracy(PARKINSON.accuracy),
+            *_with_interval(PARKINSON.accuracy),
             ", ".join(sorted(PARKINSON.measures)),
         ],
-        ["Little et al. 2008", *_accuracy(LITTLE.accuracy), ", ".join(sorted(LITTLE.measures))],
+        [
+            "Little et al. 2008",
+            *_with_interval(LITTLE.accuracy),
+            ", ".join(sorted(LITTLE.measures)),
+        ],
     ]
     columns = ["accuracy", "accuracy_lower", "accuracy_upper"]
     ours = [
         [
             f"{line['variant']}, {line['n_resamples']} resamples",
-            *_accuracy([line[name] for name in columns]),
+            *_with_interval([line[name] for name in columns]),
             line["measures"],
         ]
         for line in variants.to_dict("records")
@@ -355,7 +359,7 @@ def _parkinson(variants: pd.DataFrame | None, images: _Images) -> str:
     )
 
 
-def _accuracy(values: Any) -> tuple[str, str]:
+def _with_interval(values: Any) -> tuple[str, str]:
     estimate, lower, upper = values
     # Fewer than 39 resamples have no 95 % interval.
     return f"{estimate:.2f}", "" if isnan(lower) else f"[{lower:.2f}, {upper:.2f}]"
