@@ -76,7 +76,9 @@ def test_an_extra_that_is_missing_is_named(run, monkeypatch):
 
 @pytest.mark.slow
 def test_it_serves_its_page_until_it_is_interrupted():
-    command = [sys.executable, "-c", "from shortlist.cli import main; main()"]
+    # Ctrl-C is ignored by whatever a shell started in the background, and so by its children.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{listen}; from shortlist.cli import main; main()"]
     process = subprocess.Popen(
         [*command, "explore", "--no-browser"], stdout=subprocess.PIPE, text=True, env=os.environ
     )
