@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 import shortlist as sl
+from shortlist.study.provenance import processor
 
 Row = dict[str, Any]
 Float = NDArray[np.float64]
@@ -162,7 +163,7 @@ def system() -> Row:
         "scikit_learn": version("scikit-learn"),
         "numba": version("numba"),
         "python": platform.python_version(),
-        "cpu": _cpu_model(),
+        "cpu": processor(),
         "cores": os.cpu_count(),
         "threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -182,12 +183,3 @@ def _digest_of_sources() -> str:
         digest.update(str(path.relative_to(folder)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:  # not Linux
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()

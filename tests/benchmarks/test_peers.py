@@ -27,7 +27,7 @@ def ask(name, problem):
     try:
         return load(name)(problem, 30.0)
     except MissingDependencyError as reason:
-        pytest.skip(str(reason))
+        pytest.skip(str(reason))  # an optional package or its licence; the message names it
 
 
 def check(name, known):

@@ -82,7 +82,7 @@ def write_provenance(folder: Path, **facts: Any) -> None:
         "versions": {"shortlist": __version__, "python": platform.python_version()}
         | {package: version(package) for package in _PACKAGES},
         "machine": {
-            "processor": _processor(),
+            "processor": processor(),
             "cores": os.cpu_count(),
             "system": platform.system(),
         },
@@ -101,7 +101,8 @@ def read_provenance(folder: Path) -> dict[str, Any]:
         raise InvalidFileError(f"{path}: cannot be read as JSON; delete it.") from None
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the model of the processor, as far as the system tells."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:  # not Linux
