@@ -9,12 +9,15 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ..options import Options
 from ..problem import SubsetProblem
+from ..result import Status
 from .compilation import ready_kernels
-from .kernels.layout import IN, LEFT_OUT, LISTED, NODES, OPEN, UPPER, Listing
-from .kernels.listing import run_listing
-from .prepare import FIRST_SLOTS, Prepared, enlarge, plant, prepare
-from .slices import first_slice, next_slice
+from .driver import Run
+from .kernels.layout import IN
+from .kernels.search import run_search
+from .prepare import Prepared, prepare
+from .recording import Recording
 
 
 @dataclass(frozen=True)
@@ -51,34 +54,24 @@ def list_models(
     They are in no particular order.
     """
     started = perf_counter()
-    ready_kernels("listing.run_listing")
-    prepared = prepare(problem)
-    work = prepared.work
-    work.scalar[UPPER] = threshold
-    tree = plant(prepared, FIRST_SLOTS)
-    listing = Listing(
-        status=np.empty((limit, problem.n_predictors), dtype=np.int8),
-        theta=np.empty((limit, problem.n_columns)),
-        theta0=np.empty(limit),
-        objective=np.empty(limit),
+    ready_kernels()
+    prepared = prepare(problem, threshold, limit)
+    search, listing = prepared.search, prepared.search.listing
+    warm = np.zeros(problem.n_predictors, dtype=np.bool_)
+    recording = Recording(search, wanted=False)
+    status = Run(prepared, recording).drive(
+        lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, 0.0, n_nodes),
+        Options(time_limit=time_limit),
+        started,
     )
-    n_slice = first_slice(prepared.data.X.size)
-    while True:
-        slice_started, nodes_before = perf_counter(), int(work.counter[NODES])
-        done = run_listing(
-            prepared.data, prepared.limits, work, tree, prepared.root, listing, n_slice
-        )
-        now = perf_counter()
-        if done or now - started >= time_limit:
-            break
-        if work.counter[OPEN] == len(tree.heap):
-            tree = enlarge(tree)
-        n_slice = next_slice(int(work.counter[NODES]) - nodes_before, now - slice_started)
-    models = [_model(problem, prepared, listing, i) for i in range(int(work.counter[LISTED]))]
-    return models, bool(done and work.counter[LEFT_OUT] == 0)
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    models = [_model(problem, prepared, i) for i in range(int(listing.now.n_listed))]
+    return models, status is Status.OPTIMAL and listing.now.n_left_out == 0
 
 
-def _model(problem: SubsetProblem, prepared: Prepared, listing: Listing, place: int) -> Model:
+def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:
+    listing = prepared.search.listing
     support = tuple(np.flatnonzero(listing.status[place] == IN).tolist())
     coef = prepared.coefficients(listing.theta[place])
     intercept = float(listing.theta0[place])

@@ -1,47 +1,39 @@
-"""From a problem to the arrays of the kernels, and back."""
+"""From a problem to the structs of the kernels, and back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..constraints import Constraints
 from ..problem import SubsetProblem
-from .kernels.endgame import LARGEST_BATCH
-from .kernels.layout import (
-    CLOSED,
-    FREE,
-    IN,
-    N_COUNTERS,
-    N_SCALARS,
-    OUT,
-    UPPER,
-    Data,
-    Limits,
-    Trace,
-    Tree,
-    Work,
-)
+from .kernels.endgame import LARGEST_BATCH, Endgame
+from .kernels.fit import Fit
+from .kernels.gram import Gram
+from .kernels.hessian import Hessian
+from .kernels.heuristic import Heuristic
+from .kernels.incumbent import Incumbent
+from .kernels.layout import FREE, IN, OUT, Data
+from .kernels.listing import Listing
+from .kernels.model import Model, System
+from .kernels.oracle import Limits, Values
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
+from .kernels.point import Rows
+from .kernels.reference import new_record
+from .kernels.relaxation import Relaxation
+from .kernels.search import Search
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
-FIRST_SLOTS = 64  # nodes that a tree has room for at first
-# The room that a trace starts with.
-_FIRST_STEPS = 512
-_FIRST_ENTRIES = 8192
 
 
 @dataclass(frozen=True)
 class Prepared:
     """One problem in the layout of the kernels."""
 
-    data: Data
-    limits: Limits
-    work: Work
-    root: NDArray[np.int8]
+    search: Search
     columns: NDArray[np.int64]  # the problem's column at each place
 
     def coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -51,25 +43,135 @@ class Prepared:
         return coef
 
 
-def prepare(problem: SubsetProblem) -> Prepared:
-    """Order rows by class and columns by predictor, merge identical rows, allocate."""
+def prepare(problem: SubsetProblem, threshold: float = inf, n_places: int = 0) -> Prepared:
+    """Order rows by class and columns by predictor, merge identical rows, allocate.
+
+    With places, the search lists the models below the threshold.
+    """
     constraints = problem.constraints
-    n_columns = problem.n_columns
-    owner = problem.column_predictor
+    n_columns, n_predictors = problem.n_columns, problem.n_predictors
     if problem.has_groups:
-        columns = np.argsort(owner, kind="stable")
-        owner = owner[columns]
-        start = np.searchsorted(owner, np.arange(problem.n_predictors + 1))
+        columns = np.argsort(problem.column_predictor, kind="stable")
+        owner = problem.column_predictor[columns]
+        start = np.searchsorted(owner, np.arange(n_predictors + 1))
+        widest = int(np.diff(start).max(initial=1))
     else:
-        columns = owner
+        columns = owner = np.arange(n_columns)
         start = np.arange(n_columns + 1)
+        widest = 1
     X, w, n_positive = _pack(problem, columns)
-    data = Data(X, w, n_positive, start, owner, problem.ridge)
-    root = _root_status(constraints, data)
+    positive, negative = float(w[:n_positive].sum()), float(w[n_positive:].sum())
+    null_objective = positive * log(1.0 + negative / positive) + negative * log(
+        1.0 + positive / negative
+    )
+    data = Data(
+        X, w, n_positive, start, owner, problem.ridge, log(positive / negative), null_objective
+    )
     # The largest support, and a batch of the endgame on top of it.
-    largest = int(np.diff(start).max(initial=1)) if problem.has_groups else 1
-    n_fit = min(n_columns, largest * (constraints.max_features + LARGEST_BATCH))
-    return Prepared(data, _limits(constraints), _allocate(data, n_fit), root, columns)
+    n_fit = min(n_columns, widest * (constraints.max_features + LARGEST_BATCH))
+    n_model = min(n_columns, _LARGEST_MODEL)
+    n_rows = len(w)
+    search = Search(
+        data=data,
+        limits=_limits(constraints),
+        relaxation=_relaxation(n_rows, n_columns, n_predictors, n_model),
+        fit=Fit(
+            rows=_rows(n_rows),
+            hessian=_hessian(n_fit, n_rows),
+            theta=np.empty(n_columns),
+            gradient=np.empty(n_columns),
+            target=np.empty(n_rows),
+        ),
+        heuristic=Heuristic(
+            trial=_status(n_predictors), held=_status(n_predictors), gain=np.empty(n_predictors)
+        ),
+        endgame=Endgame(
+            trial=_status(n_predictors),
+            theta=np.empty(n_columns),
+            d=np.empty(n_rows),
+            slope=np.empty(n_columns),
+            hessian=_hessian(n_fit, n_rows),
+            gain=np.empty(n_predictors),
+            step=np.empty(n_fit),
+            now=new_record(intercept=0.0, mismatch=0.0, total=0.0),
+        ),
+        incumbent=Incumbent(
+            status=_status(n_predictors),
+            theta=np.empty(n_columns),
+            score=new_record(objective=threshold, intercept=0.0),
+        ),
+        listing=Listing(
+            status=np.empty((n_places, n_predictors), dtype=np.int8),
+            theta=np.empty((n_places, n_columns)),
+            theta0=np.empty(n_places),
+            objective=np.empty(n_places),
+            now=new_record(n_listed=0, n_left_out=0),
+        ),
+        root=_root_status(constraints, data),
+        status=_status(n_predictors),
+    )
+    return Prepared(search, columns)
+
+
+def _status(n_predictors: int) -> NDArray[np.int8]:
+    return np.zeros(n_predictors, dtype=np.int8)
+
+
+def _rows(n_rows: int) -> Rows:
+    u, q, d, decay, scratch = (np.empty(n_rows) for _ in range(5))
+    return Rows(u, q, d, new_record(positive=1.0, negative=1.0), decay, scratch)
+
+
+def _hessian(n_fit: int, n_rows: int) -> Hessian:
+    return Hessian(
+        columns=np.empty(n_fit, dtype=np.int64),
+        matrix=np.empty((n_fit, n_fit)),
+        mean=np.empty(n_fit),
+        step=np.empty(n_fit),
+        weighted=np.empty(n_rows),
+    )
+
+
+def _relaxation(n_rows: int, n_columns: int, n_predictors: int, n_model: int) -> Relaxation:
+    gram = Gram(
+        matrix=np.empty((n_model, n_model)),
+        mean=np.empty(n_model),
+        member=np.empty(n_model, dtype=np.int64),
+        position=np.full(n_columns, -1),
+        d=np.zeros(n_rows),
+        weighted=np.empty(n_rows),
+        now=new_record(n_columns=0, total=0.0),
+    )
+    system = System(
+        active=np.empty(n_model, dtype=np.int64),
+        matrix=np.empty((n_model, n_model)),
+        solution=np.empty(n_model),
+        response=np.empty(n_model),
+    )
+    model = Model(
+        gram=gram,
+        theta=np.empty(n_columns),
+        gradient=np.empty(n_columns),
+        price=np.empty(n_predictors),
+        root_price=np.empty(n_predictors),
+        zone=_status(n_predictors),
+        chain=np.empty(n_predictors, dtype=np.int64),
+        entry=np.empty(n_predictors),
+        linear=np.empty(n_model),
+        slope=np.empty(n_model),
+        system=system,
+    )
+    v, value_in, value_out, ranked = (np.empty(n_predictors) for _ in range(4))
+    return Relaxation(
+        rows=_rows(n_rows),
+        values=Values(v, value_in, value_out, ranked),
+        model=model,
+        z=np.empty(n_predictors),
+        u_old=np.empty(n_rows),
+        theta_old=np.empty(n_columns),
+        bought=_status(n_predictors),
+        last=new_record(loss=0.0, entropy=0.0, mismatch=0.0),
+    )
 
 
 def _pack(
@@ -80,10 +182,10 @@ def _pack(
     rows = np.concatenate([np.flatnonzero(positive & used), np.flatnonzero(~positive & used)])
     X = np.empty((len(columns), len(rows)))
     sign = -problem.signs[rows]
-    if problem.X.flags.f_contiguous:
-        pack_columns(problem.X.T, rows, columns, sign, X)
-    else:
-        pack_rows(np.ascontiguousarray(problem.X), rows, columns, sign, X)
+    by_column = problem.X.flags.f_contiguous
+    table = (problem.X.T if by_column else np.ascontiguousarray(problem.X)).view()
+    table.flags.writeable = False  # always, as that is part of the type
+    (pack_columns if by_column else pack_rows)(table, rows, columns, sign, X)
     w = problem.weights[rows]
     n_positive = int(np.count_nonzero(sign < 0))
     n_left, n_positive = merge_rows(X, w, n_positive)
@@ -128,83 +230,3 @@ def _limits(constraints: Constraints) -> Limits:
         integral=constraints.integral,
         has_budget=constraints.budget < inf,
     )
-
-
-def _allocate(data: Data, n_fit: int) -> Work:
-    n_columns, n_rows = data.X.shape
-    n_predictors = len(data.start) - 1
-    n_model = min(n_columns, _LARGEST_MODEL)
-    rows, cols, groups = (
-        np.empty((k, n)) for k, n in ((10, n_rows), (6, n_columns), (9, n_predictors))
-    )
-    status = np.zeros((5, n_predictors), dtype=np.int8)
-    model = np.empty((6, max(n_model, n_fit)))
-    fit = np.empty((2, n_fit))
-    scalar = np.zeros(N_SCALARS)
-    scalar[UPPER] = scalar[CLOSED] = inf
-    rows[6] = 0.0
-    return Work(
-        scalar=scalar, counter=np.zeros(N_COUNTERS, dtype=np.int64),
-        u=rows[0], u_old=rows[1], decay=rows[2], scratch=rows[3], q=rows[4], d=rows[5],
-        u_saved=rows[7], q_saved=rows[9], d_saved=rows[8], rho=np.ones(2), point=np.zeros(3),
-        theta=cols[0], theta_old=cols[1], theta_saved=cols[2], theta_best=cols[3],
-        gradient=cols[4], slope_saved=cols[5], columns=np.empty(n_columns, dtype=np.int64),
-        v=groups[0], z=groups[1], price=groups[2], value_in=groups[3], value_out=groups[4],
-        ranked=groups[5], gain=groups[6], root_price=groups[7], entry=groups[8],
-        chain=np.empty(n_predictors, dtype=np.int64), zone=np.zeros(n_predictors, dtype=np.int8),
-        status=status[0], status_trial=status[1], status_swap=status[2], status_best=status[3],
-        gram=np.empty((n_model, n_model)), gram_d=rows[6], gram_mean=model[0],
-        position=np.full(n_columns, -1), member=np.empty(n_model, dtype=np.int64),
-        linear=model[1], slope=model[2], active=np.empty(n_model, dtype=np.int64),
-        system=np.empty((n_model, n_model)), solution=model[3], response=model[4],
-        hessian=np.empty((n_fit, n_fit)), step=fit[0], mean=fit[1],
-    )  # fmt: skip
-
-
-def plant(prepared: Prepared, n_slots: int) -> Tree:
-    """Return a tree without nodes."""
-    n_columns, n_predictors = len(prepared.data.X), len(prepared.root)
-    n = n_slots + 1
-    return Tree(
-        status=np.empty((n, n_predictors), dtype=np.int8),
-        theta=np.empty((n, n_columns)),
-        theta0=np.empty(n),
-        mu=np.empty(n),
-        bound=np.empty(n),
-        point=np.empty(n, dtype=np.int64),
-        serial=np.empty(n, dtype=np.int64),
-        heap=np.empty(n - 1, dtype=np.int64),
-        vacant=np.arange(1, n),
-    )
-
-
-def enlarge(tree: Tree) -> Tree:
-    """Return a tree with the same nodes and twice the room."""
-    n = len(tree.heap)
-    grown = Tree(*(np.concatenate([array, np.empty_like(array[:n])]) for array in tree))
-    grown.vacant[n:] = np.arange(n + 1, 2 * n + 1)
-    return grown
-
-
-def blank_trace(prepared: Prepared) -> Trace:
-    """Return a trace without steps, with room for the largest node at least."""
-    n_columns, n_predictors = len(prepared.data.X), len(prepared.root)
-    n_fit = len(prepared.work.step)
-    n_steps = _FIRST_STEPS + n_predictors
-    n_entries = _FIRST_ENTRIES + n_columns + (n_predictors + 1) * n_fit
-    return Trace(
-        kind=np.empty(n_steps, dtype=np.int8),
-        node=np.empty(n_steps, dtype=np.int64),
-        reference=np.empty(n_steps, dtype=np.int64),
-        first_member=np.empty(n_steps, dtype=np.int64),
-        member=np.empty(4 * n_steps, dtype=np.int32),
-        intercept=np.empty(n_steps),
-        first_entry=np.empty(n_steps, dtype=np.int64),
-        column=np.empty(n_entries, dtype=np.int32),
-        value=np.empty(n_entries),
-    )
-
-
-def lengthen(trace: Trace) -> Trace:
-    """Return a trace with the same steps and twice the room."""
-    return Trace(*(np.concatenate([array, np.empty_like(array)]) for array in trace))

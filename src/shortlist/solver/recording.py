@@ -14,73 +14,97 @@ from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Una
 from ..errors import ShortlistWarning
 from ..problem import SubsetProblem
 from ..result import Solution
-from .kernels.layout import (
-    DIVE,
-    ENTRIES,
-    MEMBERS,
-    OPEN,
-    POINTS,
-    SERIAL,
-    STEPS,
-    Trace,
-    Tree,
-)
-from .kernels.staircase import staircase_has_room
-from .kernels.trace import BOUND, BRANCH, FIX, ONE, has_room
-from .kernels.tree import DIVE_SLOT
-from .prepare import Prepared, blank_trace, lengthen
+from .kernels.reference import new_record
+from .kernels.search import Search
+from .kernels.trace import Kind, Trace, has_room
+from .kernels.tree import Tree
 
+_FIRST_STEPS, _FIRST_ENTRIES = 512, 8192  # the room that a trace starts with, at least
 _LARGEST_TRACE = 2**30  # bytes
 _ROUNDING = 1e-9
 
 
 class Recording:
-    """Grows with the search, up to a limit beyond which the search goes on without a proof."""
+    """Grows with the search, up to a limit beyond which the search goes on without a proof.
 
-    def __init__(self, prepared: Prepared, n_budgets: int = 0) -> None:
-        self.trace: Trace = blank_trace(prepared)
-        self._prepared = prepared
-        self._n_budgets = n_budgets  # of a staircase
-        self._complete = True
+    The largest node takes `n_steps` steps, by default those of `run_search`, and points on supports
+    of up to `n_fit` columns. A recording that is not `wanted` starts anew when it is full.
+    """
+
+    def __init__(self, search: Search, n_steps: int = 0, wanted: bool = True) -> None:
+        n_columns = len(search.fit.theta)
+        self._largest = (
+            (n_steps, n_columns, n_columns)
+            if n_steps
+            else (len(search.status), n_columns, len(search.endgame.step))
+        )
+        self._wanted = wanted
+        self._complete = wanted
+        self.trace = _blank_trace(*self._largest)
 
     def make_room(self) -> None:
         """Make sure that the next node fits."""
         while not self._has_room():
-            if sum(array.nbytes for array in self.trace) <= _LARGEST_TRACE // 2:
-                self.trace = lengthen(self.trace)
-                continue
-            self._forget()
+            is_small = sum(array.nbytes for array in self.trace[:-1]) <= _LARGEST_TRACE // 2
+            if self._wanted and is_small:
+                self.trace = _lengthen(self.trace)
+            else:
+                self._forget()
 
     def _has_room(self) -> bool:
-        work = self._prepared.work
-        if self._n_budgets > 0:
-            return bool(staircase_has_room(self.trace, work, self._n_budgets))
-        n_columns, n_fit = len(work.theta), len(work.step)
-        return bool(has_room(self.trace, work.counter, len(work.status), n_columns, n_fit))
+        return bool(has_room(self.trace, *self._largest))
 
     def _forget(self) -> None:
-        counter = self._prepared.work.counter
         was_complete, self._complete = self._complete, False
-        counter[[STEPS, MEMBERS, POINTS, ENTRIES]] = 0
+        now = self.trace.now
+        now.n_steps = now.n_members = now.n_points = now.n_entries = 0
         if was_complete:
             warnings.warn(
                 f"The proof would exceed {_LARGEST_TRACE / 2**30:g} GiB, so the search goes on "
                 "without recording it and the solution will have no certificate.",
                 ShortlistWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
-    def prover(self, problem: SubsetProblem, tree: Tree) -> Prover | None:
+    def prover(
+        self,
+        problem: SubsetProblem,
+        columns: NDArray[np.int64],
+        tree: Tree,
+        open_slots: list[int],
+    ) -> Prover | None:
         """Return what makes the certificate on demand; None if the trace was too long.
 
         Nodes that are still open become leaves, with the bound that they have.
         """
-        counter = self._prepared.work.counter
-        if not self._complete or counter[SERIAL] == 0:
+        if not self._complete or tree.now.n_created == 0:
             return None
-        slots = tree.heap[: counter[OPEN]].tolist() + [DIVE_SLOT] * int(counter[DIVE])
-        leaves = list(zip(tree.serial[slots].tolist(), tree.point[slots].tolist(), strict=True))
-        return Prover(problem, self._prepared.columns, self.trace, counter.copy(), leaves)
+        serials, points = tree.serial[open_slots].tolist(), tree.point[open_slots].tolist()
+        return Prover(problem, columns, self.trace, list(zip(serials, points, strict=True)))
+
+
+def _blank_trace(n_steps: int, n_columns: int, n_fit: int) -> Trace:
+    """Return a trace without steps, with room for the largest node at least."""
+    n_entries = _FIRST_ENTRIES + n_columns + (n_steps + 1) * n_fit
+    n_steps += _FIRST_STEPS
+    return Trace(
+        kind=np.empty(n_steps, dtype=np.int8),
+        node=np.empty(n_steps, dtype=np.int64),
+        reference=np.empty(n_steps, dtype=np.int64),
+        first_member=np.empty(n_steps, dtype=np.int64),
+        member=np.empty(4 * n_steps, dtype=np.int32),
+        intercept=np.empty(n_steps),
+        first_entry=np.empty(n_steps, dtype=np.int64),
+        column=np.empty(n_entries, dtype=np.int32),
+        value=np.empty(n_entries),
+        now=new_record(n_steps=0, n_members=0, n_points=0, n_entries=0),
+    )
+
+
+def _lengthen(trace: Trace) -> Trace:
+    """Return a trace with the same steps and twice the room."""
+    *arrays, now = trace
+    return Trace(*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now)
 
 
 @dataclass(frozen=True)
@@ -90,7 +114,6 @@ class Prover:
     problem: SubsetProblem
     columns: NDArray[np.int64]
     trace: Trace
-    counter: NDArray[np.int64]
     open_nodes: list[tuple[int, int]]
 
     def __call__(self, solution: Solution) -> Certificate:
@@ -132,7 +155,7 @@ class Prover:
         )
 
     def _points(self) -> list[Point]:
-        n_points, n_entries = self.counter[POINTS], self.counter[ENTRIES]
+        n_points, n_entries = self.trace.now.n_points, self.trace.now.n_entries
         columns = self.columns[self.trace.column[:n_entries]].tolist()
         values = self.trace.value[:n_entries].tolist()
         first = [*self.trace.first_entry[:n_points].tolist(), int(n_entries)]
@@ -144,21 +167,21 @@ class Prover:
         ]
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
-        trace, n_steps, n_members = self.trace, self.counter[STEPS], self.counter[MEMBERS]
+        trace, n_steps, n_members = self.trace, self.trace.now.n_steps, self.trace.now.n_members
         members = trace.member[:n_members].tolist()
         first = [*trace.first_member[:n_steps].tolist(), int(n_members)]
         kinds, nodes = trace.kind[:n_steps].tolist(), trace.node[:n_steps].tolist()
         for s, reference in enumerate(trace.reference[:n_steps].tolist()):
             node, kind, mine = nodes[s], kinds[s], members[first[s] : first[s + 1]]
-            if kind == FIX:
+            if kind == Kind.FIX:
                 forbidden = tuple(g for g in mine if g >= 0)
                 bought = tuple(~g for g in mine if g < 0)
                 yield Fix(node, reference, forbidden, bought), mine
-            elif kind == BOUND:
+            elif kind == Kind.BOUND:
                 yield Bound(node, reference), mine
-            elif kind == BRANCH:
+            elif kind == Kind.BRANCH:
                 yield Branch(node, mine[0], reference, reference + 1), mine
-            elif kind == ONE:
+            elif kind == Kind.ONE:
                 yield One(node, reference, tuple(mine)), mine
             else:
                 yield Unaffordable(node), mine

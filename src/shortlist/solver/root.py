@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf, log
 from typing import NamedTuple
-
-import numpy as np
 
 from ..problem import SubsetProblem
 from .compilation import ready_kernels
-from .kernels.fit import PREDICTOR
-from .kernels.heuristic import FINE, fit_status
-from .kernels.layout import FREE, IN, linear_predictor
-from .kernels.relaxation import relax
-from .kernels.search import settle
+from .kernels.root import relax_root
 from .prepare import prepare
-
-_MAX_ROUNDS = 50  # of a few Newton steps each
-_TOLERANCE = 1e-9
 
 
 class RootRelaxation(NamedTuple):
@@ -58,28 +48,6 @@ def root_relaxation(problem: SubsetProblem) -> RootRelaxation:
     True
     """
     ready_kernels()
-    prepared = prepare(problem)
-    data, work = prepared.data, prepared.work
-    limits = prepared.limits._replace(integral=False)
-    status = prepared.root
-    left, count, capacity, _, all_affordable = settle(limits, work, status)
-    positive = data.w[: data.n_positive].sum()
-    theta0, mu = log(positive / (data.w.sum() - positive)), 0.0
-    work.theta[:] = 0.0
-    if all_affordable:
-        status[status == FREE] = IN
-        linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-        _, objective, bound = fit_status(data, work, status, theta0, inf, FINE, PREDICTOR)
-        return RootRelaxation(bound, objective)
-    lower, upper = -inf, inf
-    for _ in range(_MAX_ROUNDS):
-        base, value, theta0, mu = relax(
-            data, limits, work, status, left, count, capacity, theta0, mu, inf, False
-        )
-        lower = max(lower, base - value)
-        loss, z = work.point[0], work.z
-        squares = np.bincount(data.owner, work.theta**2, len(z))
-        upper = loss + 0.5 * data.ridge * float((squares[z > 0] / z[z > 0]).sum())
-        if upper - lower <= _TOLERANCE * upper:
-            break
-    return RootRelaxation(lower, upper)
+    search = prepare(problem).search
+    search = search._replace(limits=search.limits._replace(integral=False))
+    return RootRelaxation(*relax_root(search))

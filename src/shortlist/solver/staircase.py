@@ -10,14 +10,15 @@ from time import perf_counter
 import numpy as np
 
 from ..certificate import Bound, Branch, Certificate, Fix, Step, Unaffordable
+from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
-from .kernels.layout import IN, NODES, OPEN, Stairs
-from .kernels.staircase import run_staircase
-from .prepare import FIRST_SLOTS, Prepared, enlarge, plant, prepare
+from .driver import Run
+from .kernels.layout import IN
+from .kernels.staircase import Stairs, run_staircase
+from .prepare import prepare
 from .recording import Prover, Recording
-from .slices import first_slice, next_slice
 
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 
@@ -36,8 +37,9 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
 def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
     """Solve the problem with every whole budget from what `include` costs, lowest first."""
     started = perf_counter()
-    ready_kernels("staircase.run_staircase")
+    ready_kernels()
     prepared = prepare(problem)
+    search = prepared.search
     n_budgets = int(problem.constraints.unit_budget) + 1
     stairs = Stairs(
         upper=np.full(n_budgets, inf),
@@ -45,42 +47,29 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
         status=np.zeros((n_budgets, problem.n_predictors), dtype=np.int8),
         theta=np.zeros((n_budgets, problem.n_columns)),
         theta0=np.zeros(n_budgets),
+        decision=np.zeros(problem.n_predictors, dtype=np.int8),
     )
-    tree = plant(prepared, FIRST_SLOTS)
-    ranges = np.empty((2, FIRST_SLOTS + 1), dtype=np.int64)
-    recording = Recording(prepared, n_budgets)
-    n_slice = first_slice(prepared.data.X.size)
-    while True:
-        slice_started, nodes_before = perf_counter(), int(prepared.work.counter[NODES])
-        recording.make_room()
-        done = run_staircase(
-            prepared.data, prepared.limits, prepared.work, tree, ranges, recording.trace,
-            prepared.root, stairs, gap, n_slice,
-        )  # fmt: skip
-        if done:
-            break
-        n_nodes = int(prepared.work.counter[NODES]) - nodes_before
-        n_slice = next_slice(n_nodes, perf_counter() - slice_started)
-        if prepared.work.counter[OPEN] == len(tree.heap):
-            tree = enlarge(tree)
-            ranges = np.concatenate([ranges, np.empty_like(ranges[:, 1:])], axis=1)
-    prover = recording.prover(problem, tree)
+    recording = Recording(search, n_steps=problem.n_predictors + 2 * n_budgets)
+    run = Run(prepared, recording)
+    status = run.drive(
+        lambda tree, n_nodes: run_staircase(search, stairs, tree, recording.trace, gap, n_nodes),
+        Options(),
+        started,
+    )
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     seconds = perf_counter() - started
-    return list(_solutions(problem, prepared, stairs, prover, gap, seconds))
+    return list(_solutions(problem, run, stairs, gap, seconds))
 
 
 def _solutions(
-    problem: SubsetProblem,
-    prepared: Prepared,
-    stairs: Stairs,
-    prover: Prover | None,
-    gap: float,
-    seconds: float,
+    problem: SubsetProblem, run: Run, stairs: Stairs, gap: float, seconds: float
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
+    prover = run.recording.prover(problem, run.prepared.columns, run.tree, run.open_slots())
     limits = problem.constraints
     numerator, denominator = limits.unit
     for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
-        coef = prepared.coefficients(stairs.theta[b])
+        coef = run.prepared.coefficients(stairs.theta[b])
         intercept = float(stairs.theta0[b])
         support = tuple(np.flatnonzero(stairs.status[b] == IN).tolist())
         objective = problem.objective(coef, intercept)
@@ -95,7 +84,7 @@ def _solutions(
             intercept=intercept,
             objective=objective,
             lower_bound=lower_bound,
-            nodes=int(prepared.work.counter[NODES]),
+            nodes=int(run.tree.now.nodes),
             seconds=seconds,
             prover=None if prover is None else BudgetProver(prover, smaller, b),
         )

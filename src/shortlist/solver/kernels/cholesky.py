@@ -5,13 +5,17 @@ The factor's diagonal holds the inverses of its pivots: substitution then multip
 
 import math
 
-from numba import njit
+import numpy as np
+
+from .reference import fused_kernel, kernel, sum_kernel
 
 # A pivot that lost this many digits means that a column depends on earlier ones.
 _SMALLEST_PIVOT = 1e-14
+# The first row. A plain 0 as an argument would be a type of its own, and compile a function again.
+FIRST = np.int64(0)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@fused_kernel
 def factorise(a, first, n):
     """Replace rows first to n of the lower triangle of a by those of its Cholesky factor.
 
@@ -50,7 +54,7 @@ def factorise(a, first, n):
     return True
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@sum_kernel
 def forward(a, first, n, b):
     """Solve L y = b for the factor L in a; entries first to n of b become those of y."""
     for i in range(first, n):
@@ -61,7 +65,7 @@ def forward(a, first, n, b):
         b[i] = total * row[i]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@fused_kernel
 def backward(a, n, b):
     """Solve L' x = b for the factor L in a; b becomes x."""
     for i in range(n - 1, -1, -1):
@@ -72,14 +76,14 @@ def backward(a, n, b):
             b[k] -= row[k] * t
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def substitute(a, n, b):
     """Solve L L' x = b for the factor L in a; b becomes x."""
-    forward(a, 0, n, b)
+    forward(a, FIRST, n, b)
     backward(a, n, b)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@sum_kernel
 def substitute_both(a, n, b, c):
     """Solve L L' x = b and L L' x = c in one pass over the factor."""
     for i in range(n):

@@ -1,169 +1,161 @@
 """Incumbents: greedy buying, swaps, and rounding of a relaxation."""
 
 import math
+from typing import NamedTuple
 
-from numba import njit
+import numpy as np
 
-from .cholesky import factorise, forward
-from .fit import MODEL, PREDICTOR, ROWS, fit_columns, hessian_rows
-from .gram import cross_products, curvature_of, weigh_column
-from .layout import BEST_INTERCEPT, FREE, IN, OUT, UPPER, columns_in, linear_predictor
-from .oracle import price_now, remaining_limits
+from .cholesky import FIRST, factorise, forward
+from .fit import COARSE, FINE, Start, start_from_rows
+from .hessian import fill_hessian, list_columns
+from .incumbent import try_selection
+from .layout import FREE, IN, OUT, copy, linear_predictor
+from .oracle import NOTHING, price_now
 from .point import column_slopes
+from .product import cross_products, curvature_of, weigh_column
+from .reference import inlined, kernel
+from .room import forbid_unaffordable
 from .rows import dot, total_of
 
-# Relative accuracy of fits that may be the answer, and of those on the way to one.
-FINE, COARSE = 1e-10, 1e-3
 _GREEDY = 1e-2
 _CLOSE_LOOKS = 8
 
 
-@njit(cache=True, error_model="numpy")
-def fit_status(data, work, status, theta0, cutoff, tolerance, known):
-    """Fit the bought predictors, see `fit_columns`, and keep the model if it is best.
+class Heuristic(NamedTuple):
+    """Selections on the way to an incumbent."""
 
-    Returns (intercept, objective, bound).
-    """
-    n = columns_in(data.start, status, work.theta, work.columns)
-    theta0, objective, bound = fit_columns(data, work, n, theta0, cutoff, tolerance, known)
-    if objective < work.scalar[UPPER]:
-        work.scalar[UPPER] = objective
-        work.scalar[BEST_INTERCEPT] = theta0
-        work.theta_best[:] = work.theta
-        for g in range(status.size):
-            work.status_best[g] = IN if status[g] == IN else OUT
-    return theta0, objective, bound
+    trial: np.ndarray  # (n_predictors,) what is bought
+    held: np.ndarray  # (n_predictors,) the incumbent that swaps start from
+    gain: np.ndarray  # (n_predictors,) first estimate of what a purchase gains
 
 
-@njit(cache=True, error_model="numpy")
-def round_relaxation(data, limits, work, status, theta0):
+@inlined
+def round_relaxation(data, limits, relaxation, fit, heuristic, incumbent, status):
     """Buy by descending z, ties by v, what is affordable, and fit it."""
-    trial = work.status_trial
-    trial[:] = status
+    trial, z, v = heuristic.trial, relaxation.z, relaxation.values.v
+    copy(trial, status)
     while True:
-        left, count = remaining_limits(limits, trial)
+        n_free, _, _ = forbid_unaffordable(limits, trial)
+        if n_free == 0:
+            break
         best = -1
         for g in range(trial.size):
-            if trial[g] == FREE:
-                if count <= 0 or price_now(limits, trial, g) > left:
-                    trial[g] = OUT
-                elif (
-                    best < 0
-                    or work.z[g] > work.z[best]
-                    or (work.z[g] == work.z[best] and work.v[g] > work.v[best])
-                ):
-                    best = g
-        if best < 0:
-            break
+            if trial[g] == FREE and (
+                best < 0 or z[g] > z[best] or (z[g] == z[best] and v[g] > v[best])
+            ):
+                best = g
         trial[best] = IN
-    if not _is_best(trial, work.status_best):
-        fit_status(data, work, trial, theta0, math.inf, FINE, ROWS)
+    if not _is_same(trial, incumbent.status):
+        start_from_rows(fit, relaxation.rows)
+        try_selection(data, fit, incumbent, trial, 0.0, math.inf, FINE, Start.ROWS)
 
 
-@njit(cache=True, error_model="numpy")
-def _is_best(status, best):
+@kernel
+def _is_same(status, other):
     for g in range(status.size):
-        if (status[g] == IN) != (best[g] == IN):
+        if (status[g] == IN) != (other[g] == IN):
             return False
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def buy_greedily(data, limits, work, status, theta0):
+@kernel
+def buy_greedily(data, limits, fit, heuristic, incumbent, status, theta0):
     """Extend the bought predictors one by one, each time by the largest gain per price, and fit.
 
-    work.theta and theta0 are a fitted model of what is bought, to which the rows in work belong;
-    status ends with no free predictor.
+    fit holds a fitted model of what is bought, of intercept theta0; status ends with no free
+    predictor.
     """
-    while True:
-        left, count = remaining_limits(limits, status)
-        n_free = 0
-        for g in range(status.size):
-            if status[g] == FREE:
-                if count <= 0 or price_now(limits, status, g) > left:
-                    status[g] = OUT
-                else:
-                    n_free += 1
-        if n_free == 0:
-            fit_status(data, work, status, theta0, math.inf, FINE, MODEL)
-            return
-        status[_most_promising(data, limits, work, status)] = IN
-        theta0, _, _ = fit_status(data, work, status, theta0, math.inf, _GREEDY, MODEL)
+    n_free, _, _ = forbid_unaffordable(limits, status)
+    while n_free > 0:
+        status[_most_promising(data, limits, fit, heuristic.gain, status)] = IN
+        theta0, _, _ = try_selection(
+            data, fit, incumbent, status, theta0, math.inf, _GREEDY, Start.MODEL
+        )
+        n_free, _, _ = forbid_unaffordable(limits, status)
+    try_selection(data, fit, incumbent, status, theta0, math.inf, FINE, Start.MODEL)
 
 
-@njit(cache=True, error_model="numpy")
-def _most_promising(data, limits, work, status):
+@kernel
+def _most_promising(data, limits, fit, gain, status):
     """The free predictor whose Newton decrement, given the bought ones, is largest per price.
 
-    Expects work.q and work.d of the fitted model.
+    Expects the rows of the fitted model.
     """
-    n = columns_in(data.start, status, work.theta, work.columns)
-    total = total_of(work.d)
-    hessian_rows(data, work, 0, n, total)
-    conditional = factorise(work.hessian, 0, n)
-    # A first score ignores what the bought columns explain; only the best are looked at closely.
+    q, d = fit.rows.q, fit.rows.d
+    total = total_of(d)
+    n = list_columns(data, status, fit.hessian.columns)
+    fill_hessian(data, fit.hessian, d, FIRST, n, total)
+    conditional = n > 0 and factorise(fit.hessian.matrix, FIRST, n)
+    # A first estimate ignores what the bought columns explain; only the best are looked at closely.
     for g in range(status.size):
-        work.gain[g] = 0.0
+        gain[g] = 0.0
         if status[g] == FREE:
-            gain = 0.0
+            decrement = 0.0
             for j in range(data.start[g], data.start[g + 1]):
-                positive, negative = column_slopes(data.X, j, work.q, data.n_positive)
-                curvature = curvature_of(data.X, j, work.d, data.n_positive, total)
-                gain += (positive + negative) ** 2 / (curvature + data.ridge)
+                positive, negative = column_slopes(data, j, q)
+                curvature = curvature_of(data, j, d, total)
+                decrement += (positive + negative) ** 2 / (curvature + data.ridge)
             price = price_now(limits, status, g) if limits.has_budget else 1.0
-            work.gain[g] = gain / price if price > 0.0 else math.inf
-    best, best_score = -1, -1.0
+            gain[g] = decrement / price if price > 0.0 else math.inf
+    best, best_gain = -1, -1.0
     for _ in range(_CLOSE_LOOKS):
-        pick = -1
+        pick = NOTHING
         for g in range(status.size):
-            if status[g] == FREE and work.gain[g] >= 0.0:
-                if pick < 0 or work.gain[g] > work.gain[pick]:
-                    pick = g
+            if status[g] == FREE and gain[g] >= 0.0 and (pick < 0 or gain[g] > gain[pick]):
+                pick = g
         if pick < 0:
             break
-        score = work.gain[pick]
-        if conditional and n > 0:
-            plain, refined = 0.0, 0.0
-            for j in range(data.start[pick], data.start[pick + 1]):
-                positive, negative = column_slopes(data.X, j, work.q, data.n_positive)
-                shift = weigh_column(data.X, j, work.d, data.n_positive, work.scratch)
-                curvature = dot(work.scratch, data.X[j]) - shift * shift / total
-                plain += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
-                cross_products(data.X, work.scratch, work.columns, n, work.step)
-                for i in range(n):
-                    work.step[i] -= shift * work.mean[i]
-                forward(work.hessian, 0, n, work.step)
-                for i in range(n):
-                    curvature -= work.step[i] * work.step[i]
-                refined += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
-            score *= refined / plain if plain > 0.0 else 1.0
-        if score > best_score:
-            best, best_score = pick, score
-        work.gain[pick] = -1.0
+        refined = gain[pick]
+        if conditional:
+            refined *= _share_not_explained(data, fit, n, pick, total)
+        if refined > best_gain:
+            best, best_gain = pick, refined
+        gain[pick] = -1.0
     return best
 
 
-@njit(cache=True, error_model="numpy")
-def swap(data, limits, work, root):
+@kernel
+def _share_not_explained(data, fit, n, g, total):
+    """Newton decrement of predictor g given the n bought columns, relative to it without them."""
+    hessian, q, d = fit.hessian, fit.rows.q, fit.rows.d
+    step, weighted = hessian.step, hessian.weighted
+    alone, given = 0.0, 0.0
+    for j in range(data.start[g], data.start[g + 1]):
+        positive, negative = column_slopes(data, j, q)
+        shift = weigh_column(data, j, d, weighted)
+        curvature = dot(weighted, data.X[j]) - shift * shift / total
+        alone += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+        cross_products(data.X, weighted, hessian.columns, n, step)
+        for i in range(n):
+            step[i] -= shift * hessian.mean[i]
+        forward(hessian.matrix, FIRST, n, step)
+        for i in range(n):
+            curvature -= step[i] * step[i]
+        given += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+    return given / alone if alone > 0.0 else 1.0
+
+
+@inlined
+def swap(data, limits, fit, heuristic, incumbent, root):
     """Drop each predictor of the incumbent in turn and buy greedily instead, while that helps."""
+    held, trial = heuristic.held, heuristic.trial
     improved = True
     while improved:
         improved = False
-        upper = work.scalar[UPPER]
-        held = work.status_trial
-        held[:] = work.status_best
+        objective = incumbent.score.objective
+        copy(held, incumbent.status)
         for dropped in range(held.size):
             if held[dropped] != IN or root[dropped] == IN:
                 continue
-            trial = work.status_swap
             for g in range(held.size):
                 trial[g] = IN if held[g] == IN else root[g]
             trial[dropped] = OUT
-            work.theta[:] = work.theta_best
-            theta0 = work.scalar[BEST_INTERCEPT]
-            linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, _, _ = fit_status(data, work, trial, theta0, math.inf, COARSE, PREDICTOR)
-            buy_greedily(data, limits, work, trial, theta0)
-            if work.scalar[UPPER] < upper * (1.0 - 1e-12):
+            theta0 = incumbent.score.intercept
+            linear_predictor(data, incumbent.theta, theta0, fit.rows.u)
+            theta0, _, _ = try_selection(
+                data, fit, incumbent, trial, theta0, math.inf, COARSE, Start.PREDICTOR
+            )
+            buy_greedily(data, limits, fit, heuristic, incumbent, trial, theta0)
+            if incumbent.score.objective < objective * (1.0 - 1e-12):
                 improved = True
                 break

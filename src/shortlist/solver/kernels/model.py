@@ -6,12 +6,15 @@ ridge/2 t^2. mu is moved to where the budget is just spent.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from .cholesky import factorise, substitute_both
-from .layout import FREE, GRAM_SIZE, IN, OUT, norm_of
+from .cholesky import FIRST, factorise, substitute_both
+from .gram import Gram
+from .layout import FREE, IN, OUT, norm_of
+from .reference import kernel
+from .sort import sort_by
 
 ZERO, LINEAR, QUADRATIC = 0, 1, 2
 _MAX_CORRECTIONS = 60
@@ -25,13 +28,40 @@ _ZONE_TOLERANCE = 1e-9
 _NEGLIGIBLE = 1e-10
 
 
-@njit(cache=True, error_model="numpy")
-def multiplier_of(start, ridge, status, price, theta, budget, z):
+class System(NamedTuple):
+    """The linear system of the active columns."""
+
+    active: np.ndarray  # (n_model,) the place in the Gram matrix of each row
+    matrix: np.ndarray  # (n_model, n_model) then its factor
+    solution: np.ndarray  # (n_model,)
+    response: np.ndarray  # (n_model,) what the solution loses per unit of sqrt(mu)
+
+
+class Model(NamedTuple):
+    """The quadratic model around a point, its penalty and its active set."""
+
+    gram: Gram
+    theta: np.ndarray  # (n_columns,) the point, then the minimiser
+    gradient: np.ndarray  # (n_columns,) of the loss at the point
+    price: np.ndarray  # (n_predictors,)
+    root_price: np.ndarray  # (n_predictors,) sqrt(2 ridge price)
+    zone: np.ndarray  # (n_predictors,) of the penalty
+    chain: np.ndarray  # (n_predictors,) active predictors, steadiest first
+    entry: np.ndarray  # (n_predictors,) sqrt(mu) below which a predictor becomes active
+    linear: np.ndarray  # (n_model,) linear term, by place in the Gram matrix
+    slope: np.ndarray  # (n_model,) downhill slope, by place in the Gram matrix
+    system: System
+
+
+@kernel
+def multiplier_of(data, model, status, budget, z):
     """Return the mu at which theta spends the budget, 0 if it cannot; fills z.
 
     z_g = min(1, ||theta_g|| sqrt(ridge / (2 mu c_g))) for the free predictors. With
     s = 1 / sqrt(mu) their spending is concave and piecewise linear in s: Newton from the left.
     """
+    start, theta, price = data.start, model.theta, model.price
+    price = price
     total = 0.0
     slope = 0.0
     for g in range(status.size):
@@ -40,7 +70,7 @@ def multiplier_of(start, ridge, status, price, theta, budget, z):
             z[g] = 0.0
             if size > 0.0:
                 c = price[g]
-                z[g] = size * math.sqrt(0.5 * ridge / c) if c > 0.0 else math.inf
+                z[g] = size * math.sqrt(0.5 * data.ridge / c) if c > 0.0 else math.inf
                 total += c
                 slope += c * z[g] if c > 0.0 else 0.0
         else:
@@ -69,12 +99,12 @@ def multiplier_of(start, ridge, status, price, theta, budget, z):
     return 1.0 / (s * s)
 
 
-@njit(cache=True, error_model="numpy")
-def minimise_model(data, work, status, budget, mu, mismatch):
-    """Minimise the quadratic model around work.theta over the working set; return mu.
+@kernel
+def minimise_model(data, model, status, budget, mu, mismatch):
+    """Minimise the quadratic model around model.theta over the working set; return mu.
 
-    On entry work.theta is the expansion point, whose gradient is in work.gradient; columns of
-    forbidden predictors may be nonzero there and end at 0. On exit work.theta is the minimiser.
+    On entry model.theta is the expansion point, whose gradient is in model.gradient; columns of
+    forbidden predictors may be nonzero there and end at 0. On exit model.theta is the minimiser.
 
     Each predictor is in a zone of its penalty: zero, linear or quadratic. For given zones and
     directions u_g of the linear ones, theta = K^-1 b - sqrt(mu) K^-1 (sqrt(2 ridge c) u) is linear
@@ -82,166 +112,175 @@ def minimise_model(data, work, status, budget, mu, mismatch):
     both. The zones are corrected until they are consistent. Predictors that are likely to change
     zone stand last, so that most of the factor can be kept.
     """
-    n = work.counter[GRAM_SIZE]
-    theta = work.theta
-    _linear_term(work, n, mismatch)
+    solution, response = model.system.solution, model.system.response
+    n = model.gram.now.n_columns
+    _linear_term(model, n, mismatch)
     root = math.sqrt(mu)
-    n_chain = _first_zones(data, work, status, n, root)
-    n_kept = 0  # rows of the factor that are still right
+    n_chain = _first_zones(data, model, status, n, root)
+    n_kept = FIRST  # rows of the factor that are still right
     for trial in range(_MAX_CORRECTIONS):
         # 1. Factorise, and solve for the fixed part and the part that grows with sqrt(mu).
-        n_active = _fill_system(data, work, n_chain, n_kept, root)
-        if n_active > work.system.shape[0] or not factorise(work.system, n_kept, n_active):
+        n_active = _fill_system(data, model, n_chain, n_kept, root)
+        if n_active > model.system.matrix.shape[0] or not factorise(
+            model.system.matrix, n_kept, n_active
+        ):
             break
-        substitute_both(work.system, n_active, work.solution, work.response)
+        substitute_both(model.system.matrix, n_active, solution, response)
         # 2. The multiplier that spends the budget.
         old_root = root
-        root, left, settled = _spend(data, work, status, n_chain, budget, root)
+        root, left, settled = _spend(data, model, status, n_chain, budget, root)
         for r in range(n_active):
-            work.solution[r] -= root * work.response[r]
+            solution[r] -= root * response[r]
         if trial >= _FREE_CORRECTIONS:
-            share = _first_zero(data, work, n_chain)
+            share = _first_zero(data, model, n_chain)
             if share < 1.0:
                 settled = False
                 root = old_root + share * (root - old_root)
                 for r in range(n_active):
-                    t = theta[work.member[work.active[r]]]
-                    work.solution[r] = t + share * (work.solution[r] - t)
+                    t = model.theta[model.gram.member[model.system.active[r]]]
+                    solution[r] = t + share * (solution[r] - t)
         # 3. Correct the zones of the active predictors.
-        n_chain, n_kept, corrected = _correct_zones(data, work, status, n_chain, root)
+        n_chain, n_kept, corrected = _correct_zones(data, model, status, n_chain, root)
         # 4. Activate what is worth more than its price.
-        strongest_root = _slopes(data, work, status, n, n_chain)
+        strongest_root = _slopes(data, model, status, n, n_chain)
         # Many at a time at first; then one by one, as more columns than rows would be dependent.
         room = max(n_chain, _FEWEST_ACTIVATED) if trial < _FREE_CORRECTIONS else 1
         if not corrected:
             if strongest_root > root * (1.0 + 1e-9):
-                n_chain = _activate(data, work, status, n_chain, root, room)
+                n_chain = _activate(data, model, status, n_chain, root, room)
                 corrected = True
             elif settled and left > 1e-9 * budget and strongest_root > 0.0:
                 # Nothing is in the linear zone and money is left: mu falls to the next entry.
                 root = strongest_root * (1.0 - 1e-6)
-                n_chain = _activate(data, work, status, n_chain, root, room)
+                n_chain = _activate(data, model, status, n_chain, root, room)
                 corrected = True
         if settled and not corrected:
             break
     return root * root
 
 
-# The steps of the loop above, inlined: passing the scratch space costs more than most of them.
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def _linear_term(work, n, mismatch):
-    """Fill work.linear with b = H theta - gradient, the linear term of the model."""
-    b = work.linear
+@kernel
+def _linear_term(model, n, mismatch):
+    """Fill model.linear with b = H theta - gradient, the linear term of the model."""
+    theta, linear, matrix = model.theta, model.linear, model.gram.matrix
+    member = model.gram.member
     for i in range(n):
-        b[i] = mismatch * work.gram_mean[i] - work.gradient[work.member[i]]
+        linear[i] = mismatch * model.gram.mean[i] - model.gradient[member[i]]
     for k in range(n):
-        t = work.theta[work.member[k]]
+        t = theta[member[k]]
         if t != 0.0:
-            row = work.gram[k]
+            row = matrix[k]
             for i in range(n):
-                b[i] += t * row[i]
+                linear[i] += t * row[i]
 
 
-@njit(cache=True, error_model="numpy")
-def _first_zones(data, work, status, n, root):
+@kernel
+def _first_zones(data, model, status, n, root):
     """Zones of the expansion point; list the active predictors, steadiest first."""
-    ridge = data.ridge
+    start, ridge, theta, price = data.start, data.ridge, model.theta, model.price
+    root_price, zone, chain = model.root_price, model.zone, model.chain
+    member = model.gram.member
     n_chain = 0
     steadiness = np.empty(n)
     i = 0
     while i < n:
-        g = data.owner[work.member[i]]
-        first, last = data.start[g], data.start[g + 1]
+        g = data.owner[member[i]]
+        first, last = start[g], start[g + 1]
         i += last - first
-        work.root_price[g] = math.sqrt(2.0 * ridge * work.price[g])
-        size = norm_of(data.start, work.theta, g)
-        work.zone[g] = ZERO
+        root_price[g] = math.sqrt(2.0 * ridge * price[g])
+        size = norm_of(start, theta, g)
+        zone[g] = ZERO
         if status[g] == OUT or (
-            status[g] == FREE and ridge * size < _NEGLIGIBLE * root * work.root_price[g]
+            status[g] == FREE and ridge * size < _NEGLIGIBLE * root * root_price[g]
         ):
             for k in range(first, last):
-                work.theta[k] = 0.0
+                theta[k] = 0.0
         elif status[g] == IN:
-            work.zone[g] = QUADRATIC
+            zone[g] = QUADRATIC
             size = math.inf
         elif size > 0.0:
-            work.zone[g] = QUADRATIC if ridge * size >= root * work.root_price[g] else LINEAR
-        if work.zone[g] != ZERO:
-            steady = size / (1e-300 + work.root_price[g])
+            zone[g] = QUADRATIC if ridge * size >= root * root_price[g] else LINEAR
+        if zone[g] != ZERO:
+            steady = size / (1e-300 + root_price[g])
             c = n_chain
             while c > 0 and steadiness[c - 1] < steady:
                 steadiness[c] = steadiness[c - 1]
-                work.chain[c] = work.chain[c - 1]
+                chain[c] = chain[c - 1]
                 c -= 1
             steadiness[c] = steady
-            work.chain[c] = g
+            chain[c] = g
             n_chain += 1
     return n_chain
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _fill_system(data, work, n_chain, n_kept, root):
+@kernel
+def _fill_system(data, model, n_chain, n_kept, root):
     """Write rows n_kept and later of K, and both right-hand sides; return the number of rows."""
-    a, active = work.system, work.active
+    start, theta, root_price, zone = data.start, model.theta, model.root_price, model.zone
+    chain, linear, matrix = model.chain, model.linear, model.gram.matrix
+    position, solution = model.gram.position, model.system.solution
+    response = model.system.response
+    a, active = model.system.matrix, model.system.active
     n_active = 0
     for c in range(n_chain):
-        g = work.chain[c]
-        first, last = data.start[g], data.start[g + 1]
+        g = chain[c]
+        first, last = start[g], start[g + 1]
         if n_active + last - first > a.shape[0]:
             return a.shape[0] + 1
-        linear = work.zone[g] == LINEAR
-        size = norm_of(data.start, work.theta, g)
+        is_linear = zone[g] == LINEAR
+        size = norm_of(start, theta, g)
         for j in range(first, last):
             r = n_active
             n_active += 1
-            active[r] = work.position[j]
-            work.solution[r] = work.linear[active[r]]
-            work.response[r] = work.root_price[g] * work.theta[j] / size if linear else 0.0
+            active[r] = position[j]
+            solution[r] = linear[active[r]]
+            response[r] = root_price[g] * theta[j] / size if is_linear else 0.0
             if r >= n_kept:
-                source, row = work.gram[active[r]], a[r]
+                source, row = matrix[active[r]], a[r]
                 for k in range(r + 1):
                     row[k] = source[active[k]]
                 row[r] += 1e-11 * row[r]
-                if not linear:
+                if not is_linear:
                     row[r] += data.ridge
                 elif last - first > 1:
                     # Curvature of the norm: only across its direction.
-                    weight = root * work.root_price[g] / size
+                    weight = root * root_price[g] / size
                     row[r] += weight
                     for k in range(first, j + 1):
-                        row[r - (j - k)] -= weight * work.theta[j] / size * work.theta[k] / size
+                        row[r - (j - k)] -= weight * theta[j] / size * theta[k] / size
     return n_active
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _spend(data, work, status, n_chain, budget, root):
+@kernel
+def _spend(data, model, status, n_chain, budget, root):
     """Return the sqrt(mu) that spends the budget, what is left of it, and whether it could be met.
 
     Something is left only if no predictor is in the linear zone.
     """
+    start, theta, price, root_price = data.start, model.theta, model.price, model.root_price
+    zone, chain, solution = model.zone, model.chain, model.system.solution
+    response = model.system.response
     left = budget
     fixed, grows = 0.0, 0.0
     any_linear = False
     weakest, weakest_root = -1, math.inf
     r = 0
     for c in range(n_chain):
-        g = work.chain[c]
-        first, last = data.start[g], data.start[g + 1]
-        if work.zone[g] == LINEAR:
+        g = chain[c]
+        first, last = start[g], start[g + 1]
+        if zone[g] == LINEAR:
             any_linear = True
-            scale = 0.5 * work.root_price[g] / norm_of(data.start, work.theta, g)
+            scale = 0.5 * root_price[g] / norm_of(start, theta, g)
             for j in range(first, last):
-                fixed += scale * work.theta[j] * work.solution[r + j - first]
-                grows += scale * work.theta[j] * work.response[r + j - first]
+                fixed += scale * theta[j] * solution[r + j - first]
+                grows += scale * theta[j] * response[r + j - first]
         elif status[g] == FREE:
-            left -= work.price[g]
+            left -= price[g]
             size = 0.0
             for j in range(first, last):
-                size += work.solution[r + j - first] ** 2
-            if work.root_price[g] > 0.0:
-                entry = data.ridge * math.sqrt(size) / work.root_price[g]
+                size += solution[r + j - first] ** 2
+            if root_price[g] > 0.0:
+                entry = data.ridge * math.sqrt(size) / root_price[g]
                 if entry < weakest_root:
                     weakest, weakest_root = g, entry
         r += last - first
@@ -261,133 +300,142 @@ def _spend(data, work, status, n_chain, budget, root):
     return root, left, settled
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _first_zero(data, work, n_chain):
+@kernel
+def _first_zero(data, model, n_chain):
     """The share of the step at which the first linear predictor reaches zero, at most 1."""
+    start, theta, zone, chain = data.start, model.theta, model.zone, model.chain
+    solution = model.system.solution
     share = 1.0
     r = 0
     for c in range(n_chain):
-        g = work.chain[c]
-        first, last = data.start[g], data.start[g + 1]
-        if work.zone[g] == LINEAR:
+        g = chain[c]
+        first, last = start[g], start[g + 1]
+        if zone[g] == LINEAR:
             along, size = 0.0, 0.0
             for j in range(first, last):
-                along += work.solution[r + j - first] * work.theta[j]
-                size += work.theta[j] * work.theta[j]
+                along += solution[r + j - first] * theta[j]
+                size += theta[j] * theta[j]
             if along < 0.0:
                 share = min(share, size / (size - along) * (1.0 + 1e-9))
         r += last - first
     return share
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _correct_zones(data, work, status, n_chain, root):
+@kernel
+def _correct_zones(data, model, status, n_chain, root):
     """Adopt the solution and move predictors to the zones it is in.
 
     Returns the length of the list, the number of rows of the factor that stay right, and whether
     any zone changed.
     """
+    start, theta, root_price, zone = data.start, model.theta, model.root_price, model.zone
+    chain, solution = model.chain, model.system.solution
     corrected = False
     n_left = 0
     r = 0
     n_kept = -1
     for c in range(n_chain):
-        g = work.chain[c]
-        first, last = data.start[g], data.start[g + 1]
+        g = chain[c]
+        first, last = start[g], start[g + 1]
         along, size = 0.0, 0.0
         for j in range(first, last):
-            t = work.solution[r + j - first]
-            along += t * work.theta[j]
+            t = solution[r + j - first]
+            along += t * theta[j]
             size += t * t
         size = math.sqrt(size)
         changed = False
         if status[g] == FREE:
             # The penalty is smooth where the zones meet: a tolerance there keeps rounding from
             # sending a predictor to and fro.
-            ratio = data.ridge * size / (1e-300 + root * work.root_price[g])
-            if work.zone[g] == LINEAR:
+            ratio = data.ridge * size / (1e-300 + root * root_price[g])
+            if zone[g] == LINEAR:
                 if not along > 0.0 or ratio < _NEGLIGIBLE:
-                    work.zone[g] = ZERO
+                    zone[g] = ZERO
                     changed = True
                 elif ratio > 1.0 + _ZONE_TOLERANCE:
-                    work.zone[g] = QUADRATIC
+                    zone[g] = QUADRATIC
                     changed = True
                 elif last - first > 1:
-                    changed = along < (1.0 - 1e-7) * size * norm_of(data.start, work.theta, g)
+                    changed = along < (1.0 - 1e-7) * size * norm_of(start, theta, g)
                     if n_kept < 0:
                         n_kept = r
             elif ratio < 1.0 - _ZONE_TOLERANCE:
-                work.zone[g] = LINEAR
+                zone[g] = LINEAR
                 changed = True
         if changed:
             corrected = True
             if n_kept < 0:
                 n_kept = r
         for j in range(first, last):
-            work.theta[j] = 0.0 if work.zone[g] == ZERO else work.solution[r + j - first]
-        if work.zone[g] != ZERO:
-            work.chain[n_left] = g
+            theta[j] = 0.0 if zone[g] == ZERO else solution[r + j - first]
+        if zone[g] != ZERO:
+            chain[n_left] = g
             n_left += 1
         r += last - first
     return n_left, r if n_kept < 0 else n_kept, corrected
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _slopes(data, work, status, n, n_chain):
+@kernel
+def _slopes(data, model, status, n, n_chain):
     """Fill the model's downhill slopes and where each zero predictor enters; return the first."""
-    slope = work.slope
+    start, theta, root_price, zone = data.start, model.theta, model.root_price, model.zone
+    chain, entry, linear, slope = model.chain, model.entry, model.linear, model.slope
+    matrix, member, position = model.gram.matrix, model.gram.member, model.gram.position
     for i in range(n):
-        slope[i] = work.linear[i]
+        slope[i] = linear[i]
     for c in range(n_chain):
-        for j in range(data.start[work.chain[c]], data.start[work.chain[c] + 1]):
-            t = work.theta[j]
-            row = work.gram[work.position[j]]
+        for j in range(start[chain[c]], start[chain[c] + 1]):
+            t = theta[j]
+            row = matrix[position[j]]
             for i in range(n):
                 slope[i] -= t * row[i]
     strongest_root = 0.0
     i = 0
     while i < n:
-        g = data.owner[work.member[i]]
+        g = data.owner[member[i]]
         size = 0.0
-        for _ in range(data.start[g], data.start[g + 1]):
+        for _ in range(start[g], start[g + 1]):
             size += slope[i] * slope[i]
             i += 1
-        if work.zone[g] == ZERO and status[g] == FREE:
-            work.entry[g] = math.sqrt(size) / (1e-300 + work.root_price[g])
-            strongest_root = max(strongest_root, work.entry[g])
+        if zone[g] == ZERO and status[g] == FREE:
+            entry[g] = math.sqrt(size) / (1e-300 + root_price[g])
+            strongest_root = max(strongest_root, entry[g])
     return strongest_root
 
 
-@njit(cache=True, error_model="numpy")
-def _activate(data, work, status, n_chain, root, room):
+@kernel
+def _activate(data, model, status, n_chain, root, room):
     """Move zero predictors that enter above root into the linear zone, a little way along.
 
     At most `room` of them, strongest first.
     """
+    start, owner, theta, zone = data.start, data.owner, model.theta, model.zone
+    chain, entry, slope, matrix = model.chain, model.entry, model.slope, model.gram.matrix
+    member = model.gram.member
+    above = np.empty(status.size, np.int64)
+    n_above = np.int64(0)  # a plain 0 would be a type of its own
+    for i in range(model.gram.now.n_columns):
+        g = owner[member[i]]
+        if member[i] == start[g] and zone[g] == ZERO and status[g] == FREE and entry[g] > root:
+            above[n_above] = g
+            n_above += 1
     threshold = root
-    above = np.empty(status.size)
-    n_above = 0
-    for i in range(work.counter[GRAM_SIZE]):
-        g = data.owner[work.member[i]]
-        if work.member[i] == data.start[g] and work.zone[g] == ZERO and status[g] == FREE:
-            if work.entry[g] > root:
-                above[n_above] = work.entry[g]
-                n_above += 1
     if n_above > room:
-        threshold = np.sort(above[:n_above])[n_above - room - 1]
+        sort_by(entry, above, n_above)
+        threshold = entry[above[n_above - room - 1]]
     i = 0
-    while i < work.counter[GRAM_SIZE]:
-        g = data.owner[work.member[i]]
-        first, last = data.start[g], data.start[g + 1]
-        if work.zone[g] == ZERO and status[g] == FREE and work.entry[g] > threshold:
-            work.zone[g] = LINEAR
-            work.chain[n_chain] = g
+    while i < model.gram.now.n_columns:
+        g = owner[member[i]]
+        first, last = start[g], start[g + 1]
+        if zone[g] == ZERO and status[g] == FREE and entry[g] > threshold:
+            zone[g] = LINEAR
+            chain[n_chain] = g
             n_chain += 1
             curvature = data.ridge
             for k in range(last - first):
-                curvature += work.gram[i + k, i + k]
-            gain = max(1.0 - root / work.entry[g], 1e-9)
+                curvature += matrix[i + k, i + k]
+            gain = max(1.0 - root / entry[g], 1e-9)
             for k in range(last - first):
-                work.theta[first + k] = gain * work.slope[i + k] / curvature
+                theta[first + k] = gain * slope[i + k] / curvature
         i += last - first
     return n_chain

@@ -1,19 +1,45 @@
 """The selection oracle: max sum of v over the affordable ways to complete a node.
 
-`complete` returns an upper bound on max { sum z_g v_g : z in Z(node) } over the free
-predictors, and on demand the same with each free predictor g forced in (`value_in[g]`) or out
+`complete` returns an upper bound on max { sum z_g v_g : z in Z(node) } over the free predictors;
+`complete_forced` fills the same with each free predictor g forced in (`value_in[g]`) or out
 (`value_out[g]`). An upper bound is enough for validity; the top-k rule and the table are exact.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
 
 from .layout import FREE, IN
+from .reference import kernel
 
 _TABLE_CELLS = 30_000
+NOTHING = np.int64(-1)  # no predictor
 
 
-@njit(cache=True, error_model="numpy")
+class Limits(NamedTuple):
+    """What is affordable, in the units of `Constraints`."""
+
+    cost: np.ndarray  # (n_predictors,)
+    fee: np.ndarray  # (n_fees,)
+    pays: np.ndarray  # (n_fees, n_predictors) bool: buying this predictor incurs this fee
+    charged: np.ndarray  # (n_predictors,) the one fee that the oracle charges, or -1
+    order: np.ndarray  # (n_predictors,) predictors sorted by that fee
+    budget: float
+    max_features: int
+    integral: bool
+    has_budget: bool
+
+
+class Values(NamedTuple):
+    """What each predictor is worth to a dual point, and what the node is with it forced."""
+
+    v: np.ndarray  # (n_predictors,)
+    value_in: np.ndarray  # (n_predictors,)
+    value_out: np.ndarray  # (n_predictors,)
+    ranked: np.ndarray  # (n_predictors + 1,) the largest v
+
+
+@kernel
 def remaining_limits(limits, status):
     """Return (budget left, number of predictors left to buy) after what the node has bought."""
     left = limits.budget
@@ -28,7 +54,7 @@ def remaining_limits(limits, status):
     return left, count
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_paid(limits, status, f):
     """Whether some bought predictor already pays fee f."""
     for g in range(status.size):
@@ -37,7 +63,7 @@ def is_paid(limits, status, f):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def price_now(limits, status, g):
     """Price of predictor g at this node: its cost and the fees that are not yet paid."""
     price = limits.cost[g]
@@ -47,27 +73,45 @@ def price_now(limits, status, g):
     return price
 
 
-@njit(cache=True, error_model="numpy")
-def complete(limits, work, status, left, count, forced):
-    """Return the value; if `forced`, fill work.value_in and value_out of the free predictors."""
-    value = _most_valuable(work.v, work.ranked, status, count)
-    if forced:
-        _force_most_valuable(work, status, count, value)
+@kernel
+def complete(limits, values, status, left, count):
+    """Return the largest value of a completion."""
+    value = _most_valuable(values, status, count)
     if limits.has_budget:
-        n_free = 0
-        for g in range(status.size):
-            if status[g] == FREE:
-                n_free += 1
-        if limits.integral and n_free * (left + 1.0) <= _TABLE_CELLS:
-            value = min(value, _knapsack_table(limits, work, status, int(left), forced))
+        if _has_table(limits, status, left):
+            value = min(value, _best_in_table(limits, values, status, int(left)))
         else:
-            value = min(value, _priced_knapsack(limits, work, status, left))
+            mu, worth = _best_multiplier(limits, values, status, left)
+            value = min(value, _priced_value(limits, values, status, left, mu, worth))
     return value
 
 
-@njit(cache=True, error_model="numpy")
-def _most_valuable(v, ranked, status, count):
+@kernel
+def complete_forced(limits, values, status, left, count):
+    """Fill value_in and value_out of the free predictors."""
+    value = _most_valuable(values, status, count)
+    _force_most_valuable(values, status, count, value)
+    if limits.has_budget:
+        if _has_table(limits, status, left):
+            _force_in_table(limits, values, status, int(left))
+        else:
+            _force_priced(limits, values, status, left)
+
+
+@kernel
+def _has_table(limits, status, left):
+    """Whether a knapsack table is exact and small enough."""
+    n_free = 0
+    for g in range(status.size):
+        if status[g] == FREE:
+            n_free += 1
+    return limits.integral and n_free * (left + 1.0) <= _TABLE_CELLS
+
+
+@kernel
+def _most_valuable(values, status, count):
     """Top-k: ignores the budget. Leaves the count + 1 largest v in ranked, largest first."""
+    v, ranked = values.v, values.ranked
     n = 0
     for g in range(status.size):
         if status[g] == FREE and (n <= count or v[g] > ranked[count]):
@@ -85,38 +129,27 @@ def _most_valuable(v, ranked, status, count):
     return total
 
 
-@njit(cache=True, error_model="numpy")
-def _force_most_valuable(work, status, count, total):
-    """The same with each free predictor forced; uses what _most_valuable left in work.ranked."""
-    last = work.ranked[count - 1]
-    following = work.ranked[count] if count < status.size else 0.0
+@kernel
+def _force_most_valuable(values, status, count, total):
+    """The same with each free predictor forced; uses what _most_valuable left in values.ranked."""
+    last = values.ranked[count - 1]
+    following = values.ranked[count] if count < status.size else 0.0
     for g in range(status.size):
         if status[g] == FREE:
-            if work.v[g] >= last:
-                work.value_in[g] = total
-                work.value_out[g] = total - work.v[g] + following
+            if values.v[g] >= last:
+                values.value_in[g] = total
+                values.value_out[g] = total - values.v[g] + following
             else:
-                work.value_in[g] = total - last + work.v[g]
-                work.value_out[g] = total
+                values.value_in[g] = total - last + values.v[g]
+                values.value_out[g] = total
 
 
-@njit(cache=True, error_model="numpy")
-def _knapsack_table(limits, work, status, budget, forced):
-    """Exact for whole-number prices. Fees: each group is entered with and without its fee.
-
-    before[i, 0 or 1, b] is the best value of the items before i at a price of at most b, with none
-    or some of the items of i's own fee group (whose fee is not yet charged); after[i] likewise
-    for the items after i.
-    """
-    n = 0
-    for g in range(status.size):
-        if status[g] == FREE:
-            n += 1
-    if n == 0:
-        return 0.0
-    items = np.empty(n, np.int64)
-    fees = np.empty(n, np.int64)
-    group = np.empty(n, np.int64)
+@kernel
+def _list_items(limits, status):
+    """Return the free predictors ordered by fee group, and the fee group and fee of each."""
+    items = np.empty(status.size, np.int64)
+    group = np.empty(status.size, np.int64)
+    fees = np.empty(status.size, np.int64)
     n = 0
     for g in limits.order:
         if status[g] == FREE:
@@ -126,32 +159,55 @@ def _knapsack_table(limits, work, status, budget, forced):
             group[n] = f if unpaid else -1
             fees[n] = int(limits.fee[f]) if unpaid else 0
             n += 1
-    width = budget + 1
-    before = np.empty((n + 1, 2, width))
+    return items[:n], group[:n], fees[:n]
+
+
+@kernel
+def _fill_table(limits, values, items, group, fees, budget):
+    """Exact for whole-number prices. Fees: each group is entered with and without its fee.
+
+    before[i, 0 or 1, b] is the best value of the items before i at a price of at most b, with none
+    or some of the items of i's own fee group (whose fee is not yet charged).
+    """
+    n = items.size
+    before = np.empty((n + 1, 2, budget + 1))
     before[0, 0, :] = 0.0
     before[0, 1, :] = -np.inf
     for i in range(n):
-        _add_item(before[i], before[i + 1], int(limits.cost[items[i]]), work.v[items[i]])
+        _add_item(before[i], before[i + 1], int(limits.cost[items[i]]), values.v[items[i]])
         if i + 1 == n or group[i + 1] != group[i]:
             _charge_fee(before[i + 1], fees[i])
-    total = max(before[n, 0, budget], before[n, 1, budget])
-    if not forced:
-        return total
-    after = np.empty((n + 1, 2, width))
+    return before
+
+
+@kernel
+def _best_in_table(limits, values, status, budget):
+    items, group, fees = _list_items(limits, status)
+    before = _fill_table(limits, values, items, group, fees, budget)
+    return max(before[items.size, 0, budget], before[items.size, 1, budget])
+
+
+@kernel
+def _force_in_table(limits, values, status, budget):
+    """The same with each free predictor forced: `after` is the table of the items after i."""
+    items, group, fees = _list_items(limits, status)
+    n = items.size
+    before = _fill_table(limits, values, items, group, fees, budget)
+    after = np.empty((n + 1, 2, budget + 1))
     after[n, 0, :] = 0.0
     after[n, 1, :] = -np.inf
     for i in range(n - 1, -1, -1):
         # after[i + 1] covers items i + 1 and later, seen from item i.
         if i + 1 < n and group[i + 1] != group[i]:
             _charge_fee(after[i + 1], fees[i + 1])
-        _add_item(after[i + 1], after[i], int(limits.cost[items[i]]), work.v[items[i]])
+        _add_item(after[i + 1], after[i], int(limits.cost[items[i]]), values.v[items[i]])
     for i in range(n):
         g = items[i]
         first, rest = before[i], after[i + 1]
         best_in, best_out = -np.inf, -np.inf
         room_in = budget - int(limits.cost[g]) - fees[i]
         room_fee = budget - fees[i]
-        for b in range(width):
+        for b in range(budget + 1):
             left0, left1 = first[0, b], first[1, b]
             if b <= room_in:
                 c = room_in - b
@@ -161,13 +217,12 @@ def _knapsack_table(limits, work, status, budget, forced):
                 c = room_fee - b
                 best_out = max(best_out, left0 + rest[1, c])
                 best_out = max(best_out, left1 + max(rest[0, c], rest[1, c]))
-        work.value_in[g] = min(work.value_in[g], best_in + work.v[g])
-        work.value_out[g] = min(work.value_out[g], best_out)
-    return total
+        values.value_in[g] = min(values.value_in[g], best_in + values.v[g])
+        values.value_out[g] = min(values.value_out[g], best_out)
 
 
-@njit(cache=True, error_model="numpy")
-def value_table(limits, work, status, budget, skipped):
+@kernel
+def value_table(limits, v, status, budget, skipped):
     """The best value for every whole amount up to the budget, without the predictor `skipped`.
 
     Each fee group is entered with its fee paid first.
@@ -189,13 +244,13 @@ def value_table(limits, work, status, budget, skipped):
             group = f
         cost = int(limits.cost[g])
         for b in range(budget, cost - 1, -1):
-            entered[b] = max(entered[b], entered[b - cost] + work.v[g])
+            entered[b] = max(entered[b], entered[b - cost] + v[g])
     for b in range(budget + 1):
         best[b] = max(best[b], entered[b])
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _add_item(old, new, price, value):
     width = old.shape[1]
     for b in range(width):
@@ -206,7 +261,7 @@ def _add_item(old, new, price, value):
         new[1, b] = some
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _charge_fee(layers, fee):
     """Close a fee group: layer 0 becomes the better of none, and some with the fee charged."""
     width = layers.shape[1]
@@ -216,36 +271,51 @@ def _charge_fee(layers, fee):
     layers[1, :] = -np.inf
 
 
-@njit(cache=True, error_model="numpy")
-def _priced_knapsack(limits, work, status, left):
-    """Upper bound for any real prices: the budget is priced at mu per unit, at the best mu.
+# Prices that are not whole numbers: with the budget priced at mu per unit, mu * left plus what each
+# predictor or fee group is worth above its price is an upper bound for every mu >= 0.
 
-    The bound mu * left + sum of what each predictor or fee group is worth above its price holds
-    for every mu >= 0 and is convex in mu; its minimiser is bracketed by bisection.
+
+@kernel
+def _best_multiplier(limits, values, status, left):
+    """Return the mu at which that bound, which is convex in mu, is least; found by bisection.
+
+    Also returns the worth of each fee group at that mu.
     """
     low, high = 0.0, 0.0
     for g in range(status.size):
         if status[g] == FREE and limits.cost[g] + _charged_fee(limits, status, g) > 0.0:
-            high = max(high, work.v[g] / (limits.cost[g] + _charged_fee(limits, status, g)))
+            high = max(high, values.v[g] / (limits.cost[g] + _charged_fee(limits, status, g)))
     worth = np.empty(limits.fee.size)
     for _ in range(50):
         mu = 0.5 * (low + high)
-        if _spending(limits, work, status, mu, worth) > left:
+        if _spending(limits, values, status, mu, worth) > left:
             low = mu
         else:
             high = mu
-    mu = high
-    _spending(limits, work, status, mu, worth)
+    _spending(limits, values, status, high, worth)
+    return high, worth
+
+
+@kernel
+def _priced_value(limits, values, status, left, mu, worth):
     total = mu * left
     for f in range(limits.fee.size):
         total += max(0.0, worth[f] - mu * limits.fee[f])
     for g in range(status.size):
         if status[g] == FREE and _charged_fee(limits, status, g) == 0.0:
-            total += max(0.0, work.v[g] - mu * limits.cost[g])
+            total += max(0.0, values.v[g] - mu * limits.cost[g])
+    return total
+
+
+@kernel
+def _force_priced(limits, values, status, left):
+    """The same with each free predictor forced."""
+    mu, worth = _best_multiplier(limits, values, status, left)
+    total = _priced_value(limits, values, status, left, mu, worth)
     for g in range(status.size):
         if status[g] != FREE:
             continue
-        margin = work.v[g] - mu * limits.cost[g]
+        margin = values.v[g] - mu * limits.cost[g]
         surplus = max(0.0, margin)
         if _charged_fee(limits, status, g) == 0.0:
             forced_in, forced_out = total - surplus + margin, total - surplus
@@ -255,26 +325,25 @@ def _priced_knapsack(limits, work, status, left):
             others = total - max(0.0, worth[f] - fee)
             forced_in = others + worth[f] - surplus + margin - fee
             forced_out = others + max(0.0, worth[f] - surplus - fee)
-        work.value_in[g] = min(work.value_in[g], forced_in)
-        work.value_out[g] = min(work.value_out[g], forced_out)
-    return total
+        values.value_in[g] = min(values.value_in[g], forced_in)
+        values.value_out[g] = min(values.value_out[g], forced_out)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _charged_fee(limits, status, g):
     f = limits.charged[g]
     return limits.fee[f] if f >= 0 and not is_paid(limits, status, f) else 0.0
 
 
-@njit(cache=True, error_model="numpy")
-def _spending(limits, work, status, mu, worth):
+@kernel
+def _spending(limits, values, status, mu, worth):
     """Price of everything worth more than its price at mu; fills the worth of each fee group."""
     worth[:] = 0.0
     inside = np.zeros(limits.fee.size)
     spent = 0.0
     for g in range(status.size):
         if status[g] == FREE:
-            margin = work.v[g] - mu * limits.cost[g]
+            margin = values.v[g] - mu * limits.cost[g]
             if margin > 0.0:
                 if _charged_fee(limits, status, g) > 0.0:
                     worth[limits.charged[g]] += margin

@@ -1,10 +1,11 @@
 """From a table as given to the layout of the kernels, without intermediate copies."""
 
 import numpy as np
-from numba import njit
+
+from .reference import entry, kernel
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def pack_rows(table, rows, columns, sign, out):
     """Fill out[j, m] = sign[m] * table[rows[m], columns[j]] from a row-major table."""
     for m in range(rows.size):
@@ -13,7 +14,7 @@ def pack_rows(table, rows, columns, sign, out):
             out[j, m] = sign[m] * row[columns[j]]
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def pack_columns(table, rows, columns, sign, out):
     """Fill out[j, m] = sign[m] * table[columns[j], rows[m]] from a column-major table."""
     for j in range(columns.size):
@@ -21,7 +22,7 @@ def pack_columns(table, rows, columns, sign, out):
             out[j, m] = sign[m] * table[columns[j], rows[m]]
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def constant_columns(X, n_positive, constant):
     """Mark the columns whose value is the same in all rows (their sign differs by class)."""
     for j in range(X.shape[0]):
@@ -34,7 +35,7 @@ def constant_columns(X, n_positive, constant):
         constant[j] = same
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def merge_rows(X, w, n_positive):
     """Merge identical rows of the same class in place, adding their weights.
 
@@ -81,7 +82,7 @@ def merge_rows(X, w, n_positive):
     return n_left, positive_left
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _equal(X, m, other):
     for j in range(X.shape[0]):
         if X[j, m] != X[j, other]:

@@ -1,93 +1,88 @@
 """The perspective relaxation of a node: proximal Newton steps, each of which proves a bound."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from .fit import Start, fit_selection
 from .gram import update_gram
-from .layout import (
-    EVALUATIONS,
-    FREE,
-    GRAM_SIZE,
-    GRAM_TOTAL,
-    IN,
-    OLD_INTERCEPT,
-    OUT,
-    linear_predictor,
-    norm_of,
-)
-from .model import minimise_model, multiplier_of
-from .oracle import complete
-from .point import evaluate_predictors, evaluate_rows
+from .layout import FREE, IN, OUT, copy, linear_predictor, norm_of
+from .model import Model, minimise_model, multiplier_of
+from .oracle import Values, complete, complete_forced
+from .point import Rows, evaluate_predictors, evaluate_rows
+from .reference import inlined, kernel
+from .sort import sort_by
 
+NOT_EVALUATED = np.bool_(False)
 _MAX_STEPS = 8
 _MAX_HALVINGS = 5
 # How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
 _BALANCE = 1e-4
 # A predictor enters the working set when it is worth this share of its price.
 _WORTH = 0.9
+# Accuracy of the fit that bounds a node at which everything is affordable.
+_ALL_BOUGHT = 1e-6
 
 
-@njit(cache=True, error_model="numpy")
-def relax(data, limits, work, status, left, count, budget, theta0, mu, cutoff, evaluated):
-    """Improve work.theta for this node until its bound decides, or cannot decide, the node.
+class Relaxation(NamedTuple):
+    """The point of the node that is relaxed, in model.theta, and what it proves."""
 
-    `left`, `count` and `budget` are what `settle` returned; the relaxation spends `budget`. theta
-    may hold predictors that are out at this node (it comes from the parent, where they were not):
-    it then serves as expansion point of the first model only. If that point is `evaluated`, work
-    holds its rows and slopes already.
+    rows: Rows
+    values: Values
+    model: Model
+    z: np.ndarray  # (n_predictors,) the share of each predictor that is bought
+    u_old: np.ndarray  # (n_rows,) the point before the last step
+    theta_old: np.ndarray  # (n_columns,)
+    bought: np.ndarray  # (n_predictors,) the status of a node that buys everything
+    last: np.record  # loss, entropy and mismatch of the point
+
+
+@kernel
+def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluated):
+    """Improve the point for this node until its bound decides, or cannot decide, the node.
+
+    `room` is what `settle` returned; the relaxation spends its capacity. theta may hold predictors
+    that are out at this node (it comes from the parent, where they were not): it then serves as
+    expansion point of the first model only. If that point is evaluated, its rows and slopes are
+    known already.
 
     Returns (base, value, theta0, mu). The bound of the last point is base - value. If that is
     below the cutoff, the bounds with a free predictor g forced in or out are
-    base - work.value_in[g] and base - work.value_out[g].
+    base - values.value_in[g] and base - values.value_out[g].
     """
-    if not evaluated:
-        linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    inside = True
-    for g in range(status.size):
-        if status[g] == OUT and norm_of(data.start, work.theta, g) > 0.0:
-            inside = False
+    rows, values, model = relaxation.rows, relaxation.values, relaxation.model
+    theta, last = model.theta, relaxation.last
+    if not is_evaluated:
+        linear_predictor(data, theta, theta0, rows.u)
+    inside = _is_inside(data, theta, status)
     primal = math.inf
-    halvings = 0
+    old_theta0 = theta0
+    n_halvings = 0
     step = 0
     while True:
         # 1. Bound and primal value of the current point.
-        if evaluated:
-            loss, entropy, mismatch = work.point[0], work.point[1], work.point[2]
-            evaluated = False
-        else:
-            work.counter[EVALUATIONS] += 1
-            theta0, loss, entropy, mismatch = evaluate_rows(data, work, theta0, _BALANCE)
-            evaluate_predictors(
-                data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, status,
-                work.gradient, work.v,
-            )  # fmt: skip
-            work.point[0], work.point[1], work.point[2] = loss, entropy, mismatch
-        base = entropy
-        for g in range(status.size):
-            if status[g] == IN:
-                base -= work.v[g]
-        value = complete(limits, work, status, left, count, False)
+        if not is_evaluated:
+            theta0, last.loss, last.entropy, last.mismatch = evaluate_rows(
+                data, rows, theta0, _BALANCE
+            )
+            evaluate_predictors(data, rows, status, model.gradient, values.v)
+        is_evaluated = False
+        base = base_of(last.entropy, values.v, status)
+        value = complete(limits, values, status, room.left, room.count)
         bound = base - value
-        multiplier_of(data.start, data.ridge, status, work.price, work.theta, budget, work.z)
+        multiplier_of(data, model, status, room.capacity, relaxation.z)
         if bound >= cutoff or step == _MAX_STEPS:
             break
         new_primal = math.inf
         if inside:
-            new_primal = loss
-            for g in range(status.size):
-                if work.z[g] > 0.0:
-                    t = norm_of(data.start, work.theta, g)
-                    new_primal += 0.5 * data.ridge * t * t / work.z[g]
+            new_primal = primal_value(data, theta, relaxation.z, last.loss)
         # 2. Go half-way back if the last step overshot.
-        if not new_primal <= primal * (1.0 + 1e-9) and halvings < _MAX_HALVINGS:
-            halvings += 1
-            for m in range(work.u.size):
-                work.u[m] = 0.5 * (work.u[m] + work.u_old[m])
-            for j in range(work.theta.size):
-                work.theta[j] = 0.5 * (work.theta[j] + work.theta_old[j])
-            theta0 = 0.5 * (theta0 + work.scalar[OLD_INTERCEPT])
+        if not new_primal <= primal * (1.0 + 1e-9) and n_halvings < _MAX_HALVINGS:
+            n_halvings += 1
+            _average(rows.u, relaxation.u_old)
+            _average(theta, relaxation.theta_old)
+            theta0 = 0.5 * (theta0 + old_theta0)
             continue
         primal = new_primal
         # 3. Stop when the relaxation is solved, or when it is known not to reach the cutoff: its
@@ -98,36 +93,106 @@ def relax(data, limits, work, status, left, count, budget, theta0, mu, cutoff, e
             break
         # 4. Renew the model and step to its minimiser.
         if mu <= 0.0:
-            mu = _first_multiplier(work, status, budget)
-        update_gram(data, work, status, _WORTH * mu, halvings > 1)
-        halvings = 0
-        work.theta_old[:] = work.theta
-        work.u_old[:] = work.u
-        work.scalar[OLD_INTERCEPT] = theta0
-        mu = minimise_model(data, work, status, budget, mu, mismatch)
-        theta0 -= mismatch / work.scalar[GRAM_TOTAL]
-        for i in range(work.counter[GRAM_SIZE]):
-            j = work.member[i]
-            theta0 -= work.gram_mean[i] * (work.theta[j] - work.theta_old[j])
-        linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
+            mu = _first_multiplier(values.v, model.price, status, room.capacity)
+        update_gram(
+            data, model.gram, theta, rows.d, status, values.v, model.price, _WORTH * mu,
+            n_halvings > 1,
+        )  # fmt: skip
+        n_halvings = 0
+        copy(relaxation.theta_old, theta)
+        copy(relaxation.u_old, rows.u)
+        old_theta0 = theta0
+        mu = minimise_model(data, model, status, room.capacity, mu, last.mismatch)
+        theta0 = _step_intercept(model, relaxation.theta_old, theta0, last.mismatch)
+        linear_predictor(data, theta, theta0, rows.u)
         inside = True
         step += 1
     if bound < cutoff:
-        complete(limits, work, status, left, count, True)
+        complete_forced(limits, values, status, room.left, room.count)
     return base, value, theta0, mu
 
 
-@njit(cache=True, error_model="numpy")
-def _first_multiplier(work, status, budget):
+@inlined
+def relax_all_affordable(data, limits, relaxation, fit, status, room, theta0, cutoff):
+    """The relaxation of a node at which everything is affordable: fit all of it.
+
+    Returns base, value and theta0 as `relax` does.
+    """
+    rows, values, theta = relaxation.rows, relaxation.values, relaxation.model.theta
+    for g in range(status.size):
+        relaxation.bought[g] = OUT if status[g] == OUT else IN
+    linear_predictor(data, theta, theta0, fit.rows.u)
+    theta0, _, _ = fit_selection(
+        data, fit, relaxation.bought, theta0, cutoff, _ALL_BOUGHT, Start.PREDICTOR
+    )
+    copy(theta, fit.theta)
+    copy(rows.u, fit.rows.u)
+    theta0, _, entropy, _ = evaluate_rows(data, rows, theta0, _BALANCE)
+    evaluate_predictors(data, rows, status, relaxation.model.gradient, values.v)
+    relaxation.z[:] = 1.0
+    complete_forced(limits, values, status, room.left, room.count)
+    value = complete(limits, values, status, room.left, room.count)
+    return base_of(entropy, values.v, status), value, theta0
+
+
+@kernel
+def base_of(entropy, v, status):
+    """The bound of a node before the free predictors are counted."""
+    for g in range(status.size):
+        if status[g] == IN:
+            entropy -= v[g]
+    return entropy
+
+
+@kernel
+def _is_inside(data, theta, status):
+    """Whether the coefficients of all forbidden predictors are 0."""
+    for g in range(status.size):
+        if status[g] == OUT and norm_of(data.start, theta, g) > 0.0:
+            return False
+    return True
+
+
+@kernel
+def primal_value(data, theta, z, loss):
+    """The loss plus the perspective penalty, ridge / 2 times the sum of ||theta_g||^2 / z_g."""
+    for g in range(z.size):
+        if z[g] > 0.0:
+            t = norm_of(data.start, theta, g)
+            loss += 0.5 * data.ridge * t * t / z[g]
+    return loss
+
+
+@kernel
+def _average(x, other):
+    for i in range(x.size):
+        x[i] = 0.5 * (x[i] + other[i])
+
+
+@kernel
+def _step_intercept(model, theta_old, theta0, mismatch):
+    """The intercept that minimises the model, given the coefficients before and after."""
+    gram = model.gram
+    theta0 -= mismatch / gram.now.total
+    for i in range(gram.now.n_columns):
+        j = gram.member[i]
+        theta0 -= gram.mean[i] * (model.theta[j] - theta_old[j])
+    return theta0
+
+
+@kernel
+def _first_multiplier(v, price, status, budget):
     """A first price per unit of budget: that of the last predictor which the budget buys."""
     ratio = np.empty(status.size)
+    order = np.arange(status.size)
     for g in range(status.size):
-        affordable = status[g] == FREE and work.price[g] > 0.0
-        ratio[g] = -work.v[g] / work.price[g] if affordable else 0.0
+        is_priced = status[g] == FREE and price[g] > 0.0
+        ratio[g] = -v[g] / price[g] if is_priced else 0.0
     mu = 0.0
     spent = 0.0
-    for g in np.argsort(ratio, kind="mergesort"):
+    sort_by(ratio, order, order.size)
+    for g in order:
         if ratio[g] < 0.0 and spent < budget:
             mu = -ratio[g]
-            spent += work.price[g]
+            spent += price[g]
     return max(mu, 1e-12)

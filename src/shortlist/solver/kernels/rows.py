@@ -10,7 +10,8 @@ than calls to libm; both are accurate to a few units in the last place (tests co
 import math
 
 import numpy as np
-from numba import njit
+
+from .reference import fused_kernel, sum_kernel
 
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts, so that k * _LN2_HIGH is exact for every exponent k that occurs.
@@ -22,7 +23,7 @@ _EXP = tuple(1.0 / math.factorial(i) for i in range(14))
 _ATANH = tuple(1.0 / (2 * i + 1) for i in range(16))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@fused_kernel
 def exp_minus_abs(u, out, scratch):
     """Write exp(-|u|) to `out`; `scratch` has the same size."""
     bits = scratch.view(np.int64)
@@ -52,8 +53,7 @@ def exp_minus_abs(u, out, scratch):
         out[m] *= scratch[m]
 
 
-# The sums may be reordered: any order of summation is as accurate as any other.
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@sum_kernel
 def logistic_rows(u, w, decay, q, d):
     """Fill q = w a and d = w a (1 - a); return the sums of w loss, w H(a), q and d.
 
@@ -97,7 +97,7 @@ def logistic_rows(u, w, decay, q, d):
 
 
 # Loops start at 0 and run over whole (sliced) arrays: other ranges are not vectorised.
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@sum_kernel
 def dot(x, y):
     """Inner product."""
     total = 0.0
@@ -106,7 +106,7 @@ def dot(x, y):
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@sum_kernel
 def total_of(x):
     """Sum of the entries."""
     total = 0.0

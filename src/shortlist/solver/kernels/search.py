@@ -1,281 +1,255 @@
-"""Best-bound branch and bound with dives."""
+"""Best-bound branch and bound with dives, for the best model or for all below a threshold."""
 
 import math
+from typing import NamedTuple
 
-from numba import njit
+import numpy as np
 
-from .endgame import buy_one
-from .fit import MODEL, PREDICTOR, ROWS
-from .heuristic import COARSE, FINE, buy_greedily, fit_status, round_relaxation, swap
-from .layout import (
-    BEST_INTERCEPT,
-    DIVE,
-    FREE,
-    IN,
-    NODES,
-    OPEN,
-    OUT,
-    SERIAL,
-    UPPER,
-    linear_predictor,
-)
-from .oracle import price_now, remaining_limits
-from .point import to_null_model
-from .relaxation import relax
-from .trace import (
-    BOUND,
-    BRANCH,
-    FIX,
-    NONE,
-    has_room,
-    record_member,
-    record_point,
-    record_step,
-)
-from .tree import DIVE_SLOT, close_leaf, fill, pop, push
+from .endgame import Endgame, buy_one
+from .fit import COARSE, FINE, Fit, Start, start_from_null, start_from_rows
+from .heuristic import Heuristic, buy_greedily, round_relaxation, swap
+from .incumbent import Incumbent, refit_incumbent, try_selection
+from .layout import FREE, IN, OUT, Data, copy, linear_predictor
+from .listing import Listing, is_listing, keep_selection
+from .oracle import Limits
+from .reference import by_reference, entry, inlined, kernel
+from .relaxation import Relaxation, relax, relax_all_affordable
+from .room import is_only_one_more, settle
+from .trace import NO_POINT, Kind, has_room, record_member, record_point, record_step
+from .tree import DIVE_SLOT, ROOT, close_leaf, fill, pop, push
 
 # How often the relaxation is rounded: always at first, then now and then.
 _EAGER_NODES, _ROUND_EVERY = 3, 16
 # The search looks for swaps once it has proven to be more than trivial.
 _SWAP_NODE = 16
-_POLISHED = 1e-15
 
 
-@njit(cache=True, error_model="numpy")
-def _start(data, limits, work, tree, trace, root, warm):
-    """Put the root on the tree and find a first incumbent: the support `warm`, or a greedy one."""
-    theta0 = to_null_model(data, work)
-    _settle_all(limits, work, root)
-    first = work.status_swap
-    first[:] = root
-    has_warm, has_bought = False, False
-    for g in range(root.size):
-        if warm[g]:
-            has_warm = True
-            first[g] = IN
-        has_bought = has_bought or first[g] == IN
-    if has_warm or has_bought:
-        theta0, _, _ = fit_status(data, work, first, theta0, math.inf, COARSE, MODEL)
-    if not has_warm:
-        buy_greedily(data, limits, work, first, theta0)
-    else:
-        fit_status(data, work, first, theta0, math.inf, FINE, MODEL)
-    theta0 = work.scalar[BEST_INTERCEPT]
-    point = record_point(trace, work.counter, work.theta_best, theta0)
-    push(tree, work.counter, 0, root, work.theta_best, theta0, 0.0, -math.inf, point)
-    work.counter[SERIAL] = 1
+class Search(NamedTuple):
+    """All that a search works on, besides the open nodes and the trace."""
+
+    data: Data
+    limits: Limits
+    relaxation: Relaxation
+    fit: Fit
+    heuristic: Heuristic
+    endgame: Endgame
+    incumbent: Incumbent  # in a listing, its objective is the threshold
+    listing: Listing
+    root: np.ndarray  # (n_predictors,) what is decided from the start
+    status: np.ndarray  # (n_predictors,) the node that is processed
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def run_search(data, limits, work, tree, trace, root, warm, gap, max_nodes):
-    """Process up to max_nodes nodes; return whether the tree is exhausted, and then polish.
+@entry
+def run_search(search, tree, trace, warm, gap, max_nodes):
+    """Process up to max_nodes nodes; return whether the tree is exhausted.
 
-    Returns early, with False, when the tree or the trace is full.
+    `warm` marks the first selection to fit. Returns early, with False, when tree or trace is full. A
+    search that has come to its end has polished the incumbent.
     """
-    counter, scalar, status = work.counter, work.scalar, work.status
-    if counter[SERIAL] == 0:
-        _start(data, limits, work, tree, trace, root, warm)
-    stop = counter[NODES] + max_nodes
-    n_fit = work.step.size
-    while counter[OPEN] + counter[DIVE] > 0:
-        if counter[NODES] >= stop or counter[OPEN] == tree.heap.size:
+    return _run(by_reference(search), by_reference(tree), by_reference(trace), warm, gap, max_nodes)
+
+
+@entry
+def polish(search):
+    """Refit the incumbent of a search that has not come to its end."""
+    refs = by_reference(search)
+    refit_incumbent(refs.data, refs.fit, refs.incumbent)
+
+
+@inlined
+def _run(search, tree, trace, warm, gap, max_nodes):
+    now = tree.now
+    if now.n_created == 0:
+        _start(search, tree, trace, warm)
+    stop = now.nodes + max_nodes
+    n_fit = search.endgame.step.size
+    while now.n_open + now.n_diving > 0:
+        if now.nodes >= stop or now.n_open == tree.heap.size:
             return False
-        if not has_room(trace, counter, status.size, work.theta.size, n_fit):
+        if not has_room(trace, search.status.size, search.fit.theta.size, n_fit):
             return False
-        # 1. Take the child of the last node (a dive), or the node of lowest bound.
-        is_dive = counter[DIVE] == 1
-        slot = DIVE_SLOT if is_dive else pop(tree, counter)
-        counter[DIVE] = 0
-        node, node_bound, node_point = tree.serial[slot], tree.bound[slot], tree.point[slot]
-        cutoff = scalar[UPPER] * (1.0 - gap)
-        if node_bound >= cutoff:
-            close_leaf(scalar, node_bound)
-            record_step(trace, counter, BOUND, node, node_point)
-            continue
-        status[:] = tree.status[slot]
-        work.theta[:] = tree.theta[slot]
-        theta0, mu = tree.theta0[slot], tree.mu[slot]
-        counter[NODES] += 1
-        # 2. Relax, unless nothing is left to decide.
-        left, count, capacity, n_free = _settle_all(limits, work, status)
-        known = PREDICTOR
-        point = -1
-        if n_free > 0:
-            known = ROWS
-            base, value, theta0, mu = relax(
-                data, limits, work, status, left, count, capacity, theta0, mu, cutoff, is_dive
-            )
-            point = record_point(trace, counter, work.theta, theta0)
-            if base - value >= node_bound:
-                node_bound, node_point = base - value, point
-            if node_bound < cutoff:
-                # 3. Look for better incumbents.
-                if is_heuristic_turn(counter[NODES]):
-                    _look_for_incumbents(data, limits, work, status, root, theta0)
-                cutoff = scalar[UPPER] * (1.0 - gap)
-            if node_bound >= cutoff:
-                close_leaf(scalar, node_bound)
-                record_step(trace, counter, BOUND, node, node_point)
-                continue
-            # 4. Fix what the bound decides.
-            if _fix(work, trace, status, base, cutoff, node, point) > 0:
-                left, count, capacity, n_free = _settle_all(limits, work, status)
-                if left < 0.0 or count < 0:
-                    # What must be bought is not affordable together: nothing here is better.
-                    record_step(trace, counter, NONE, node, -1)
-                    continue
-        # 5. Close the node if at most one purchase is left, else branch.
-        if n_free == 0:
-            if known == PREDICTOR:
-                linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            theta0, _, bound = fit_status(data, work, status, theta0, cutoff, FINE, known)
-            close_leaf(scalar, bound)
-            point = record_point(trace, counter, work.theta, theta0)
-            record_step(trace, counter, BOUND, node, point)
-        elif _only_one_more(limits, work, status, left, count):
-            buy_one(data, work, trace, status, theta0, gap, node)
-        else:
-            pick = pick_predictor(work, status)
-            child = counter[SERIAL]
-            counter[SERIAL] += 2
-            record_step(trace, counter, BRANCH, node, child)
-            record_member(trace, counter, pick)
-            status[pick] = OUT
-            bound, proof = _best_proof(node_bound, node_point, base - work.value_out[pick], point)
-            push(tree, counter, child, status, work.theta, theta0, mu, bound, proof)
-            status[pick] = IN
-            bound, proof = _best_proof(node_bound, node_point, base - work.value_in[pick], point)
-            fill(tree, DIVE_SLOT, child + 1, status, work.theta, theta0, mu, bound, proof)
-            counter[DIVE] = 1
-    polish(data, work)
+        _process_node(search, tree, trace, gap)
+    if not is_listing(search.listing):
+        refit_incumbent(search.data, search.fit, search.incumbent)
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def polish(data, work):
-    """Refit the incumbent to the last digits of its coefficients, which its objective hides."""
-    work.theta[:] = work.theta_best
-    theta0 = work.scalar[BEST_INTERCEPT]
-    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    theta0, objective, _ = fit_status(
-        data, work, work.status_best, theta0, math.inf, _POLISHED, PREDICTOR
-    )
-    if objective <= work.scalar[UPPER] * (1.0 + 1e-12):
-        work.theta_best[:] = work.theta
-        work.scalar[BEST_INTERCEPT] = theta0
+@inlined
+def _start(search, tree, trace, warm):
+    """Put the root on the tree; for the best model, also find a first incumbent.
+
+    That is the selection `warm`, or a greedy one.
+    """
+    data, fit, incumbent, root = search.data, search.fit, search.incumbent, search.root
+    theta0 = start_from_null(data, fit)
+    theta = fit.theta
+    if not is_listing(search.listing):
+        _settle(search, root)
+        trial = search.heuristic.trial
+        copy(trial, root)
+        has_warm, has_bought = False, False
+        for g in range(root.size):
+            if warm[g]:
+                has_warm = True
+                trial[g] = IN
+            has_bought = has_bought or trial[g] == IN
+        if has_bought:
+            theta0, _, _ = try_selection(
+                data, fit, incumbent, trial, theta0, math.inf, COARSE, Start.MODEL
+            )
+        if has_warm:
+            try_selection(data, fit, incumbent, trial, theta0, math.inf, FINE, Start.MODEL)
+        else:
+            buy_greedily(data, search.limits, fit, search.heuristic, incumbent, trial, theta0)
+        theta, theta0 = incumbent.theta, incumbent.score.intercept
+    point = record_point(trace, theta, theta0)
+    push(tree, ROOT, root, theta, theta0, 0.0, -math.inf, point)
+    tree.now.n_created = 1
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
+def _process_node(search, tree, trace, gap):
+    """Take a node from the tree; close it or branch."""
+    data, limits, relaxation, status = search.data, search.limits, search.relaxation, search.status
+    theta, score = relaxation.model.theta, search.incumbent.score
+    # 1. Take the child of the last node (a dive), or the node of lowest bound.
+    is_dive = tree.now.n_diving == 1
+    slot = DIVE_SLOT if is_dive else pop(tree)
+    tree.now.n_diving = 0
+    node, node_bound, node_point = tree.serial[slot], tree.bound[slot], tree.point[slot]
+    cutoff = score.objective * (1.0 - gap)
+    if node_bound >= cutoff:
+        close_leaf(tree, node_bound)
+        record_step(trace, Kind.BOUND, node, node_point)
+        return
+    copy(status, tree.status[slot])
+    copy(theta, tree.theta[slot])
+    theta0, mu = tree.theta0[slot], tree.mu[slot]
+    tree.now.nodes += 1
+    # 2. Relax, unless nothing is left to decide.
+    room = _settle(search, status)
+    base, point = 0.0, NO_POINT
+    relaxed = room.n_free > 0
+    if relaxed:
+        if room.all_affordable:
+            base, value, theta0 = relax_all_affordable(
+                data, limits, relaxation, search.fit, status, room, theta0, cutoff
+            )
+        else:
+            base, value, theta0, mu = relax(
+                data, limits, relaxation, status, room, theta0, mu, cutoff, is_dive
+            )
+        point = record_point(trace, theta, theta0)
+        if base - value >= node_bound:
+            node_bound, node_point = base - value, point
+        # 3. Look for better incumbents.
+        if node_bound < cutoff and not is_listing(search.listing):
+            if is_heuristic_turn(tree.now.nodes):
+                _look_for_incumbents(search, tree.now.nodes)
+            cutoff = score.objective * (1.0 - gap)
+        if node_bound >= cutoff:
+            close_leaf(tree, node_bound)
+            record_step(trace, Kind.BOUND, node, node_point)
+            return
+        # 4. Fix what the bound decides.
+        if _fix(relaxation.values, tree, trace, status, base, cutoff, node, point) > 0:
+            room = _settle(search, status)
+            if room.left < 0.0 or room.count < 0:
+                # What must be bought is not affordable together: nothing here is better.
+                record_step(trace, Kind.NONE, node, NO_POINT)
+                return
+    # 5. Close the node if at most one purchase is left, else branch.
+    if room.n_free == 0:
+        if relaxed:
+            start_from_rows(search.fit, relaxation.rows)
+        else:
+            linear_predictor(data, theta, theta0, search.fit.rows.u)
+        start = Start.ROWS if relaxed else Start.PREDICTOR
+        theta0, bound = keep_selection(search, status, theta0, cutoff, start)
+        close_leaf(tree, bound)
+        record_step(trace, Kind.BOUND, node, record_point(trace, search.fit.theta, theta0))
+    elif is_only_one_more(limits, status, room):
+        buy_one(search, tree, trace, gap, node)
+    else:
+        _branch(search, tree, trace, node, node_bound, node_point, base, point, theta0, mu)
+
+
+@kernel
+def _branch(search, tree, trace, node, node_bound, node_point, base, point, theta0, mu):
+    """Open the node's children; each has the better bound of the node's and its own."""
+    status, theta, values = search.status, search.relaxation.model.theta, search.relaxation.values
+    pick = pick_predictor(search.relaxation, status)
+    child = tree.now.n_created
+    tree.now.n_created += 2
+    record_step(trace, Kind.BRANCH, node, child)
+    record_member(trace, pick)
+    status[pick] = OUT
+    bound, proof = _best_proof(node_bound, node_point, base - values.value_out[pick], point)
+    push(tree, child, status, theta, theta0, mu, bound, proof)
+    status[pick] = IN
+    bound, proof = _best_proof(node_bound, node_point, base - values.value_in[pick], point)
+    fill(tree, DIVE_SLOT, child + 1, status, theta, theta0, mu, bound, proof)
+    tree.now.n_diving = 1
+
+
+@kernel
+def _best_proof(bound, proof, other_bound, other_proof):
+    if other_bound >= bound:
+        return other_bound, other_proof
+    return bound, proof
+
+
+@kernel
 def is_heuristic_turn(node):
     """Whether to look for incumbents at this node."""
     return node <= _EAGER_NODES or node % _ROUND_EVERY == 0
 
 
-@njit(cache=True, error_model="numpy")
-def _look_for_incumbents(data, limits, work, status, root, theta0):
-    """Round the relaxation, once try swaps, and leave the node's point as it was."""
-    work.theta_saved[:] = work.theta
-    work.slope_saved[:] = work.gradient
-    work.u_saved[:] = work.u
-    work.q_saved[:] = work.q
-    work.d_saved[:] = work.d
-    round_relaxation(data, limits, work, status, theta0)
-    if work.counter[NODES] == _SWAP_NODE:
-        swap(data, limits, work, root)
-    work.theta[:] = work.theta_saved
-    work.gradient[:] = work.slope_saved
-    work.u[:] = work.u_saved
-    work.q[:] = work.q_saved
-    work.d[:] = work.d_saved
+@inlined
+def _look_for_incumbents(search, node):
+    """Round the relaxation, and once try swaps."""
+    data, limits, fit = search.data, search.limits, search.fit
+    heuristic, incumbent = search.heuristic, search.incumbent
+    round_relaxation(data, limits, search.relaxation, fit, heuristic, incumbent, search.status)
+    if node == _SWAP_NODE:
+        swap(data, limits, fit, heuristic, incumbent, search.root)
 
 
-@njit(cache=True, error_model="numpy")
-def settle(limits, work, status):
-    """Forbid what is not affordable.
-
-    Returns the budget left, the number of predictors left to buy, the one of these two that the
-    relaxation uses, because it is tighter on average, the number of free predictors, and whether
-    all of them are affordable together. Fills work.price to match: the price, or 1.
-    """
-    left, count = remaining_limits(limits, status)
-    total = 0.0
-    n_free = 0
-    for g in range(status.size):
-        if status[g] == FREE:
-            price = price_now(limits, status, g)
-            if price > left or count <= 0:
-                status[g] = OUT
-            else:
-                n_free += 1
-                total += price
-                work.price[g] = price
-    capacity = left
-    if not limits.has_budget or count * total < left * n_free:
-        capacity = float(count)
-        work.price[:] = 1.0
-    return left, count, capacity, n_free, n_free <= count and total <= left
-
-
-@njit(cache=True, error_model="numpy")
-def _settle_all(limits, work, status):
-    """The same, and buy all that is left if all of it is affordable."""
-    left, count, capacity, n_free, all_affordable = settle(limits, work, status)
-    if all_affordable:
+@kernel
+def _settle(search, status):
+    """Forbid what is not affordable; for the best model, buy all that is left if all of it is."""
+    room = settle(search.limits, status, search.relaxation.model.price)
+    if room.n_free > 0 and room.all_affordable and not is_listing(search.listing):
         for g in range(status.size):
             if status[g] == FREE:
                 status[g] = IN
-        n_free = 0
-    return left, count, capacity, n_free
+        room = settle(search.limits, status, search.relaxation.model.price)
+    return room
 
 
-@njit(cache=True, error_model="numpy")
-def _fix(work, trace, status, base, cutoff, node, point):
+@kernel
+def _fix(values, tree, trace, status, base, cutoff, node, point):
     """Decide the predictors whose other value cannot beat the incumbent; return how many."""
     n_fixed = 0
     for g in range(status.size):
         if status[g] == FREE:
-            fix_out = base - work.value_in[g] >= cutoff
-            if fix_out or base - work.value_out[g] >= cutoff:
+            fix_out = base - values.value_in[g] >= cutoff
+            if fix_out or base - values.value_out[g] >= cutoff:
                 if n_fixed == 0:
-                    record_step(trace, work.counter, FIX, node, point)
+                    record_step(trace, Kind.FIX, node, point)
                 n_fixed += 1
-                record_member(trace, work.counter, g if fix_out else ~g)
-                close_leaf(work.scalar, base - (work.value_in[g] if fix_out else work.value_out[g]))
+                record_member(trace, g if fix_out else ~g)
+                close_leaf(tree, base - (values.value_in[g] if fix_out else values.value_out[g]))
                 status[g] = OUT if fix_out else IN
     return n_fixed
 
 
-@njit(cache=True, error_model="numpy")
-def _only_one_more(limits, work, status, left, count):
-    """Whether no two of the free predictors are affordable together."""
-    if count == 1:
-        return True
-    if not limits.has_budget:
-        return False
-    least, second = math.inf, math.inf
-    for g in range(status.size):
-        if status[g] == FREE:
-            # Without the fee: a fee may be paid by the other one.
-            price = limits.cost[g]
-            if price < least:
-                least, second = price, least
-            elif price < second:
-                second = price
-    return least + second > left
-
-
-@njit(cache=True, error_model="numpy")
-def pick_predictor(work, status):
+@kernel
+def pick_predictor(relaxation, status):
     """The predictor to branch on, of largest z v: the most that the relaxation gains from one."""
+    z, v = relaxation.z, relaxation.values.v
     pick, score = -1, -1.0
     for g in range(status.size):
-        if status[g] == FREE and work.z[g] * work.v[g] > score:
-            pick, score = g, work.z[g] * work.v[g]
+        if status[g] == FREE and z[g] * v[g] > score:
+            pick, score = g, z[g] * v[g]
     return pick
-
-
-@njit(cache=True, error_model="numpy")
-def _best_proof(bound, proof, other_bound, other_proof):
-    if other_bound >= bound:
-        return other_bound, other_proof
-    return bound, proof

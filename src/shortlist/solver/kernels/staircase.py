@@ -6,173 +6,188 @@ which it is bounded away, and is relaxed again at the next highest, until the hi
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from .fit import PREDICTOR, fit_columns
-from .heuristic import COARSE, FINE, buy_greedily, fit_status, round_relaxation
-from .layout import (
-    BEST_INTERCEPT,
-    DIVE,
-    FREE,
-    IN,
-    NODES,
-    OPEN,
-    OUT,
-    SERIAL,
-    UPPER,
-    Limits,
-    columns_in,
-    linear_predictor,
-)
-from .listing import buy_all
-from .oracle import remaining_limits, value_table
-from .point import to_null_model
-from .relaxation import relax
-from .search import is_heuristic_turn, pick_predictor, settle
-from .trace import BOUND, BRANCH, FIX, NONE, has_room, record_member, record_point, record_step
-from .tree import DIVE_SLOT, fill, pop, push
+from .fit import COARSE, FINE, Start, fit_selection, start_from_null
+from .heuristic import buy_greedily, round_relaxation
+from .incumbent import try_selection
+from .layout import FREE, IN, OUT, copy, linear_predictor
+from .oracle import NOTHING, Limits, remaining_limits, value_table
+from .reference import by_reference, entry, inlined, kernel
+from .relaxation import NOT_EVALUATED, relax, relax_all_affordable
+from .room import settle
+from .search import is_heuristic_turn, pick_predictor
+from .trace import NO_POINT, Kind, has_room, record_member, record_point, record_step
+from .tree import DIVE_SLOT, ROOT, fill, pop, push
 
 # Predictors that the relaxation buys to this share are tested for being indispensable.
 _LIKELY = 0.5
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def run_staircase(data, limits, work, tree, ranges, trace, root, stairs, gap, max_nodes):
+class Stairs(NamedTuple):
+    """What each whole amount buys, from 0 to the budget."""
+
+    upper: np.ndarray  # (n_budgets,) objective of the best model found
+    closed: np.ndarray  # (n_budgets,) smallest bound of the closed leaves
+    status: np.ndarray  # (n_budgets, n_predictors)
+    theta: np.ndarray  # (n_budgets, n_columns)
+    theta0: np.ndarray
+    decision: np.ndarray  # (n_predictors,) the status of a node once all are judged
+
+
+class Proof(NamedTuple):
+    """What a point says about a node: base - table[b - spent] bounds it at budget b."""
+
+    base: float
+    table: np.ndarray
+    spent: int
+    gap: float
+
+
+@entry
+def run_staircase(search, stairs, tree, trace, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
-    `ranges` holds the lowest and the highest budget at which the node in each slot is alive.
     Returns early, with False, when the tree or the trace is full.
     """
-    counter, status = work.counter, work.status
-    n_budgets = stairs.upper.size
-    if counter[SERIAL] == 0:
-        _start(data, limits, work, tree, ranges, root, stairs)
-    stop = counter[NODES] + max_nodes
-    while counter[OPEN] + counter[DIVE] > 0:
-        if counter[NODES] >= stop or counter[OPEN] == tree.heap.size:
+    return _run(
+        by_reference(search), by_reference(stairs), by_reference(tree), by_reference(trace), gap,
+        max_nodes,
+    )  # fmt: skip
+
+
+@inlined
+def _run(search, stairs, tree, trace, gap, max_nodes):
+    now = tree.now
+    if now.n_created == 0:
+        _start(search, stairs, tree)
+    stop = now.nodes + max_nodes
+    # The largest node has a point and a step for every budget, and those of its own.
+    n_steps = search.status.size + 2 * stairs.upper.size
+    n_columns = search.fit.theta.size
+    while now.n_open + now.n_diving > 0:
+        if now.nodes >= stop or now.n_open == tree.heap.size:
             return False
-        if not staircase_has_room(trace, work, n_budgets):
+        if not has_room(trace, n_steps, n_columns, n_columns):
             return False
-        slot = DIVE_SLOT if counter[DIVE] == 1 else pop(tree, counter)
-        counter[DIVE] = 0
-        status[:] = tree.status[slot]
-        work.theta[:] = tree.theta[slot]
-        theta0, mu, node = tree.theta0[slot], tree.mu[slot], tree.serial[slot]
-        spent = _spent(limits, status)
-        low, high = max(ranges[0, slot], spent), ranges[1, slot]
-        counter[NODES] += 1
-        # 1. Relax at the highest budget, until that one stays alive.
-        n_free, base, point = 0, 0.0, -1
-        table = np.zeros(1)
-        while low <= high:
-            here = _at_budget(limits, high)
-            left, count, capacity, n_free, all_affordable = settle(here, work, status)
-            if n_free == 0:
-                break
-            cutoff = stairs.upper[high] * (1.0 - gap)
-            if all_affordable:
-                base, _, theta0 = buy_all(data, here, work, status, left, count, theta0, cutoff)
-            else:
-                base, _, theta0, mu = relax(
-                    data, here, work, status, left, count, capacity, theta0, mu, cutoff, False
-                )
-            point = record_point(trace, counter, work.theta, theta0)
-            table = value_table(here, work, status, int(left), -1)
-            before = high
-            while low <= high and _is_closed(stairs, gap, high, base - table[high - spent]):
-                high -= 1
-            if high < before:
-                _record_bound(trace, counter, node, point, high + 1, before)
-            before = low
-            while low <= high and _is_closed(stairs, gap, low, base - table[low - spent]):
-                low += 1
-            if low > before:
-                _record_bound(trace, counter, node, point, before, low - 1)
-            if high == int(left) + spent:
-                break
-        if low > high:
-            continue
-        if n_free > 0:
-            # 2. Look for better models, and decide what the bounds decide.
-            if is_heuristic_turn(counter[NODES]):
-                work.theta_saved[:] = work.theta
-                work.scalar[UPPER] = math.inf
-                round_relaxation(data, _at_budget(limits, high), work, status, theta0)
-                _offer(limits, work, stairs)
-                work.theta[:] = work.theta_saved
-            fixed = _fix(
-                limits, work, trace, status, stairs, gap, table, base, spent, low, high, node, point
-            )
-            if fixed:
-                spent = _spent(limits, status)
-                low = max(low, spent)
-                left, count, _, n_free, _ = settle(_at_budget(limits, high), work, status)
-                if low > high or count < 0:
-                    record_step(trace, counter, NONE, node, -1)
-                    continue
-        # 3. Close the node if nothing is left to buy, else branch.
-        if n_free == 0:
-            linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-            n = columns_in(data.start, status, work.theta, work.columns)
-            cutoff = stairs.upper[low] * (1.0 - gap)
-            theta0, objective, bound = fit_columns(data, work, n, theta0, cutoff, FINE, PREDICTOR)
-            _keep(stairs, status, work.theta, theta0, objective, spent)
-            for b in range(low, high + 1):
-                stairs.closed[b] = min(stairs.closed[b], bound)
-            point = record_point(trace, counter, work.theta, theta0)
-            _record_bound(trace, counter, node, point, low, high)
-            continue
-        pick = pick_predictor(work, status)
-        child = counter[SERIAL]
-        counter[SERIAL] += 2
-        record_step(trace, counter, BRANCH, node, child)
-        record_member(trace, counter, pick)
-        status[pick] = OUT
-        key = base - table[high - spent] if high - spent < table.size else base
-        free_slot = tree.vacant[counter[OPEN]]
-        ranges[0, free_slot], ranges[1, free_slot] = low, high
-        push(tree, counter, child, status, work.theta, theta0, mu, key, -1)
-        status[pick] = IN
-        ranges[0, DIVE_SLOT], ranges[1, DIVE_SLOT] = low, high
-        fill(tree, DIVE_SLOT, child + 1, status, work.theta, theta0, mu, key, -1)
-        counter[DIVE] = 1
+        _process_node(search, stairs, tree, trace, gap)
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def staircase_has_room(trace, work, n_budgets):
-    """Whether the largest node fits: a point and a step for every budget, and one of its own."""
-    n_predictors, n_columns = work.status.size, work.theta.size
-    return has_room(trace, work.counter, n_predictors + 2 * n_budgets, n_columns, n_columns)
-
-
-@njit(cache=True, error_model="numpy")
-def _start(data, limits, work, tree, ranges, root, stairs):
+@inlined
+def _start(search, stairs, tree):
     """Put the root on the tree, and buy greedily at every budget."""
+    data, fit, incumbent, root = search.data, search.fit, search.incumbent, search.root
     n_budgets = stairs.upper.size
-    theta0 = to_null_model(data, work)
+    trial = search.status
     for b in range(n_budgets):
-        trial = work.status_swap
-        trial[:] = root
-        to_null_model(data, work)
-        here = _at_budget(limits, b)
+        copy(trial, root)
+        here = by_reference(_at_budget(search.limits, b))
         left, _ = remaining_limits(here, trial)
         if left < 0.0:
             continue
-        work.scalar[UPPER] = math.inf
-        intercept, _, _ = fit_status(data, work, trial, theta0, math.inf, COARSE, PREDICTOR)
-        buy_greedily(data, here, work, trial, intercept)
-        _offer(limits, work, stairs)
-    work.theta[:] = 0.0
+        theta0 = start_from_null(data, fit)
+        incumbent.score.objective = math.inf
+        theta0, _, _ = try_selection(
+            data, fit, incumbent, trial, theta0, math.inf, COARSE, Start.PREDICTOR
+        )
+        buy_greedily(data, here, fit, search.heuristic, incumbent, trial, theta0)
+        _offer(search.limits, incumbent, stairs)
+    theta0 = start_from_null(data, fit)
     slot = tree.vacant[0]
-    ranges[0, slot], ranges[1, slot] = 0, n_budgets - 1
-    push(tree, work.counter, 0, root, work.theta, theta0, 0.0, -math.inf, -1)
-    work.counter[SERIAL] = 1
+    tree.low[slot], tree.high[slot] = 0, n_budgets - 1
+    push(tree, ROOT, root, fit.theta, theta0, 0.0, -math.inf, NO_POINT)
+    tree.now.n_created = 1
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
+def _process_node(search, stairs, tree, trace, gap):
+    """Take a node from the tree; close it or branch."""
+    data, limits, relaxation, status = search.data, search.limits, search.relaxation, search.status
+    fit, incumbent, theta = search.fit, search.incumbent, relaxation.model.theta
+    slot = DIVE_SLOT if tree.now.n_diving == 1 else pop(tree)
+    tree.now.n_diving = 0
+    copy(status, tree.status[slot])
+    copy(theta, tree.theta[slot])
+    theta0, mu, node = tree.theta0[slot], tree.mu[slot], tree.serial[slot]
+    spent = _spent(limits, status)
+    low, high = max(tree.low[slot], spent), tree.high[slot]
+    tree.now.nodes += 1
+    # 1. Relax at the highest budget, until that one stays alive.
+    n_free, point = 0, NO_POINT
+    proof = Proof(0.0, np.zeros(1), spent, gap)
+    while low <= high:
+        here = by_reference(_at_budget(limits, high))
+        room = settle(here, status, relaxation.model.price)
+        n_free = room.n_free
+        if n_free == 0:
+            break
+        cutoff = stairs.upper[high] * (1.0 - gap)
+        if room.all_affordable:
+            base, _, theta0 = relax_all_affordable(
+                data, here, relaxation, fit, status, room, theta0, cutoff
+            )
+        else:
+            base, _, theta0, mu = relax(
+                data, here, relaxation, status, room, theta0, mu, cutoff, NOT_EVALUATED
+            )
+        point = record_point(trace, theta, theta0)
+        table = value_table(here, relaxation.values.v, status, int(room.left), NOTHING)
+        proof = Proof(base, table, spent, gap)
+        low, high = _close_budgets(stairs, trace, proof, low, high, node, point)
+        if high == int(room.left) + spent:
+            break
+    if low > high:
+        return
+    if n_free > 0:
+        # 2. Look for better models, and decide what the bounds decide.
+        if is_heuristic_turn(tree.now.nodes):
+            incumbent.score.objective = math.inf
+            here = by_reference(_at_budget(limits, high))
+            round_relaxation(data, here, relaxation, fit, search.heuristic, incumbent, status)
+            _offer(limits, incumbent, stairs)
+        if _fix(search, stairs, trace, proof, low, high, node, point):
+            spent = _spent(limits, status)
+            low = max(low, spent)
+            here = by_reference(_at_budget(limits, high))
+            room = settle(here, status, relaxation.model.price)
+            n_free = room.n_free
+            if low > high or room.count < 0:
+                record_step(trace, Kind.NONE, node, NO_POINT)
+                return
+    # 3. Close the node if nothing is left to buy, else branch.
+    if n_free == 0:
+        linear_predictor(data, theta, theta0, fit.rows.u)
+        cutoff = stairs.upper[low] * (1.0 - gap)
+        theta0, objective, bound = fit_selection(
+            data, fit, status, theta0, cutoff, FINE, Start.PREDICTOR
+        )
+        _keep(stairs, status, fit.theta, theta0, objective, spent)
+        for b in range(low, high + 1):
+            stairs.closed[b] = min(stairs.closed[b], bound)
+        _record_bound(trace, node, record_point(trace, fit.theta, theta0), low, high)
+        return
+    pick = pick_predictor(relaxation, status)
+    child = tree.now.n_created
+    tree.now.n_created += 2
+    record_step(trace, Kind.BRANCH, node, child)
+    record_member(trace, pick)
+    key = proof.base
+    if high - spent < proof.table.size:
+        key -= proof.table[high - spent]
+    free_slot = tree.vacant[tree.now.n_open]
+    tree.low[free_slot], tree.high[free_slot] = low, high
+    status[pick] = OUT
+    push(tree, child, status, theta, theta0, mu, key, NO_POINT)
+    tree.low[DIVE_SLOT], tree.high[DIVE_SLOT] = low, high
+    status[pick] = IN
+    fill(tree, DIVE_SLOT, child + 1, status, theta, theta0, mu, key, NO_POINT)
+    tree.now.n_diving = 1
+
+
+@kernel
 def _at_budget(limits, budget):
     return Limits(
         limits.cost, limits.fee, limits.pays, limits.charged, limits.order, float(budget),
@@ -180,54 +195,70 @@ def _at_budget(limits, budget):
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _spent(limits, status):
     left, _ = remaining_limits(limits, status)
     return int(limits.budget - left)
 
 
-@njit(cache=True, error_model="numpy")
-def _is_closed(stairs, gap, budget, bound):
-    if bound < stairs.upper[budget] * (1.0 - gap):
+@kernel
+def _close_budgets(stairs, trace, proof, low, high, node, point):
+    """Close the highest and the lowest budgets that the proof reaches; return those left."""
+    first, last = low, high
+    while low <= high and _is_closed(stairs, proof, high):
+        high -= 1
+    if high < last:
+        _record_bound(trace, node, point, high + 1, last)
+    while low <= high and _is_closed(stairs, proof, low):
+        low += 1
+    if low > first:
+        _record_bound(trace, node, point, first, low - 1)
+    return low, high
+
+
+@kernel
+def _is_closed(stairs, proof, budget):
+    bound = proof.base - proof.table[budget - proof.spent]
+    if bound < stairs.upper[budget] * (1.0 - proof.gap):
         return False
     stairs.closed[budget] = min(stairs.closed[budget], bound)
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def _record_bound(trace, counter, node, point, first, last):
+@kernel
+def _record_bound(trace, node, point, first, last):
     """The point bounds the node at budgets first to last."""
-    record_step(trace, counter, BOUND, node, point)
-    record_member(trace, counter, first)
-    record_member(trace, counter, last)
+    record_step(trace, Kind.BOUND, node, point)
+    record_member(trace, first)
+    record_member(trace, last)
 
 
-@njit(cache=True, error_model="numpy")
-def _offer(limits, work, stairs):
-    """Keep the model in work.theta_best wherever it is the best so far."""
-    spent = _spent(limits, work.status_best)
-    objective, theta0 = work.scalar[UPPER], work.scalar[BEST_INTERCEPT]
-    _keep(stairs, work.status_best, work.theta_best, theta0, objective, spent)
+@kernel
+def _offer(limits, incumbent, stairs):
+    """Keep the incumbent wherever it is the best so far."""
+    spent = _spent(limits, incumbent.status)
+    score = incumbent.score
+    _keep(stairs, incumbent.status, incumbent.theta, score.intercept, score.objective, spent)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _keep(stairs, status, theta, theta0, objective, spent):
     for b in range(spent, stairs.upper.size):
         if not objective < stairs.upper[b] * (1.0 - 1e-12):
             break
         stairs.upper[b] = objective
-        stairs.status[b] = status
-        stairs.theta[b] = theta
+        copy(stairs.status[b], status)
+        copy(stairs.theta[b], theta)
         stairs.theta0[b] = theta0
 
 
-@njit(cache=True, error_model="numpy")
-def _fix(
-    limits, work, trace, status, stairs, gap, table, base, spent, low, high, node, point
-):  # fmt: skip
+@kernel
+def _fix(search, stairs, trace, proof, low, high, node, point):
     """Decide the predictors whose other value helps at no budget that is alive."""
+    limits, status, v = search.limits, search.status, search.relaxation.values.v
+    base, table, spent = proof.base, proof.table, proof.spent
     n_fixed = 0
-    decision = work.status_swap
+    decision = stairs.decision
     for g in range(status.size):
         decision[g] = status[g]
         if status[g] != FREE:
@@ -236,29 +267,29 @@ def _fix(
         cost = int(limits.cost[g])
         fix_out = True
         for b in range(max(low, spent + cost), high + 1):
-            bound = base - work.v[g] - table[b - spent - cost]
-            if bound < stairs.upper[b] * (1.0 - gap):
+            bound = base - v[g] - table[b - spent - cost]
+            if bound < stairs.upper[b] * (1.0 - proof.gap):
                 fix_out = False
                 break
         fix_in = False
         others = table
-        if not fix_out and work.z[g] > _LIKELY:
-            others = value_table(limits, work, status, high - spent, g)
+        if not fix_out and search.relaxation.z[g] > _LIKELY:
+            others = value_table(limits, v, status, high - spent, g)
             fix_in = True
             for b in range(low, high + 1):
-                if base - others[b - spent] < stairs.upper[b] * (1.0 - gap):
+                if base - others[b - spent] < stairs.upper[b] * (1.0 - proof.gap):
                     fix_in = False
                     break
         if not fix_out and not fix_in:
             continue
         if n_fixed == 0:
-            record_step(trace, work.counter, FIX, node, point)
+            record_step(trace, Kind.FIX, node, point)
         n_fixed += 1
-        record_member(trace, work.counter, g if fix_out else ~g)
+        record_member(trace, g if fix_out else ~g)
         for b in range(max(low, spent + cost) if fix_out else low, high + 1):
-            bound = base - (work.v[g] + table[b - spent - cost] if fix_out else others[b - spent])
+            bound = base - (v[g] + table[b - spent - cost] if fix_out else others[b - spent])
             stairs.closed[b] = min(stairs.closed[b], bound)
         decision[g] = OUT if fix_out else IN
     # All were judged by the same table, and only now is anything decided.
-    status[:] = decision
+    copy(status, decision)
     return n_fixed > 0

@@ -12,32 +12,62 @@ intercept). A node's steps say why no selection that agrees with its decisions b
     NONE    what is bought is not affordable
 """
 
-from numba import njit
+from enum import IntEnum
+from typing import NamedTuple
 
-from .layout import ENTRIES, MEMBERS, POINTS, STEPS
+import numpy as np
+from numba.extending import register_jitable
 
-FIX, BOUND, BRANCH, ONE, NONE = range(5)
+from .reference import kernel
+
+NO_POINT = np.int64(-1)
 
 
-@njit(cache=True, error_model="numpy")
-def has_room(trace, counter, n_predictors, n_columns, n_fit):
+class Kind(IntEnum):
+    """Kinds of steps."""
+
+    FIX = 0
+    BOUND = 1
+    BRANCH = 2
+    ONE = 3
+    NONE = 4
+
+
+class Trace(NamedTuple):
+    """Steps, their members, points and their entries."""
+
+    kind: np.ndarray  # steps
+    node: np.ndarray
+    reference: np.ndarray
+    first_member: np.ndarray
+    member: np.ndarray
+    intercept: np.ndarray  # points
+    first_entry: np.ndarray
+    column: np.ndarray  # entries
+    value: np.ndarray
+    now: np.record  # n_steps, n_members, n_points, n_entries
+
+
+@register_jitable
+def has_room(trace, n_predictors, n_columns, n_fit):
     """Whether the largest node fits: one step, point and support per predictor, and one of its own.
 
     The driver provides more room when it does not.
     """
+    now = trace.now
     return (
-        counter[STEPS] + n_predictors + 3 <= trace.kind.size
-        and counter[MEMBERS] + 2 * n_predictors + 1 <= trace.member.size
-        and counter[POINTS] + n_predictors + 2 <= trace.intercept.size
-        and counter[ENTRIES] + n_columns + (n_predictors + 1) * n_fit <= trace.column.size
+        now.n_steps + n_predictors + 3 <= trace.kind.size
+        and now.n_members + 2 * n_predictors + 1 <= trace.member.size
+        and now.n_points + n_predictors + 2 <= trace.intercept.size
+        and now.n_entries + n_columns + (n_predictors + 1) * n_fit <= trace.column.size
     )
 
 
-@njit(cache=True, error_model="numpy")
-def record_point(trace, counter, theta, theta0):
+@kernel
+def record_point(trace, theta, theta0):
     """Write down a primal point; return its number."""
-    n = counter[ENTRIES]
-    point = counter[POINTS]
+    n = trace.now.n_entries
+    point = trace.now.n_points
     trace.first_entry[point] = n
     trace.intercept[point] = theta0
     for j in range(theta.size):
@@ -45,24 +75,24 @@ def record_point(trace, counter, theta, theta0):
             trace.column[n] = j
             trace.value[n] = theta[j]
             n += 1
-    counter[ENTRIES] = n
-    counter[POINTS] += 1
+    trace.now.n_entries = n
+    trace.now.n_points += 1
     return point
 
 
-@njit(cache=True, error_model="numpy")
-def record_step(trace, counter, kind, node, reference):
+@kernel
+def record_step(trace, kind, node, reference):
     """Write down a step; its members follow."""
-    step = counter[STEPS]
+    step = trace.now.n_steps
     trace.kind[step] = kind
     trace.node[step] = node
     trace.reference[step] = reference
-    trace.first_member[step] = counter[MEMBERS]
-    counter[STEPS] += 1
+    trace.first_member[step] = trace.now.n_members
+    trace.now.n_steps += 1
 
 
-@njit(cache=True, error_model="numpy")
-def record_member(trace, counter, member):
+@kernel
+def record_member(trace, member):
     """Add a member to the last step."""
-    trace.member[counter[MEMBERS]] = member
-    counter[MEMBERS] += 1
+    trace.member[trace.now.n_members] = member
+    trace.now.n_members += 1

@@ -1,39 +1,62 @@
 """The open nodes: a binary heap by lower bound, ties by age, over reusable slots."""
 
-from numba import njit
+from typing import NamedTuple
 
-from .layout import CLOSED, OPEN
+import numpy as np
+
+from .layout import copy
+from .reference import kernel
 
 # The child that is processed next lives here, outside the heap.
-DIVE_SLOT = 0
+DIVE_SLOT = np.int64(0)
+ROOT = np.int64(0)  # the number of the first node
 
 
-@njit(cache=True, error_model="numpy")
+class Tree(NamedTuple):
+    """Nodes in slots: `heap` orders those in use by bound, `vacant` lists the others."""
+
+    status: np.ndarray  # (n_slots, n_predictors)
+    theta: np.ndarray  # (n_slots, n_columns)
+    theta0: np.ndarray
+    mu: np.ndarray
+    bound: np.ndarray
+    point: np.ndarray  # the recorded point that proves the bound
+    serial: np.ndarray  # the node's number, in order of creation
+    low: np.ndarray  # the lowest and the highest budget at which the node is alive, in a staircase
+    high: np.ndarray
+    heap: np.ndarray
+    vacant: np.ndarray
+    # nodes: processed; n_open: on the heap; n_diving: 1 if the slot of the dive is in use;
+    # n_created: in all; closed: the lowest bound of the closed leaves
+    now: np.record
+
+
+@kernel
 def _before(tree, a, b):
     if tree.bound[a] != tree.bound[b]:
         return tree.bound[a] < tree.bound[b]
     return tree.serial[a] < tree.serial[b]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def fill(tree, slot, serial, status, theta, theta0, mu, bound, point):
     """Write a node into a slot."""
     tree.serial[slot] = serial
     tree.point[slot] = point
-    tree.status[slot] = status
-    tree.theta[slot] = theta
+    copy(tree.status[slot], status)
+    copy(tree.theta[slot], theta)
     tree.theta0[slot] = theta0
     tree.mu[slot] = mu
     tree.bound[slot] = bound
 
 
-@njit(cache=True, error_model="numpy")
-def push(tree, counter, serial, status, theta, theta0, mu, bound, point):
+@kernel
+def push(tree, serial, status, theta, theta0, mu, bound, point):
     """Add a node; the caller has made sure that there is room."""
-    size = counter[OPEN]
+    size = tree.now.n_open
     slot = tree.vacant[size]
     fill(tree, slot, serial, status, theta, theta0, mu, bound, point)
-    counter[OPEN] += 1
+    tree.now.n_open += 1
     tree.heap[size] = slot
     i = size
     while i > 0:
@@ -44,11 +67,11 @@ def push(tree, counter, serial, status, theta, theta0, mu, bound, point):
         i = parent
 
 
-@njit(cache=True, error_model="numpy")
-def pop(tree, counter):
+@kernel
+def pop(tree):
     """Remove the node of lowest bound and return its slot, which stays readable until a push."""
-    counter[OPEN] -= 1
-    size = counter[OPEN]
+    tree.now.n_open -= 1
+    size = tree.now.n_open
     slot = tree.heap[0]
     tree.heap[0] = tree.heap[size]
     tree.vacant[size] = slot
@@ -66,7 +89,7 @@ def pop(tree, counter):
     return slot
 
 
-@njit(cache=True, error_model="numpy")
-def close_leaf(scalar, bound):
+@kernel
+def close_leaf(tree, bound):
     """The bound of a leaf counts for the global lower bound for ever."""
-    scalar[CLOSED] = min(scalar[CLOSED], bound)
+    tree.now.closed = min(tree.now.closed, bound)

@@ -1,0 +1,46 @@
+"""The Hessian of a logistic regression on a few columns, and its Cholesky factor."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .layout import IN
+from .product import cross_products, weigh_column
+from .reference import kernel
+
+
+class Hessian(NamedTuple):
+    """A matrix on listed columns, intercept eliminated, ridge included."""
+
+    columns: np.ndarray  # (n_fit,)
+    matrix: np.ndarray  # (n_fit, n_fit) then its factor
+    mean: np.ndarray  # (n_fit,) weighted means of the columns
+    step: np.ndarray  # (n_fit,) right-hand side, then solution
+    weighted: np.ndarray  # (n_rows,) one column times d
+
+
+@kernel
+def list_columns(data, status, columns):
+    """List the columns of the bought predictors; return how many."""
+    n = 0
+    for g in range(status.size):
+        if status[g] == IN:
+            for j in range(data.start[g], data.start[g + 1]):
+                columns[n] = j
+                n += 1
+    return n
+
+
+@kernel
+def fill_hessian(data, hessian, d, first, n, total):
+    """Fill rows first to n for the listed columns; total is the sum of the curvatures d."""
+    columns, means = hessian.columns, hessian.mean
+    for i in range(first, n):
+        mean = weigh_column(data, columns[i], d, hessian.weighted)
+        means[i] = mean / total
+        row = hessian.matrix[i]
+        cross_products(data.X, hessian.weighted, columns, i + 1, row)
+        for k in range(i + 1):
+            row[k] -= mean * means[k]
+        # The slack keeps rounding from making the matrix indefinite.
+        row[i] = max(row[i], 0.0) * (1.0 + 1e-13) + data.ridge

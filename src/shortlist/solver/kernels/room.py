@@ -1,0 +1,69 @@
+"""What a node can still buy."""
+
+from typing import NamedTuple
+
+from .layout import FREE, OUT
+from .oracle import price_now, remaining_limits
+from .reference import kernel
+
+
+class Room(NamedTuple):
+    """What is left of the limits at a node."""
+
+    left: float  # of the budget
+    count: int  # predictors left to buy
+    capacity: float  # the one of these two that the relaxation uses: it is tighter on average
+    n_free: int
+    all_affordable: bool  # all free predictors together
+
+
+@kernel
+def forbid_unaffordable(limits, status):
+    """Forbid free predictors that are not affordable.
+
+    Returns how many stay free, the budget left and the number of predictors left to buy.
+    """
+    left, count = remaining_limits(limits, status)
+    n_free = 0
+    for g in range(status.size):
+        if status[g] == FREE:
+            if count <= 0 or price_now(limits, status, g) > left:
+                status[g] = OUT
+            else:
+                n_free += 1
+    return n_free, left, count
+
+
+@kernel
+def settle(limits, status, price):
+    """Forbid what is not affordable; return the room left and fill the prices that go with it."""
+    n_free, left, count = forbid_unaffordable(limits, status)
+    total = 0.0
+    for g in range(status.size):
+        if status[g] == FREE:
+            price[g] = price_now(limits, status, g)
+            total += price[g]
+    capacity = left
+    if not limits.has_budget or count * total < left * n_free:
+        capacity = float(count)
+        price[:] = 1.0
+    return Room(left, count, capacity, n_free, n_free <= count and total <= left)
+
+
+@kernel
+def is_only_one_more(limits, status, room):
+    """Whether no two of the free predictors are affordable together."""
+    if room.count == 1:
+        return True
+    if not limits.has_budget:
+        return False
+    least, second = float("inf"), float("inf")
+    for g in range(status.size):
+        if status[g] == FREE:
+            # Without the fee: a fee may be paid by the other one.
+            cost = limits.cost[g]
+            if cost < least:
+                least, second = cost, least
+            elif cost < second:
+                second = cost
+    return least + second > room.left
