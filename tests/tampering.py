@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 from random_problems import random_problem
+from scipy.special import expit
 
 import shortlist as sl
-from shortlist.certificate import Branch, Certificate, Fix, One, Step
+from shortlist.certificate import Branch, Certificate, Fix, One, Point, Step
 
 
 @cache
@@ -19,6 +21,29 @@ def proven(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
     certificate = sl.solve(problem).certificate
     assert certificate is not None
     return problem, certificate, sl.solve(problem, "enumeration").objective
+
+
+def with_newton_step(problem: sl.SubsetProblem, point: Point) -> Point:
+    """The point with the Newton step of the ridge logistic regression on its columns."""
+    design = np.column_stack([np.ones(problem.n_rows), problem.X[:, list(point.columns)]])
+    theta = np.array([point.intercept, *point.values])
+    penalty = np.full(len(theta), problem.ridge)
+    penalty[0] = 0.0
+    a = expit(-problem.signs * (design @ theta))
+    residual = design.T @ (problem.weights * a * problem.signs) - penalty * theta
+    curvature = design.T @ ((problem.weights * a * (1 - a))[:, None] * design) + np.diag(penalty)
+    step = np.linalg.lstsq(curvature, residual)[0]
+    return point._replace(correction=tuple(step.tolist()))
+
+
+@cache
+def corrected(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
+    """The same as `proven` with a correction at every point, which claims what it still proves."""
+    problem, certificate, optimum = proven(seed)
+    points = tuple(with_newton_step(problem, point) for point in certificate.points)
+    certificate = replace(certificate, points=points, lower_bound=0.0)
+    lower_bound = sl.verify(problem, certificate).lower_bound
+    return problem, replace(certificate, lower_bound=lower_bound), optimum
 
 
 def check_sound(problem: sl.SubsetProblem, certificate: Certificate, optimum: float) -> bool:
@@ -39,6 +64,14 @@ def with_step(certificate: Certificate, position: int, *steps: Step) -> Certific
     """Replace one step by others, or by none."""
     before, after = certificate.steps[:position], certificate.steps[position + 1 :]
     return replace(certificate, steps=(*before, *steps, *after))
+
+
+def with_point(
+    certificate: Certificate, position: int, point: Point, **changes: float
+) -> Certificate:
+    """Replace one point, and other fields at will."""
+    before, after = certificate.points[:position], certificate.points[position + 1 :]
+    return replace(certificate, points=(*before, point, *after), **changes)
 
 
 def without_a_step(certificate: Certificate, *kinds: type) -> Iterator[Certificate]:

@@ -11,6 +11,8 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
        sum_m w_m H(a_m) - sum_{g in IN} v_g - max { sum_{g in S} v_g : S from FREE, affordable },
 
    H being the entropy and v_g = ||X_g' (w a y)||^2 / (2 ridge). The smallest is the lower bound.
+   If the point has a correction (delta, delta_0), the sigmoid a is first moved to
+   a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
 
 `duality` works with balls of python-flint, which contain the exact value. `limits` works with
 integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a grid.

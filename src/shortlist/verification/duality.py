@@ -32,15 +32,26 @@ class Data:
 
     def coefficients(self, point: Point) -> arb_mat:
         """Return theta and theta_0, which makes the last entry."""
-        theta = [arb(0)] * len(self.column_predictor)
-        for column, value in zip(point.columns, point.values, strict=True):
-            if column not in range(len(theta)):
+        return self._spread(point.columns, (point.intercept, *point.values))
+
+    def correction(self, point: Point) -> arb_mat:
+        """Return delta and delta_0, which makes the last entry."""
+        return self._spread(point.columns, point.correction)
+
+    def _spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
+        if len(values) != len(columns) + 1:
+            raise ProofError("A point has more or fewer values than columns.")
+        spread = [arb(0)] * len(self.column_predictor)
+        for column, value in zip(columns, values[1:], strict=True):
+            if column not in range(len(spread)):
                 raise ProofError(f"A point has a coefficient for column {column}.")
-            theta[column] = arb(value)
-        return _vector([*theta, arb(point.intercept)])
+            spread[column] = arb(value)
+        return _vector([*spread, arb(values[0])])
 
     def objective_above(self, model: Point) -> float:
         """Return an upper bound on the objective of a model."""
+        if model.correction:
+            raise ProofError("The model has a correction, which only points of the proof have.")
         theta = self.coefficients(model)
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
         objective += sum((part.losses(theta)[0] for part in self.parts), arb(0))
@@ -62,8 +73,14 @@ class _Part:
 
     def losses(self, theta: arb_mat) -> tuple[arb, list[arb]]:
         """Return sum_m w_m log(1 + exp(-margin_m)), and every sigmoid(-margin_m)."""
-        pairs = [_loss(margin) for margin in (self.X * theta).entries()]
-        return (self.weights * _vector([loss for loss, _ in pairs]))[0, 0], [a for _, a in pairs]
+        losses, a, _ = zip(*map(_loss, (self.X * theta).entries()), strict=True)
+        return (self.weights * _vector(list(losses)))[0, 0], list(a)
+
+    def corrected(self, theta: arb_mat, delta: arb_mat) -> tuple[arb, list[arb]]:
+        """Return every a' of the corrected point, and sum_m w_m (H(a'_m) - a'_m margin_m)."""
+        margins, moves = (self.X * theta).entries(), (self.X * delta).entries()
+        rest, a = zip(*map(_corrected, margins, moves), strict=True)
+        return (self.weights * _vector(list(rest)))[0, 0], list(a)
 
 
 class DualPoint:
@@ -71,14 +88,15 @@ class DualPoint:
 
     def __init__(self, data: Data, point: Point) -> None:
         theta = data.coefficients(point)
+        delta = data.correction(point) if point.correction else None
         slopes, masses, entropies = [], [], []
         for part in data.parts:
-            loss, a = part.losses(theta)
+            # H(a_m) is the loss plus a_m times the margin, less what a correction takes away.
+            rest, a = part.losses(theta) if delta is None else part.corrected(theta, delta)
             slope = part.weighted * _vector(a)  # sum_m w_m a_m y_m (x_m, 1)
             slopes.append(slope)
             masses.append(abs(slope.entries()[-1]))
-            # H(a_m) is the loss plus a_m times the margin.
-            entropies.append(loss + (theta.transpose() * slope)[0, 0])
+            entropies.append(rest + (theta.transpose() * slope)[0, 0])
         # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
         kept = min(mass.lower() for mass in masses)
         if not kept > 0:
@@ -111,13 +129,30 @@ class DualPoint:
         return near if arb(near) <= lower else nextafter(near, -inf)
 
 
-def _loss(margin: arb) -> tuple[arb, arb]:
-    """Return log(1 + exp(-margin)) and sigmoid(-margin); both forms hold, one is accurate."""
+def _loss(margin: arb) -> tuple[arb, arb, arb]:
+    """Return log(1 + exp(-margin)), a = sigmoid(-margin), and 1 - a, all of them accurately."""
     if margin > 0:
         odds = (-margin).exp()
-        return odds.log1p(), odds / (1 + odds)
+        return odds.log1p(), odds / (1 + odds), 1 / (1 + odds)
     odds = margin.exp()
-    return odds.log1p() - margin, 1 / (1 + odds)
+    return odds.log1p() - margin, 1 / (1 + odds), odds / (1 + odds)
+
+
+def _corrected(margin: arb, move: arb) -> tuple[arb, arb]:
+    """Return H(a') - a' margin and a' = a + a (1 - a) t, t being the change of -margin.
+
+    With p = 1 + (1 - a) t and q = 1 - a t, a' is a p and 1 - a' is (1 - a) q. The entropy of a' is
+    the loss plus a' margin minus the divergence of a' from a, which is a' log p + (1 - a') log q.
+    An a' that may lie outside [0, 1] is replaced by the end there, whose entropy is 0.
+    """
+    loss, a, b = _loss(margin)
+    up, down = -b * move, a * move
+    if not 1 + up > 0:
+        return arb(0), arb(0)
+    if not 1 + down > 0:
+        return -margin, arb(1)
+    moved = a * (1 + up)
+    return loss - moved * up.log1p() - b * (1 + down) * down.log1p(), moved
 
 
 def _vector(entries: list[arb]) -> arb_mat:
