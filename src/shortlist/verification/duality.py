@@ -77,10 +77,10 @@ class _Part:
         return (self.weights * _vector(list(losses)))[0, 0], list(a)
 
     def corrected(self, theta: arb_mat, delta: arb_mat) -> tuple[arb, list[arb]]:
-        """Return every a' of the corrected point, and sum_m w_m (H(a'_m) - a'_m margin_m)."""
+        """Return sum_m w_m H(a_m), and every a_m, of the corrected point."""
         margins, moves = (self.X * theta).entries(), (self.X * delta).entries()
-        rest, a = zip(*map(_corrected, margins, moves), strict=True)
-        return (self.weights * _vector(list(rest)))[0, 0], list(a)
+        entropies, a = zip(*map(_corrected, margins, moves), strict=True)
+        return (self.weights * _vector(list(entropies)))[0, 0], list(a)
 
 
 class DualPoint:
@@ -91,12 +91,13 @@ class DualPoint:
         delta = data.correction(point) if point.correction else None
         slopes, masses, entropies = [], [], []
         for part in data.parts:
-            # H(a_m) is the loss plus a_m times the margin, less what a correction takes away.
-            rest, a = part.losses(theta) if delta is None else part.corrected(theta, delta)
+            entropy, a = part.losses(theta) if delta is None else part.corrected(theta, delta)
             slope = part.weighted * _vector(a)  # sum_m w_m a_m y_m (x_m, 1)
             slopes.append(slope)
             masses.append(abs(slope.entries()[-1]))
-            entropies.append(rest + (theta.transpose() * slope)[0, 0])
+            if delta is None:  # H(a_m) is the loss plus a_m times the margin
+                entropy += (theta.transpose() * slope)[0, 0]
+            entropies.append(entropy)
         # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
         kept = min(mass.lower() for mass in masses)
         if not kept > 0:
@@ -139,20 +140,20 @@ def _loss(margin: arb) -> tuple[arb, arb, arb]:
 
 
 def _corrected(margin: arb, move: arb) -> tuple[arb, arb]:
-    """Return H(a') - a' margin and a' = a + a (1 - a) t, t being the change of -margin.
+    """Return H(a') and a' = a + a (1 - a) t, -t being the change of the margin.
 
-    With p = 1 + (1 - a) t and q = 1 - a t, a' is a p and 1 - a' is (1 - a) q. The entropy of a' is
-    the loss plus a' margin minus the divergence of a' from a, which is a' log p + (1 - a') log q.
-    An a' that may lie outside [0, 1] is replaced by the end there, whose entropy is 0.
+    Then a' is a (1 + (1 - a) t) and 1 - a' is (1 - a) (1 - a t). An a' that may lie outside [0, 1]
+    is replaced by the end there, whose entropy is 0.
     """
-    loss, a, b = _loss(margin)
-    up, down = -b * move, a * move
-    if not 1 + up > 0:
+    _, a, b = _loss(margin)
+    up, down = 1 - b * move, 1 + a * move
+    if not up > 0:
         return arb(0), arb(0)
-    if not 1 + down > 0:
-        return -margin, arb(1)
-    moved = a * (1 + up)
-    return loss - moved * up.log1p() - b * (1 + down) * down.log1p(), moved
+    if not down > 0:
+        return arb(0), arb(1)
+    a, b = a * up, b * down
+    less, more = (a, b) if a < b else (b, a)
+    return -less * less.log() - more * (-less).log1p(), a
 
 
 def _vector(entries: list[arb]) -> arb_mat:
