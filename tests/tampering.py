@@ -7,11 +7,21 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from random_problems import random_problem
+from random_problems import limited_problem, random_problem
 from scipy.special import expit
 
 import shortlist as sl
-from shortlist.certificate import Branch, Certificate, Fix, One, Point, Step
+from shortlist.backends.support_fit import SupportFits
+from shortlist.certificate import (
+    Bound,
+    Branch,
+    Certificate,
+    Fix,
+    One,
+    Point,
+    Step,
+    Unaffordable,
+)
 
 
 @cache
@@ -44,6 +54,47 @@ def corrected(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
     certificate = replace(certificate, points=points, lower_bound=0.0)
     lower_bound = sl.verify(problem, certificate).lower_bound
     return problem, replace(certificate, lower_bound=lower_bound), optimum
+
+
+@cache
+def limited(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
+    """A problem with limits on its coefficients, and a proof that lists every selection."""
+    problem = limited_problem(seed)
+    late = set(range(4, problem.n_predictors)).difference(problem.constraints.include)
+    problem = problem.with_limits(exclude=sorted(late.union(problem.constraints.exclude)))
+    solution = sl.solve(problem, "enumeration")
+    fits, points, steps = SupportFits(problem), [], []
+    nodes, n_nodes = [(0, problem.constraints.include, 0)], 1
+    while nodes:
+        node, bought, g = nodes.pop()
+        if not problem.constraints.is_affordable(bought):
+            steps.append(Unaffordable(node))
+        elif g == problem.n_predictors:
+            steps.append(Bound(node, len(points)))
+            points.append(point_of(*fits.fit(bought)[0][1:3]))
+        elif g in bought or g in problem.constraints.exclude:
+            nodes.append((node, bought, g + 1))
+        else:
+            steps.append(Branch(node, g, n_nodes, n_nodes + 1))
+            nodes.append((n_nodes, bought, g + 1))
+            nodes.append((n_nodes + 1, tuple(sorted((*bought, g))), g + 1))
+            n_nodes += 2
+    certificate = Certificate(
+        problem=problem.digest,
+        objective=solution.objective,
+        lower_bound=solution.lower_bound * (1 - 1e-9),
+        support=solution.support,
+        model=point_of(solution.coef, solution.intercept),
+        points=tuple(points),
+        steps=tuple(steps),
+    )
+    return problem, certificate, solution.objective
+
+
+def point_of(coef: np.ndarray, intercept: float) -> Point:
+    """A model as a point."""
+    columns = np.flatnonzero(coef)
+    return Point(intercept, tuple(columns.tolist()), tuple(coef[columns].tolist()))
 
 
 def check_sound(problem: sl.SubsetProblem, certificate: Certificate, optimum: float) -> bool:

@@ -16,6 +16,7 @@ from tampering import (
     changed_steps,
     check_sound,
     corrected,
+    limited,
     moved_fixings,
     proven,
     renamed_fixings,
@@ -61,6 +62,37 @@ def check_tampering(seed: int) -> None:
     check_other_problems(seed, proven(seed)[1])
 
 
+def check_limited_proof(seed: int) -> None:
+    """Proofs of problems with limits on coefficients, and falsified ones."""
+    problem, certificate, optimum = limited(seed)
+    verdict = sl.verify(problem, certificate)
+    assert verdict.valid, verdict.reason
+    assert verdict.gap <= 1e-9
+    assert verdict.lower_bound <= optimum * (1 + 1e-12)
+    check_tampered_model(problem, certificate, optimum)
+    check_tampered_proof(problem, certificate, optimum)
+    points = tuple(with_newton_step(problem, point) for point in certificate.points)
+    check_sound(problem, replace(certificate, points=points, lower_bound=0.0), optimum)
+
+    # A coefficient that exceeds its limit by the least possible, whatever is claimed of it.
+    bought = problem.columns_of(certificate.support)
+    limits = problem.coef_limits
+    for n, value in zip(bought, limits.lower[bought], strict=True):
+        check_beyond_the_limit(problem, certificate, int(n), np.nextafter(value, -inf))
+    for n, value in zip(bought, limits.upper[bought], strict=True):
+        check_beyond_the_limit(problem, certificate, int(n), np.nextafter(value, inf))
+
+
+def check_beyond_the_limit(problem, certificate, column, value) -> None:
+    if np.isfinite(value):
+        entries = dict(zip(certificate.model.columns, certificate.model.values, strict=True))
+        entries[column] = float(value)
+        model = Point(certificate.model.intercept, tuple(entries), tuple(entries.values()))
+        verdict = sl.verify(problem, replace(certificate, model=model, objective=inf))
+        assert not verdict.valid
+        assert "beyond its limits" in verdict.reason
+
+
 def check_tampering_with_corrections(seed: int) -> None:
     check_tampered_model(*corrected(seed))
     check_tampered_proof(*corrected(seed))
@@ -86,6 +118,9 @@ def check_tampered_model(
         objective = problem.objective(coef, changed.intercept)
         if objective > certificate.objective * (1 + 2e-9):
             assert not sl.verify(problem, replace(certificate, model=changed)).valid
+            lower, upper = problem.coef_limits.lower, problem.coef_limits.upper
+            if not ((lower <= coef) & (coef <= upper)).all():
+                continue
             # With its true objective it is a proof again, of a worse model.
             honest = sl.verify(problem, replace(certificate, model=changed, objective=objective))
             assert honest.valid
@@ -232,6 +267,11 @@ def test_tampering_with_corrections(seed):
     check_tampering_with_corrections(seed)
 
 
+@pytest.mark.parametrize("seed", range(0, 2 * N_DEFAULT, 3))
+def test_proofs_with_limits_on_coefficients(seed):
+    check_limited_proof(seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(N_DEFAULT, N_SLOW, CHUNK))
 def test_many_proofs_and_tamperings(first):
@@ -241,6 +281,7 @@ def test_many_proofs_and_tamperings(first):
             check_proof(seed)
             check_tampering(seed)
             check_tampering_with_corrections(seed)
+            check_limited_proof(seed)
         except Exception as error:  # the seeds of all failures are worth more than the first one
             failures[seed] = repr(error)
     assert failures == {}
@@ -308,7 +349,7 @@ tiny_seeds = st.integers(0, 39)
 @st.composite
 def falsified(draw) -> tuple[sl.SubsetProblem, Certificate, float]:
     """A certificate with points and steps changed at will, which claims no more than it proves."""
-    source = corrected if draw(st.booleans()) else proven
+    source = draw(st.sampled_from([proven, corrected, limited]))
     problem, certificate, optimum = source(draw(tiny_seeds))
     certificate = replace(certificate, objective=inf, lower_bound=0.0)
     for _ in range(draw(st.integers(1, 3))):
@@ -344,11 +385,12 @@ def test_no_certificate_proves_what_is_false(case):
     check_sound(*case)
 
 
+@pytest.mark.parametrize("source", [proven, limited])
 @settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(tiny_seeds, st.data())
-def test_any_points_give_bounds_that_hold(seed, data):
+def test_any_points_give_bounds_that_hold(source, seed, data):
     """The whole problem as one leaf, bounded by any point at all."""
-    problem, certificate, optimum = proven(seed)
+    problem, certificate, optimum = source(seed)
     columns = tuple(range(problem.n_columns))
     n = len(columns) + 1
     intercept, *coef = data.draw(st.lists(values, min_size=n, max_size=n))
@@ -475,7 +517,7 @@ def test_what_is_no_certificate_is_said():
         sl.verify(proven(0)[0], None)
 
 
-@pytest.mark.parametrize("source", [proven, corrected])
+@pytest.mark.parametrize("source", [proven, corrected, limited])
 @pytest.mark.parametrize("seed", range(20))
 def test_fewer_bits_never_prove_more(seed, source, monkeypatch):
     """Everything is rounded to the safe side, which few bits make visible."""

@@ -11,6 +11,7 @@ weights w_m, columns n, predictors g with columns theta_g, fees f.
                 sum_g z_g <= max_features                                                  (eq. 7)
                 sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
                 z_g <= s_f                                   for every member g of fee f
+                lower_n z_g <= theta_n <= upper_n z_g        for every column n of g with a limit
                 z_g, s_f in {0, 1}
 
 The exponential cone holds a, b, c with a >= b exp(c / b) and b > 0, and its closure; the rotated
@@ -175,6 +176,13 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         costs, fees = constraints.unit_costs, constraints.unit_fees
         rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
         rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
+
+    # limits on coefficients, which z makes as tight as the relaxation can have them
+    owned = z[problem.column_predictor]
+    for sign, limit in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
+        given = np.flatnonzero(np.isfinite(limit))
+        most = combine(sparse.diags_array(scale * limit[given]), owned[given])
+        rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
 
     model = ConicModel(
         cost=np.zeros(n_variables),

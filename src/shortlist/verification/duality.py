@@ -29,6 +29,8 @@ class Data:
         self.column_predictor = problem.column_predictor.tolist()
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
+        limits = problem.coef_limits
+        self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
     def coefficients(self, point: Point) -> arb_mat:
         """Return theta and theta_0, which makes the last entry."""
@@ -53,6 +55,9 @@ class Data:
         if model.correction:
             raise ProofError("The model has a correction, which only points of the proof have.")
         theta = self.coefficients(model)
+        for n, (lower, upper) in enumerate(self.intervals):
+            if not arb(lower) <= theta[n, 0] <= arb(upper):
+                raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
         objective += sum((part.losses(theta)[0] for part in self.parts), arb(0))
         near = float(objective.upper())
@@ -106,8 +111,8 @@ class DualPoint:
         self.entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
         slope = slopes[0] * rho[0] + slopes[1] * rho[1]
         values = [arb(0)] * data.n_predictors
-        for g, entry in zip(data.column_predictor, slope.entries()[:-1], strict=True):
-            values[g] += entry * entry / (2 * data.ridge)
+        for n, g in enumerate(data.column_predictor):
+            values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
         total = sum(values, arb(0)).upper()
         if not total.is_finite() or not self.entropy.is_finite():
             raise ProofError("A point is too extreme to give a bound.")
@@ -128,6 +133,19 @@ class DualPoint:
         lower = self.entropy - arb(value) / self.grid
         near = float(lower.lower())
         return near if arb(near) <= lower else nextafter(near, -inf)
+
+
+def _value(slope: arb, ridge: arb, lower: float, upper: float) -> arb:
+    """Return the maximum of slope t - ridge/2 t^2 over lower <= t <= upper, or more.
+
+    The maximum over all t, which is taken where rounding leaves it open, is a little larger.
+    """
+    best = slope / ridge
+    if best > arb(upper):
+        return arb(upper) * (slope - ridge * arb(upper) / 2)
+    if best < arb(lower):
+        return arb(lower) * (slope - ridge * arb(lower) / 2)
+    return slope * best / 2
 
 
 def _loss(margin: arb) -> tuple[arb, arb, arb]:
