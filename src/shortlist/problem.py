@@ -18,9 +18,9 @@ at least
 
     sum_m w_m H(a_m)  -  sum_{g in S} v_g,    v_g = sum_{n of g} max { s_n t - ridge/2 t^2 },
 
-s_n = sum_m w_m a_m y_m x_mn being the slope of a column and the maximum over lower_n <= t <= upper_n.
-Without limits it is s_n^2 / (2 ridge). With |theta_n| <= B it is B |s_n| - ridge B^2 / 2 where
-|s_n| > ridge B, and a sign makes it 0 where s_n has the other one.
+s_n = sum_m w_m a_m y_m x_mn being the slope of a column, and the maximum that over
+lower_n <= t <= upper_n. Without limits it is s_n^2 / (2 ridge). With |theta_n| <= B it is
+B |s_n| - ridge B^2 / 2 where |s_n| > ridge B, and a sign makes it 0 where s_n has the other one.
 """
 
 from __future__ import annotations

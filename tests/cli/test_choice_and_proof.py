@@ -270,6 +270,30 @@ def test_export_writes_the_model_of_the_problem(run, clinic, priced, tmp_path):
     assert "known format" in wrong.stderr
 
 
+def test_limits_on_coefficients_are_part_of_the_problem(run, clinic, tmp_path):
+    common = (clinic / "patients.csv", "--outcome", "fate", "--max-features", 2, "--ridge", 0.1)
+    # Text outcomes need to be told; dates are no predictors.
+    common = (*common, "--positive", "dead", "--exclude", "visit")
+    sizes = {}
+    for name, limits in {
+        "free": (),
+        "signs": ("--increasing", "age,smoker", "--decreasing", "lab"),
+        "size": ("--max-coefficient", 2),
+    }.items():
+        result = run("export", *common, *limits, tmp_path / f"{name}.cbf")
+        assert result.exit_code == 0, result.output
+        lines = (tmp_path / f"{name}.cbf").read_text().splitlines()
+        sizes[name] = int(lines[lines.index("CON") + 2].split()[1])  # rows: L- n
+    assert sizes["signs"] == sizes["free"] + 3
+    assert sizes["size"] > sizes["free"] + 5
+    both = run("export", *common, "--increasing", "age", "--decreasing", "age,lab", tmp_path / "x")
+    assert both.exit_code == 2
+    assert "--increasing and --decreasing: 'age' is in both" in " ".join(both.output.split())
+    factor = run("export", *common, "--increasing", "stage", tmp_path / "x.cbf")
+    assert factor.exit_code == 2
+    assert "'stage' is a factor" in " ".join(factor.output.split())
+
+
 @pytest.mark.parametrize("command", ["path", "alternatives", "export", "verify"])
 def test_every_command_has_help(run, command):
     result = run(command, "--help")

@@ -179,9 +179,9 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
 
     # limits on coefficients, which z makes as tight as the relaxation can have them
     owned = z[problem.column_predictor]
-    for sign, limit in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
-        given = np.flatnonzero(np.isfinite(limit))
-        most = combine(sparse.diags_array(scale * limit[given]), owned[given])
+    for sign, largest in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
+        given = np.flatnonzero(np.isfinite(largest))
+        most = combine(sparse.diags_array(scale * largest[given]), owned[given])
         rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
 
     model = ConicModel(
