@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ from scipy import sparse
 
 from ..problem import SubsetProblem
 from .affine import Affine, Float, combine, constant, interleave, stack
+
+_FAR = 1e3
 
 
 class Cone(Enum):
@@ -177,10 +179,12 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
         rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
 
-    # limits on coefficients, which z makes as tight as the relaxation can have them
+    # limits on coefficients, which z makes as tight as the relaxation can have them; those far
+    # beyond any optimum, whose loss is at most log 2 a row, would only be large numbers
     owned = z[problem.column_predictor]
+    reach = _FAR * sqrt(2.0 * log(2.0) * w.sum() / problem.ridge)
     for sign, largest in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
-        given = np.flatnonzero(np.isfinite(largest))
+        given = np.flatnonzero(largest < reach)
         most = combine(sparse.diags_array(scale * largest[given]), owned[given])
         rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
 
