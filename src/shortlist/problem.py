@@ -101,6 +101,13 @@ class SubsetProblem:
     >>> problem = sl.SubsetProblem(X, ["well", "well", "ill", "ill"], ridge=0.1, max_features=1)
     >>> sl.solve(problem).support
     (0,)
+
+    With a coefficient of at most 1 for the first column, and none above 0 for the second:
+
+    >>> limits = {"max_coefficient": [1.0, None], "signs": [None, "negative"]}
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, **limits)
+    >>> sl.solve(problem, "enumeration").coef.tolist()
+    [1.0, 0.0]
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """`shortlist verify`, `path`, `alternatives` and `export`, as a user calls them."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
+from shortlist.cli.verify import _question
 from shortlist.prognostic import problem_of, save_proof
+from shortlist.report.methods import _coef_limits
 from shortlist.tables import read_table
 
 POSED = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
@@ -292,6 +295,24 @@ def test_limits_on_coefficients_are_part_of_the_problem(run, clinic, tmp_path):
     factor = run("export", *common, "--increasing", "stage", tmp_path / "x.cbf")
     assert factor.exit_code == 2
     assert "'stage' is a factor" in " ".join(factor.output.split())
+
+
+def test_limits_on_coefficients_are_said_in_words():
+    X = pd.DataFrame({"age": [40, 50, 60, 70, 45], "lab": [3, 1, 2, 5, 4]})
+    signs, y = {"age": "positive", "lab": "negative"}, [0, 0, 1, 1, 0]
+    model = sl.PrognosticModel(
+        max_features=1, ridge=0.1, backend="enumeration", max_coefficient=1.5, signs=signs
+    ).fit(X, y)
+    said = dict(_question(model.card_, SimpleNamespace(predictors=X)))
+    assert said["raise risk"] == "age, if anything"
+    assert said["lower risk"] == "lab, if anything"
+    assert said["coefficients"] == "at most 1.5 (age), 1.5 (lab)"
+    written = _coef_limits(model.card_.model_dump(mode="json"))
+    assert "Allowed only to raise the risk: age. Allowed only to lower the risk: lab." in written
+    assert written.endswith("per level: 1.5 (age), 1.5 (lab). ")
+    free = sl.PrognosticModel(max_features=1, ridge=0.1).fit(X, y)
+    assert _coef_limits(free.card_.model_dump(mode="json")) == ""
+    assert "coefficients" not in dict(_question(free.card_, SimpleNamespace(predictors=X)))
 
 
 @pytest.mark.parametrize("command", ["path", "alternatives", "export", "verify"])
