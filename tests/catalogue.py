@@ -83,6 +83,38 @@ COSTS = [3, 4, 2, 1, 5, 2, 1, 1]
 REAL_COSTS = [np.pi, np.e, np.sqrt(2), 0.3, 2.2, np.sqrt(3), 0.7, np.log(5)]
 SPLINES = [0, 0, 1, 1, 2, 2, 3, 3]
 
+# Limits on coefficients, which not every backend knows.
+LIMITED: dict[str, Known] = {
+    "largest coefficient": Known(
+        lambda: patients(max_features=3, max_coefficient=2.0),
+        objective=15.52565475,
+        supports=((0, 1, 2),),
+    ),
+    "signs": Known(
+        lambda: patients(
+            max_features=3, signs=["positive", "positive", None, "negative", *[None] * 4]
+        ),
+        objective=15.09850648,
+        supports=((0, 2, 6),),
+    ),
+    "limited groups within a budget": Known(
+        lambda: patients(
+            groups=SPLINES,
+            costs=[3, 2, 2, 1],
+            budget=4,
+            max_coefficient=[1.5, 1.0, None, None],
+            signs=[None, "positive", None, "negative"],
+        ),
+        objective=20.33661635,
+        supports=((0, 3),),
+    ),
+    "limits at weak ridge": Known(
+        lambda: patients(ridge=0.004, max_features=3, max_coefficient=5.0, signs={3: "negative"}),
+        objective=9.946404128,
+        supports=((0, 1, 2),),
+    ),
+}
+
 CATALOGUE: dict[str, Known] = {
     "tiny": Known(
         lambda: TINY | {"max_features": 1},

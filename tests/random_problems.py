@@ -52,6 +52,28 @@ def random_arguments(seed: int) -> dict[str, Any]:
     return arguments
 
 
+def limited_problem(seed: int) -> sl.SubsetProblem:
+    """Return the problem of a seed with limits on its coefficients."""
+    arguments = random_arguments(seed)
+    n_predictors = 1 + max(arguments.get("groups", [arguments["X"].shape[1] - 1]))
+    return sl.SubsetProblem(**arguments, **random_coef_limits(seed, n_predictors))
+
+
+def random_coef_limits(seed: int, n_predictors: int) -> dict[str, Any]:
+    """Draw `max_coefficient`, `signs` or both: loose and tight, for all predictors or some."""
+    rng = np.random.default_rng([seed, 1])
+    kind = rng.choice(["size", "sign", "both"])
+    limits: dict[str, Any] = {}
+    if kind != "sign":
+        largest = 10 ** rng.uniform(-2, 1.5, n_predictors)
+        largest[rng.random(n_predictors) < 0.3] = np.inf
+        limits["max_coefficient"] = largest if rng.random() < 0.5 else float(largest.min())
+    if kind != "size":
+        names = rng.choice(["positive", "negative", ""], n_predictors, p=[0.4, 0.3, 0.3])
+        limits["signs"] = [str(name) or None for name in names]
+    return limits
+
+
 def random_columns(rng: Generator, n_rows: int, n_columns: int) -> np.ndarray:
     """Draw a table, some of whose columns depend on others or on nothing."""
     kind = rng.choice(["gaussian", "uniform", "answers", "scores", "scales"])

@@ -6,10 +6,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from random_problems import random_problem
+import numpy as np
+from random_problems import limited_problem, random_problem
+from scipy.special import expit
 
 import shortlist as sl
-from shortlist.certificate import Branch, Certificate, Fix, One, Step
+from shortlist.backends.support_fit import SupportFits
+from shortlist.certificate import (
+    Bound,
+    Branch,
+    Certificate,
+    Fix,
+    One,
+    Point,
+    Step,
+    Unaffordable,
+)
 
 
 @cache
@@ -19,6 +31,70 @@ def proven(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
     certificate = sl.solve(problem).certificate
     assert certificate is not None
     return problem, certificate, sl.solve(problem, "enumeration").objective
+
+
+def with_newton_step(problem: sl.SubsetProblem, point: Point) -> Point:
+    """The point with the Newton step of the ridge logistic regression on its columns."""
+    design = np.column_stack([np.ones(problem.n_rows), problem.X[:, list(point.columns)]])
+    theta = np.array([point.intercept, *point.values])
+    penalty = np.full(len(theta), problem.ridge)
+    penalty[0] = 0.0
+    a = expit(-problem.signs * (design @ theta))
+    residual = design.T @ (problem.weights * a * problem.signs) - penalty * theta
+    curvature = design.T @ ((problem.weights * a * (1 - a))[:, None] * design) + np.diag(penalty)
+    step = np.linalg.lstsq(curvature, residual)[0]
+    return point._replace(correction=tuple(step.tolist()))
+
+
+@cache
+def corrected(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
+    """The same as `proven` with a correction at every point, which claims what it still proves."""
+    problem, certificate, optimum = proven(seed)
+    points = tuple(with_newton_step(problem, point) for point in certificate.points)
+    certificate = replace(certificate, points=points, lower_bound=0.0)
+    lower_bound = sl.verify(problem, certificate).lower_bound
+    return problem, replace(certificate, lower_bound=lower_bound), optimum
+
+
+@cache
+def limited(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
+    """A problem with limits on its coefficients, and a proof that lists every selection."""
+    problem = limited_problem(seed)
+    late = set(range(4, problem.n_predictors)).difference(problem.constraints.include)
+    problem = problem.with_limits(exclude=sorted(late.union(problem.constraints.exclude)))
+    solution = sl.solve(problem, "enumeration")
+    fits, points, steps = SupportFits(problem), [], []
+    nodes, n_nodes = [(0, problem.constraints.include, 0)], 1
+    while nodes:
+        node, bought, g = nodes.pop()
+        if not problem.constraints.is_affordable(bought):
+            steps.append(Unaffordable(node))
+        elif g == problem.n_predictors:
+            steps.append(Bound(node, len(points)))
+            points.append(point_of(*fits.fit(bought)[0][1:3]))
+        elif g in bought or g in problem.constraints.exclude:
+            nodes.append((node, bought, g + 1))
+        else:
+            steps.append(Branch(node, g, n_nodes, n_nodes + 1))
+            nodes.append((n_nodes, bought, g + 1))
+            nodes.append((n_nodes + 1, tuple(sorted((*bought, g))), g + 1))
+            n_nodes += 2
+    certificate = Certificate(
+        problem=problem.digest,
+        objective=solution.objective,
+        lower_bound=solution.lower_bound * (1 - 1e-9),
+        support=solution.support,
+        model=point_of(solution.coef, solution.intercept),
+        points=tuple(points),
+        steps=tuple(steps),
+    )
+    return problem, certificate, solution.objective
+
+
+def point_of(coef: np.ndarray, intercept: float) -> Point:
+    """A model as a point."""
+    columns = np.flatnonzero(coef)
+    return Point(intercept, tuple(columns.tolist()), tuple(coef[columns].tolist()))
 
 
 def check_sound(problem: sl.SubsetProblem, certificate: Certificate, optimum: float) -> bool:
@@ -39,6 +115,14 @@ def with_step(certificate: Certificate, position: int, *steps: Step) -> Certific
     """Replace one step by others, or by none."""
     before, after = certificate.steps[:position], certificate.steps[position + 1 :]
     return replace(certificate, steps=(*before, *steps, *after))
+
+
+def with_point(
+    certificate: Certificate, position: int, point: Point, **changes: float
+) -> Certificate:
+    """Replace one point, and other fields at will."""
+    before, after = certificate.points[:position], certificate.points[position + 1 :]
+    return replace(certificate, points=(*before, point, *after), **changes)
 
 
 def without_a_step(certificate: Certificate, *kinds: type) -> Iterator[Certificate]:

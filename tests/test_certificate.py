@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_problems import random_arguments, random_problem
 from sample_data import make_data, make_long_search
-from tampering import check_sound, proven
+from tampering import check_sound, corrected, proven, with_newton_step
 
 import shortlist as sl
 from shortlist.certificate import FORMAT, VERSION, Certificate
@@ -38,7 +38,10 @@ def problem():
 
 @pytest.fixture
 def certificate(problem):
-    return sl.solve(problem).certificate
+    """A proof whose first point has a correction."""
+    certificate = sl.solve(problem).certificate
+    first, *others = certificate.points
+    return replace(certificate, points=(with_newton_step(problem, first), *others))
 
 
 def content_of(certificate: Certificate) -> dict:
@@ -73,9 +76,10 @@ def check_refused(text: str, message: str | None = None) -> None:
 # --- the file ---
 
 
+@pytest.mark.parametrize("source", [proven, corrected])
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_saved_is_loaded(seed, tmp_path):
-    problem, certificate, _ = proven(seed)
+def test_what_is_saved_is_loaded(seed, source, tmp_path):
+    problem, certificate, _ = source(seed)
     path = tmp_path / "proof.json"
     certificate.save(path)
     loaded = Certificate.load(str(path))
@@ -143,7 +147,17 @@ BAD_INDICES = [None, False, "1", 1.0, [], -1, 2**62, 10**400, inf]
 
 
 @pytest.mark.parametrize("bad", BAD_NUMBERS)
-@pytest.mark.parametrize("where", [["objective"], ["lower_bound"], ["model", 0], ["points", 0, 0]])
+@pytest.mark.parametrize(
+    "where",
+    [
+        ["objective"],
+        ["lower_bound"],
+        ["model", 0],
+        ["points", 0, 0],
+        ["points", 0, 3, 0],
+        ["points", 0, 3, -1],
+    ],
+)
 def test_what_is_no_number(certificate, where, bad):
     check_refused(json.dumps(changed(content_of(certificate), where, bad)), where[0])
 
@@ -164,7 +178,13 @@ def test_what_is_no_index(certificate, where, bad):
         (["model"], [0.0, [1, 1], [0.5, 0.5]]),
         (["model"], [0.0, [1], 0.5]),
         (["model"], {"intercept": 0.0}),
+        (["model"], [0.0, [1], [0.5], [0.0, 0.0]]),
         (["points"], {}),
+        (["points", 0, 3], []),
+        (["points", 0, 3], None),
+        (["points", 0, 3], 0.5),
+        (["points", 0, 3], [0.0]),
+        (["points", 0], [0.0, [1], [0.5], [0.1, 0.2], []]),
         (["points", 0], []),
         (["points"], []),
         (["steps"], "bound"),
@@ -206,7 +226,8 @@ def damaged(draw):
     """A file of which one place is replaced, removed or repeated, and the seed of its problem."""
     seed = draw(st.integers(0, 19))
     # Nothing that the file claims, so that more of it is looked at.
-    content = content_of(replace(proven(seed)[1], objective=1e300, lower_bound=0.0))
+    source = corrected if draw(st.booleans()) else proven
+    content = content_of(replace(source(seed)[1], objective=1e300, lower_bound=0.0))
     inner = content
     while True:
         keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))

@@ -10,15 +10,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_problems import random_arguments
-from sample_data import make_long_search
+from sample_data import make_data, make_long_search
+from scipy.special import entr, expit
 from tampering import (
     changed_steps,
     check_sound,
+    corrected,
+    limited,
     moved_fixings,
     proven,
     renamed_fixings,
     shortcuts,
     swapped_children,
+    with_newton_step,
+    with_point,
     with_step,
     without_a_step,
 )
@@ -52,13 +57,52 @@ def check_proof(seed: int) -> None:
 
 
 def check_tampering(seed: int) -> None:
-    check_tampered_model(seed)
-    check_tampered_proof(seed)
-    check_other_problems(seed)
+    check_tampered_model(*proven(seed))
+    check_tampered_proof(*proven(seed))
+    check_other_problems(seed, proven(seed)[1])
 
 
-def check_tampered_model(seed: int) -> None:
-    problem, certificate, _ = proven(seed)
+def check_limited_proof(seed: int) -> None:
+    """Proofs of problems with limits on coefficients, and falsified ones."""
+    problem, certificate, optimum = limited(seed)
+    verdict = sl.verify(problem, certificate)
+    assert verdict.valid, verdict.reason
+    assert verdict.gap <= 1e-9
+    assert verdict.lower_bound <= optimum * (1 + 1e-12)
+    check_tampered_model(problem, certificate, optimum)
+    check_tampered_proof(problem, certificate, optimum)
+    points = tuple(with_newton_step(problem, point) for point in certificate.points)
+    check_sound(problem, replace(certificate, points=points, lower_bound=0.0), optimum)
+
+    # A coefficient that exceeds its limit by the least possible, whatever is claimed of it.
+    bought = problem.columns_of(certificate.support)
+    limits = problem.coef_limits
+    for n, value in zip(bought, limits.lower[bought], strict=True):
+        check_beyond_the_limit(problem, certificate, int(n), np.nextafter(value, -inf))
+    for n, value in zip(bought, limits.upper[bought], strict=True):
+        check_beyond_the_limit(problem, certificate, int(n), np.nextafter(value, inf))
+
+
+def check_beyond_the_limit(problem, certificate, column, value) -> None:
+    if np.isfinite(value):
+        entries = dict(zip(certificate.model.columns, certificate.model.values, strict=True))
+        entries[column] = float(value)
+        model = Point(certificate.model.intercept, tuple(entries), tuple(entries.values()))
+        verdict = sl.verify(problem, replace(certificate, model=model, objective=inf))
+        assert not verdict.valid
+        assert "beyond its limits" in verdict.reason
+
+
+def check_tampering_with_corrections(seed: int) -> None:
+    check_tampered_model(*corrected(seed))
+    check_tampered_proof(*corrected(seed))
+    check_other_problems(seed, corrected(seed)[1])
+    check_tampered_corrections(*corrected(seed))
+
+
+def check_tampered_model(
+    problem: sl.SubsetProblem, certificate: Certificate, optimum: float
+) -> None:
     model, limits = certificate.model, problem.constraints
 
     # A coefficient that worsens the model, and objectives and bounds that nothing proves.
@@ -74,6 +118,9 @@ def check_tampered_model(seed: int) -> None:
         objective = problem.objective(coef, changed.intercept)
         if objective > certificate.objective * (1 + 2e-9):
             assert not sl.verify(problem, replace(certificate, model=changed)).valid
+            lower, upper = problem.coef_limits.lower, problem.coef_limits.upper
+            if not ((lower <= coef) & (coef <= upper)).all():
+                continue
             # With its true objective it is a proof again, of a worse model.
             honest = sl.verify(problem, replace(certificate, model=changed, objective=objective))
             assert honest.valid
@@ -101,13 +148,14 @@ def check_tampered_model(seed: int) -> None:
         assert not sl.verify(problem, replace(certificate, support=support)).valid
 
 
-def check_tampered_proof(seed: int) -> None:
+def check_tampered_proof(
+    problem: sl.SubsetProblem, certificate: Certificate, optimum: float
+) -> None:
     """Where logic leaves no way out the proof is rejected; else what is accepted must be true.
 
     Without a fixing, or with a fixing or a child taken for its opposite, what remains can still be
     a proof: if the points bound more than they had to, or if predictors are interchangeable.
     """
-    problem, certificate, optimum = proven(seed)
     n = problem.n_predictors
 
     def missing_point(step: Step) -> list[Step]:
@@ -143,6 +191,27 @@ def check_tampered_proof(seed: int) -> None:
         check_sound(problem, falsified, optimum)
 
 
+def check_tampered_corrections(
+    problem: sl.SubsetProblem, certificate: Certificate, optimum: float
+) -> None:
+    """A correction of another length is rejected, any other at most proves less."""
+    model = certificate.model
+    wrong = [
+        replace(certificate, model=model._replace(correction=(0.0,) * (len(model.columns) + 1)))
+    ]
+    for i, point in enumerate(certificate.points):
+        step = np.array(point.correction)
+        for change in (-step, 2 * step, 1e3 * step, 1e300 * np.sign(step), step[::-1] + 0.1):
+            changed = point._replace(correction=tuple(change.tolist()))
+            check_sound(problem, with_point(certificate, i, changed, lower_bound=0.0), optimum)
+        for length in (len(step) - 1, len(step) + 1):
+            if length > 0:
+                changed = point._replace(correction=(0.0,) * length)
+                wrong.append(with_point(certificate, i, changed))
+    for falsified in wrong:
+        assert not sl.verify(problem, falsified).valid
+
+
 def other_problems(seed: int) -> dict[str, dict]:
     """The arguments of problems that differ in one thing."""
     arguments = random_arguments(seed)
@@ -168,9 +237,8 @@ def other_problems(seed: int) -> dict[str, dict]:
     return others
 
 
-def check_other_problems(seed: int) -> None:
+def check_other_problems(seed: int, certificate: Certificate) -> None:
     """A proof belongs to one problem. Even with a forged digest it proves nothing false."""
-    _, certificate, _ = proven(seed)
     for arguments in other_problems(seed).values():
         try:
             other = sl.SubsetProblem(**arguments)
@@ -194,6 +262,16 @@ def test_tampering(seed):
     check_tampering(seed)
 
 
+@pytest.mark.parametrize("seed", range(0, N_DEFAULT, 3))
+def test_tampering_with_corrections(seed):
+    check_tampering_with_corrections(seed)
+
+
+@pytest.mark.parametrize("seed", range(0, 2 * N_DEFAULT, 3))
+def test_proofs_with_limits_on_coefficients(seed):
+    check_limited_proof(seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(N_DEFAULT, N_SLOW, CHUNK))
 def test_many_proofs_and_tamperings(first):
@@ -202,6 +280,8 @@ def test_many_proofs_and_tamperings(first):
         try:
             check_proof(seed)
             check_tampering(seed)
+            check_tampering_with_corrections(seed)
+            check_limited_proof(seed)
         except Exception as error:  # the seeds of all failures are worth more than the first one
             failures[seed] = repr(error)
     assert failures == {}
@@ -243,11 +323,19 @@ def test_what_is_no_tree(steps):
 finite = st.floats(allow_nan=False, allow_infinity=False)
 index = st.integers(-1, 12)
 indices = st.lists(index, max_size=4).map(tuple)
-points = st.builds(
-    lambda intercept, entries: Point(intercept, tuple(entries), tuple(entries.values())),
-    finite | st.floats(-3, 3),
-    st.dictionaries(st.integers(0, 3), finite | st.floats(-3, 3), max_size=3),
-)
+values = finite | st.floats(-3, 3)
+
+
+@st.composite
+def points(draw) -> Point:
+    entries = draw(st.dictionaries(st.integers(0, 3), values, max_size=3))
+    correction = []
+    if draw(st.booleans()):
+        n = len(entries) + 1 if draw(st.integers(0, 9)) else draw(st.integers(1, 5))
+        correction = draw(st.lists(values, min_size=n, max_size=n))
+    return Point(draw(values), tuple(entries), tuple(entries.values()), tuple(correction))
+
+
 steps = st.one_of(
     st.builds(Fix, index, index, indices, indices),
     st.builds(Bound, index, index),
@@ -261,16 +349,19 @@ tiny_seeds = st.integers(0, 39)
 @st.composite
 def falsified(draw) -> tuple[sl.SubsetProblem, Certificate, float]:
     """A certificate with points and steps changed at will, which claims no more than it proves."""
-    problem, certificate, optimum = proven(draw(tiny_seeds))
+    source = draw(st.sampled_from([proven, corrected, limited]))
+    problem, certificate, optimum = source(draw(tiny_seeds))
     certificate = replace(certificate, objective=inf, lower_bound=0.0)
     for _ in range(draw(st.integers(1, 3))):
         what = draw(st.sampled_from(["point", "model", "field", "step", "order"]))
         if what == "point":
             changed = list(certificate.points)
-            changed[draw(st.integers(0, len(changed) - 1))] = draw(points)
+            changed[draw(st.integers(0, len(changed) - 1))] = draw(points())
             certificate = replace(certificate, points=tuple(changed))
         elif what == "model":
-            changed = {"support": draw(indices)} if draw(st.booleans()) else {"model": draw(points)}
+            changed = (
+                {"support": draw(indices)} if draw(st.booleans()) else {"model": draw(points())}
+            )
             certificate = replace(certificate, **changed)
         elif what == "order":
             certificate = replace(
@@ -294,16 +385,17 @@ def test_no_certificate_proves_what_is_false(case):
     check_sound(*case)
 
 
+@pytest.mark.parametrize("source", [proven, limited])
 @settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(tiny_seeds, st.data())
-def test_any_points_give_bounds_that_hold(seed, data):
+def test_any_points_give_bounds_that_hold(source, seed, data):
     """The whole problem as one leaf, bounded by any point at all."""
-    problem, certificate, optimum = proven(seed)
+    problem, certificate, optimum = source(seed)
     columns = tuple(range(problem.n_columns))
-    values = data.draw(
-        st.lists(finite | st.floats(-3, 3), min_size=len(columns), max_size=len(columns))
-    )
-    point = Point(data.draw(finite | st.floats(-3, 3)), columns, tuple(values))
+    n = len(columns) + 1
+    intercept, *coef = data.draw(st.lists(values, min_size=n, max_size=n))
+    correction = data.draw(st.just([]) | st.lists(values, min_size=n, max_size=n))
+    point = Point(intercept, columns, tuple(coef), tuple(correction))
     certificate = replace(certificate, points=(point,), steps=(Bound(0, 0),), lower_bound=0.0)
     check_sound(problem, certificate, optimum)
 
@@ -315,6 +407,9 @@ def test_extreme_points_are_no_error(extreme):
     for point in (
         Point(extreme, (), ()),
         Point(0.0, tuple(range(problem.n_columns)), (extreme,) * problem.n_columns),
+        Point(0.0, (), (), (extreme,)),
+        Point(0.0, (0,), (1.0,), (-extreme, extreme)),
+        Point(extreme, (0,), (-extreme,), (-extreme, extreme)),
     ):
         model = replace(certificate, model=point, support=tuple(range(problem.n_predictors)))
         assert not sl.verify(problem, model).valid
@@ -422,10 +517,11 @@ def test_what_is_no_certificate_is_said():
         sl.verify(proven(0)[0], None)
 
 
+@pytest.mark.parametrize("source", [proven, corrected, limited])
 @pytest.mark.parametrize("seed", range(20))
-def test_fewer_bits_never_prove_more(seed, monkeypatch):
+def test_fewer_bits_never_prove_more(seed, source, monkeypatch):
     """Everything is rounded to the safe side, which few bits make visible."""
-    problem, certificate, _ = proven(seed)
+    problem, certificate, _ = source(seed)
     modest = replace(certificate, objective=inf, lower_bound=0.0)
     monkeypatch.setattr(checker, "_PRECISION", 400)
     reference = sl.verify(problem, modest)
@@ -436,3 +532,77 @@ def test_fewer_bits_never_prove_more(seed, monkeypatch):
             assert verdict.lower_bound <= reference.lower_bound
             assert verdict.upper_bound >= reference.upper_bound
     assert verdict.valid
+
+
+# --- corrections ---
+
+
+def whole_problem_as_one_leaf(ridge: float) -> tuple[sl.SubsetProblem, Certificate, float]:
+    """All predictors bought: the bound of a point is then that of the fit on all columns."""
+    X, y = make_data(n_columns=6)
+    problem = sl.SubsetProblem(X, y, ridge=ridge, include=range(6))
+    solution = sl.solve(problem)
+    certificate = replace(solution.certificate, steps=(Bound(0, 0),), lower_bound=0.0)
+    return problem, certificate, solution.objective
+
+
+@pytest.mark.parametrize("ridge", [1e-4, 0.004, 0.1])
+def test_a_correction_proves_more_than_the_plain_point(ridge):
+    """From a point that is off by 2%, the Newton step proves nearly everything."""
+    problem, certificate, optimum = whole_problem_as_one_leaf(ridge)
+    model = certificate.model
+    near = Point(1.02 * model.intercept, model.columns, tuple(1.02 * v for v in model.values))
+    coef = np.zeros(problem.n_columns)
+    coef[list(near.columns)] = near.values
+    excess = problem.objective(coef, near.intercept) - optimum
+    plain, exact = (
+        sl.verify(problem, with_point(certificate, 0, point)).lower_bound
+        for point in (near, with_newton_step(problem, near))
+    )
+    assert plain <= exact <= optimum * (1 + 1e-12)
+    assert plain < optimum - excess  # what the bound loses without the correction
+    assert exact > optimum - 0.1 * excess
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 0.5, 1.0, 1.1])
+def test_the_bound_of_a_corrected_point_is_what_its_definition_says(scale):
+    problem, certificate, _ = whole_problem_as_one_leaf(0.05)
+    model = certificate.model
+    near = Point(model.intercept, model.columns, tuple(1.01 * v for v in model.values))
+    near = with_newton_step(problem, near)
+    near = near._replace(correction=tuple(scale * d for d in near.correction))
+    y, w, X = problem.signs, problem.weights, problem.X[:, list(near.columns)]
+    a = expit(-y * (X @ near.values + near.intercept))
+    a = a - a * (1 - a) * y * (X @ near.correction[1:] + near.correction[0])
+    assert a.min() > 0
+    assert a.max() < 1
+    positive, negative = w[y > 0] @ a[y > 0], w[y < 0] @ a[y < 0]
+    rho = np.minimum(1.0, np.where(y > 0, negative / positive, positive / negative))
+    entropy = (w * rho) @ (entr(a) + entr(1 - a))
+    expected = entropy - np.sum(((w * rho * a * y) @ problem.X) ** 2) / (2 * problem.ridge)
+    assert expected > 0
+    found = sl.verify(problem, with_point(certificate, 0, near)).lower_bound
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_correction_of_zero_changes_nothing():
+    problem, certificate, _ = proven(3)
+    points = tuple(
+        point._replace(correction=(0.0,) * (len(point.columns) + 1)) for point in certificate.points
+    )
+    plain = sl.verify(problem, certificate)
+    zero = sl.verify(problem, replace(certificate, points=points))
+    assert zero.valid
+    assert zero.lower_bound == pytest.approx(plain.lower_bound, rel=1e-14)
+
+
+def test_rows_that_a_correction_moves_beyond_0_and_1_are_put_on_the_end():
+    X = np.array([[0.0], [1.0], [0.0], [1.0]])
+    problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=10.0, include=[0])
+    certificate = replace(sl.solve(problem).certificate, steps=(Bound(0, 0),), lower_bound=0.0)
+    # a is 1/2; where x is 1, a' is 1 in the first class and 0 in the second. The first is scaled
+    # by 1/3, which leaves a slope of 1/3 in the only column.
+    point = Point(0.0, (0,), (0.0,), (0.0, 1000.0))
+    verdict = sl.verify(problem, with_point(certificate, 0, point))
+    assert verdict.valid
+    assert verdict.lower_bound == pytest.approx(4 / 3 * np.log(2) - (1 / 3) ** 2 / 20, rel=1e-14)

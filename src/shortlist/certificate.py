@@ -23,11 +23,16 @@ FORMAT, VERSION = "shortlist certificate", 1
 
 
 class Point(NamedTuple):
-    """An intercept, and the coefficients that are not 0."""
+    """An intercept, and the coefficients that are not 0.
+
+    A correction is a step from there (of the intercept, then of each column), along which the dual
+    point is moved to first order: see docs/certificate.md. An empty one is none.
+    """
 
     intercept: float
     columns: tuple[int, ...]
     values: tuple[float, ...]
+    correction: tuple[float, ...] = ()
 
 
 class Fix(NamedTuple):
@@ -130,8 +135,8 @@ class Certificate:
             "objective": self.objective,
             "lower_bound": self.lower_bound,
             "support": self.support,
-            "model": self.model,
-            "points": self.points,
+            "model": _entries(self.model),
+            "points": [_entries(point) for point in self.points],
             "steps": [[_NAMES[type(step)], *step] for step in self.steps],
         }
         # One field a line, so that the file can be looked at.
@@ -188,7 +193,7 @@ def _parse(content: Any) -> Certificate:
         objective=_real("objective", content["objective"]),
         lower_bound=_real("lower_bound", content["lower_bound"]),
         support=_indices("support", content["support"]),
-        model=_point("model", content["model"]),
+        model=_point("model", content["model"], may_have_correction=False),
         points=points,
         steps=tuple(_step(f"steps[{i}]", step, len(points)) for i, step in steps),
     )
@@ -220,6 +225,12 @@ def _real(where: str, value: Any) -> float:
     return float(value)
 
 
+def _reals(where: str, values: Any) -> tuple[float, ...]:
+    if not isinstance(values, list):
+        raise _malformed(where, "a list of numbers")
+    return tuple(_real(where, value) for value in values)
+
+
 def _index(where: str, value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**62:
         raise _malformed(where, "a whole number of at least 0")
@@ -235,14 +246,21 @@ def _indices(where: str, values: Any) -> tuple[int, ...]:
     return indices
 
 
-def _point(where: str, value: Any) -> Point:
-    if not isinstance(value, list) or len(value) != 3 or not isinstance(value[2], list):
+def _entries(point: Point) -> tuple[Any, ...]:
+    return point if point.correction else point[:3]
+
+
+def _point(where: str, value: Any, may_have_correction: bool = True) -> Point:
+    lengths = (3, 4) if may_have_correction else (3,)
+    if not isinstance(value, list) or len(value) not in lengths:
         raise _malformed(where, "[intercept, [columns], [values]]")
-    columns = _indices(where, value[1])
-    values = tuple(_real(where, entry) for entry in value[2])
+    columns, values = _indices(where, value[1]), _reals(where, value[2])
     if len(columns) != len(values):
         raise _malformed(where, "as many values as columns")
-    return Point(_real(where, value[0]), columns, values)
+    correction = _reals(where, value[3]) if len(value) == 4 else ()
+    if len(value) == 4 and len(correction) != len(columns) + 1:
+        raise _malformed(where, "a point whose correction has one value more than columns")
+    return Point(_real(where, value[0]), columns, values, correction)
 
 
 def _step(where: str, value: Any, n_points: int) -> Step:

@@ -5,9 +5,22 @@ predictors g, and z_g says whether predictor g is bought:
 
     minimise   sum_m w_m log(1 + exp(-y_m (x_m' theta + theta_0)))  +  ridge/2 ||theta||^2
     over       theta, theta_0, z in Z,   with theta_n = 0 unless z_{g(n)} = 1
+    and        lower_n <= theta_n <= upper_n
 
-Z is defined in `constraints`. The intercept theta_0 is never penalised. This module owns the
-objective: every model, whoever found it, is scored by `SubsetProblem.objective`.
+Z is defined in `constraints`. The intercept theta_0 is never penalised. The intervals of the
+coefficients, defined in `coefficients`, contain 0 and are infinite unless limits are given:
+|theta_n| <= max_coefficient, and a sign. This module owns the objective: every model, whoever found
+it, is scored by `SubsetProblem.objective`.
+
+Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
+entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
+at least
+
+    sum_m w_m H(a_m)  -  sum_{g in S} v_g,    v_g = sum_{n of g} max { s_n t - ridge/2 t^2 },
+
+s_n = sum_m w_m a_m y_m x_mn being the slope of a column, and the maximum that over
+lower_n <= t <= upper_n. Without limits it is s_n^2 / (2 ridge). With |theta_n| <= B it is
+B |s_n| - ridge B^2 / 2 where |s_n| > ridge B, and a sign makes it 0 where s_n has the other one.
 """
 
 from __future__ import annotations
@@ -39,6 +52,7 @@ from .arguments import (
     some_of,
     weights_of,
 )
+from .coefficients import CoefficientLimits, MaxCoefficient, Signs
 from .constraints import Constraints, Fee
 from .errors import InvalidProblemError, ShortlistWarning
 
@@ -72,6 +86,13 @@ class SubsetProblem:
         Predictors that must, or must not, be bought.
     sample_weight : array-like of shape (n_rows,), optional
         Weights, at least 0.
+    max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
+        The largest magnitude of a coefficient, greater than 0, in the units of the columns of X:
+        one for all predictors or one each. None and infinity are no limit, and neither is a name
+        that a mapping lacks.
+    signs : str, sequence of shape (n_predictors,) or mapping from name, optional
+        The sign of the coefficients, "positive", "negative" or None, for all predictors or one
+        each. A coefficient may always be 0.
 
     Examples
     --------
@@ -80,6 +101,13 @@ class SubsetProblem:
     >>> problem = sl.SubsetProblem(X, ["well", "well", "ill", "ill"], ridge=0.1, max_features=1)
     >>> sl.solve(problem).support
     (0,)
+
+    With a coefficient of at most 1 for the first column, and none above 0 for the second:
+
+    >>> limits = {"max_coefficient": [1.0, None], "signs": [None, "negative"]}
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, **limits)
+    >>> sl.solve(problem, "enumeration").coef.tolist()
+    [1.0, 0.0]
     """
 
     def __init__(
@@ -96,6 +124,8 @@ class SubsetProblem:
         include: Sequence[Predictor] = (),
         exclude: Sequence[Predictor] = (),
         sample_weight: ArrayLike | None = None,
+        max_coefficient: MaxCoefficient = None,
+        signs: Signs = None,
     ) -> None:
         column_names = column_names_of(X)
         self.X = features_of(X)
@@ -118,6 +148,14 @@ class SubsetProblem:
             fees=self._fees(fees),
             include=included,
             exclude=excluded,
+        )
+        self.coef_limits = CoefficientLimits.build(
+            max_coefficient,
+            signs,
+            self.column_predictor,
+            self.n_predictors,
+            self.name_of,
+            self.index_of,
         )
         self._warn_if_nothing_is_affordable()
 
@@ -215,6 +253,8 @@ class SubsetProblem:
         parts = (
             *np.array_split(self.X, max(1, self.X.size // 2**20)),
             self.signs, self.weights, self.column_predictor, limits.costs,
+            # Only if given, so that certificates from before there were such limits stay valid.
+            *((self.coef_limits.lower, self.coef_limits.upper) * self.coef_limits.are_given),
         )  # fmt: skip
         summary = (
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from catalogue import CATALOGUE
+from catalogue import CATALOGUE, LIMITED
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
@@ -14,10 +14,17 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
-@pytest.mark.parametrize("backend", EXACT)
-def test_known_optimum(backend, name):
-    known = CATALOGUE[name]
+# The native backend refuses limits on coefficients.
+CASES = [
+    *((backend, name, known) for name, known in CATALOGUE.items() for backend in EXACT),
+    *((b, name, known) for name, known in LIMITED.items() for b in EXACT if b != "native"),
+]
+
+
+@pytest.mark.parametrize(
+    ("backend", "known"), [(b, k) for b, _, k in CASES], ids=[f"{b}-{n}" for b, n, _ in CASES]
+)
+def test_known_optimum(backend, known):
     problem = known.problem()
     try:
         solution = sl.solve(problem, backend)
@@ -39,6 +46,8 @@ def check_model(problem, solution):
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
     assert not solution.coef[unused].any()
+    limits = problem.coef_limits
+    assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
     assert 0.0 <= solution.lower_bound <= solution.objective
 
 

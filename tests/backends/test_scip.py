@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from catalogue import CATALOGUE
-from random_problems import random_problem
+from random_problems import limited_problem, random_problem
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
@@ -47,12 +47,21 @@ def test_numerically_difficult_problem(seed):
     assert solution.gap < 1e-5
 
 
+def test_limits_that_no_model_reaches_are_no_numbers_for_scip():
+    arguments = KNOWN.arguments()
+    problem = sl.SubsetProblem(**arguments, max_coefficient=[1e200, 1e3, *[1e25] * 6])
+    solution = solve(problem)
+    assert solution.status is sl.Status.OPTIMAL
+    assert solution.objective == pytest.approx(KNOWN.objective, rel=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:budget")
+@pytest.mark.parametrize("make", [random_problem, limited_problem])
 @pytest.mark.parametrize("first", range(0, 120, 20))
-def test_random_problems(first):
+def test_random_problems(first, make):
     for seed in range(first, first + 20):
-        problem = random_problem(seed)
+        problem = make(seed)
         reference = sl.solve(problem, "enumeration")
         solution = solve(problem, time_limit=60)
         assert solution.lower_bound <= reference.objective * (1 + 1e-9), seed

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from random_problems import random_arguments, random_problem
+from random_problems import limited_problem, random_arguments, random_problem
 
 import shortlist as sl
 from shortlist.baselines import heuristic
@@ -56,6 +56,21 @@ def test_affordable_honest_and_no_better_than_the_best(seed: int, backend: str) 
     assert not solution.coef[outside].any()
     assert solution.lower_bound == 0
     assert solution.objective >= best(seed).lower_bound
+
+
+@pytest.mark.parametrize("backend", HEURISTICS)
+@pytest.mark.parametrize("seed", range(6))
+def test_limits_on_coefficients_are_respected(seed: int, backend: str) -> None:
+    problem = limited_problem(seed)
+    solution = sl.solve(problem, backend)
+    limits = problem.coef_limits
+    assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
+    assert problem.constraints.is_affordable(solution.support)
+    others = [g for g in range(problem.n_predictors) if g not in solution.support]
+    fixed = problem.with_limits(include=solution.support, exclude=others)
+    reference = sl.solve(fixed, "enumeration")
+    assert solution.objective == pytest.approx(reference.objective, rel=1e-12)
+    assert solution.objective >= sl.solve(problem, "enumeration").lower_bound
 
 
 @pytest.mark.parametrize("backend", HEURISTICS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
 import pytest
-from random_problems import random_problem
+from random_problems import limited_problem, random_problem
 
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
@@ -86,16 +87,22 @@ def assert_same(problem: sl.SubsetProblem, one: tuple[int, ...], other: tuple[in
         assert reference.objective(one) == pytest.approx(reference.objective(other), rel=1e-7)
 
 
+@pytest.mark.parametrize("make", [random_problem, limited_problem])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_forward_is_what_fitting_every_candidate_gives(seed: int) -> None:
-    problem = random_problem(seed)
+def test_forward_is_what_fitting_every_candidate_gives(
+    seed: int, make: Callable[[int], sl.SubsetProblem]
+) -> None:
+    problem = make(seed)
     expected = forward_reference(problem, problem.constraints.include)
     assert_same(problem, forward_support(problem), expected)
 
 
+@pytest.mark.parametrize("make", [random_problem, limited_problem])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_backward_is_what_fitting_every_candidate_gives(seed: int) -> None:
-    problem = random_problem(seed)
+def test_backward_is_what_fitting_every_candidate_gives(
+    seed: int, make: Callable[[int], sl.SubsetProblem]
+) -> None:
+    problem = make(seed)
     assert_same(problem, backward_support(problem), backward_reference(problem))
 
 

@@ -1,6 +1,7 @@
 """`shortlist verify`, `path`, `alternatives` and `export`, as a user calls them."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
+from shortlist.cli.verify import _question
 from shortlist.prognostic import problem_of, save_proof
+from shortlist.report.methods import _coef_limits
 from shortlist.tables import read_table
 
 POSED = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
@@ -268,6 +271,48 @@ def test_export_writes_the_model_of_the_problem(run, clinic, priced, tmp_path):
     wrong = run("export", *priced, "--budget", 6, tmp_path / "problem.mps")
     assert wrong.exit_code == 2
     assert "known format" in wrong.stderr
+
+
+def test_limits_on_coefficients_are_part_of_the_problem(run, clinic, tmp_path):
+    common = (clinic / "patients.csv", "--outcome", "fate", "--max-features", 2, "--ridge", 0.1)
+    # Text outcomes need to be told; dates are no predictors.
+    common = (*common, "--positive", "dead", "--exclude", "visit")
+    sizes = {}
+    for name, limits in {
+        "free": (),
+        "signs": ("--increasing", "age,smoker", "--decreasing", "lab"),
+        "size": ("--max-coefficient", 2),
+    }.items():
+        result = run("export", *common, *limits, tmp_path / f"{name}.cbf")
+        assert result.exit_code == 0, result.output
+        lines = (tmp_path / f"{name}.cbf").read_text().splitlines()
+        sizes[name] = int(lines[lines.index("CON") + 2].split()[1])  # rows: L- n
+    assert sizes["signs"] == sizes["free"] + 3
+    assert sizes["size"] > sizes["free"] + 5
+    both = run("export", *common, "--increasing", "age", "--decreasing", "age,lab", tmp_path / "x")
+    assert both.exit_code == 2
+    assert "--increasing and --decreasing: 'age' is in both" in " ".join(both.output.split())
+    factor = run("export", *common, "--increasing", "stage", tmp_path / "x.cbf")
+    assert factor.exit_code == 2
+    assert "'stage' is a factor" in " ".join(factor.output.split())
+
+
+def test_limits_on_coefficients_are_said_in_words():
+    X = pd.DataFrame({"age": [40, 50, 60, 70, 45], "lab": [3, 1, 2, 5, 4]})
+    signs, y = {"age": "positive", "lab": "negative"}, [0, 0, 1, 1, 0]
+    model = sl.PrognosticModel(
+        max_features=1, ridge=0.1, backend="enumeration", max_coefficient=1.5, signs=signs
+    ).fit(X, y)
+    said = dict(_question(model.card_, SimpleNamespace(predictors=X)))
+    assert said["raise risk"] == "age, if anything"
+    assert said["lower risk"] == "lab, if anything"
+    assert said["coefficients"] == "at most 1.5 (age), 1.5 (lab)"
+    written = _coef_limits(model.card_.model_dump(mode="json"))
+    assert "Allowed only to raise the risk: age. Allowed only to lower the risk: lab." in written
+    assert written.endswith("per level: 1.5 (age), 1.5 (lab). ")
+    free = sl.PrognosticModel(max_features=1, ridge=0.1).fit(X, y)
+    assert _coef_limits(free.card_.model_dump(mode="json")) == ""
+    assert "coefficients" not in dict(_question(free.card_, SimpleNamespace(predictors=X)))
 
 
 @pytest.mark.parametrize("command", ["path", "alternatives", "export", "verify"])

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from catalogue import CATALOGUE
+from catalogue import CATALOGUE, LIMITED
 from scipy import sparse
 
 import shortlist as sl
@@ -116,10 +116,10 @@ def test_mosek_reads_a_cbf_file(tmp_path, name):
             assert task.getaccn(k) == size
 
 
-@pytest.mark.parametrize("name", ["tiny", "groups", "fees", "weights"])
+@pytest.mark.parametrize("name", ["tiny", "groups", "fees", "weights", "largest coefficient"])
 def test_scip_reads_and_solves_an_nl_file(tmp_path, name):
     pyscipopt = pytest.importorskip("pyscipopt", reason="needs shortlist[scip]")
-    known = CATALOGUE[name]
+    known = (CATALOGUE | LIMITED)[name]
     path = tmp_path / "problem.nl"
     sl.export(known.problem(), path)
     scip = pyscipopt.Model()

@@ -5,9 +5,10 @@ import pytest
 from catalogue import CATALOGUE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_problems import random_problem
+from random_problems import limited_problem, random_problem
 
 import shortlist as sl
+from shortlist.conic import solve_relaxation
 from shortlist.conic.model import Cone, conic_model, point_of
 from shortlist.conic.scip import with_bounds
 
@@ -52,10 +53,45 @@ def test_a_selection_is_feasible_if_and_only_if_it_is_affordable(scaled, seed, d
     assert model.support_of(x) == support
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+@MANY
+@given(SEEDS, st.integers(0, 2**32 - 1))
+def test_a_model_is_feasible_if_and_only_if_its_coefficients_are_within_their_limits(
+    scaled, seed, draw
+):
+    problem = limited_problem(seed)
+    rng = np.random.default_rng(draw)
+    support = problem.constraints.include
+    for g in rng.permutation(problem.n_predictors).tolist():
+        if problem.constraints.is_affordable((*support, g)):
+            support = tuple(sorted({*support, g}))
+    columns = problem.columns_of(support)
+    limits = problem.coef_limits
+    coef = np.zeros(problem.n_columns)
+    coef[columns] = np.clip(
+        rng.normal(size=len(columns)), limits.lower[columns], limits.upper[columns]
+    )
+    if len(columns) and rng.random() < 0.7:
+        coef[rng.choice(columns)] += rng.choice([-1e-3, 1e-3])
+    model = conic_model(problem, scaled=scaled)
+    x = point_of(problem, model, support, coef, 0.3)
+    within = ((limits.lower <= coef) & (coef <= limits.upper)).all()
+    assert (violation(model, x) <= 1e-9) == within
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_relaxation_is_below_the_optimum_and_limits_raise_it(seed):
+    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
+    problem = limited_problem(seed)
+    relaxed = solve_relaxation(problem)
+    assert relaxed <= sl.solve(problem, "enumeration").objective * (1 + 1e-6)
+    assert relaxed >= solve_relaxation(random_problem(seed)) * (1 - 1e-6)
+
+
 @MANY
 @given(SEEDS)
 def test_bounds_do_not_cut_off_the_optimum(seed):
-    problem = random_problem(seed)
+    problem = (limited_problem if seed % 2 else random_problem)(seed)
     best = sl.solve(problem, "enumeration")
     model = with_bounds(conic_model(problem, scaled=True), best.objective)
     assert np.isfinite(model.lower).all()

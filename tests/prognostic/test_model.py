@@ -12,6 +12,7 @@ from sklearn.metrics import log_loss
 
 import shortlist as sl
 from shortlist.estimators.ridge_search import search_ridges
+from shortlist.prognostic.proof import problem_of
 
 COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}
 OPTIONS = [
@@ -35,6 +36,47 @@ def test_original_units_predict_what_the_problem_was_solved_for(patients, option
     loss = log_loss(y, model.predict_proba(table), normalize=False, labels=model.classes_)
     penalty = 0.5 * 0.3 * solution.coef @ solution.coef
     assert loss + penalty == pytest.approx(model.objective_)
+
+
+def test_limits_on_coefficients(patients):
+    table, y = patients
+    options = {"max_features": 3, "ridge": 0.3, "backend": "enumeration"}
+    free = sl.PrognosticModel(**options).fit(table, y)
+    assert "age" in free.selected_features_  # raises the risk that the outcome is not "alive"
+    signs = {"age": "negative", "smoker": "positive", "gone": "positive"}
+    limits = {"signs": signs, "max_coefficient": {"stage": 0.4}}
+    model = sl.PrognosticModel(**options, **limits, exclude=["gone"])
+    model.fit(table.assign(gone=1.0), y)
+    owner, coef = model.problem(table.assign(gone=1.0), y).column_predictor, model.solution_.coef
+    assert model.objective_ > free.objective_
+    assert coef[owner == 0].tolist() == [0.0]
+    assert np.abs(coef[owner == 3]).max() == 0.4
+    by_name = {item.name: item for item in model.card_.candidates}
+    assert by_name["age"].sign == "negative"
+    assert by_name["smoker"].sign == "positive"
+    assert by_name["stage"].max_coefficient == 0.4
+    assert by_name["sex"].sign is by_name["sex"].max_coefficient is None
+    # The card states the problem, limits included, so that a proof can be checked.
+    assert problem_of(model.card_, table, y).digest == model.problem(table.assign(gone=1), y).digest
+    assert problem_of(free.card_, table, y).digest == free.problem(table, y).digest
+    assert sl.ModelCard.model_validate_json(model.card_.model_dump_json()) == model.card_
+    assert "sign" not in free.card_.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"signs": {"stage": "positive"}}, "signs: 'stage' is a factor"),
+        ({"signs": {"age": "positive"}, "spline_knots": 3}, "signs: 'age' is bent by a spline"),
+        ({"signs": ["positive"]}, "signs: must be a mapping"),
+        ({"signs": {"height": "positive"}}, "signs: there is no predictor 'height'"),
+        ({"signs": {"age": "up"}}, "signs: the sign of age must be"),
+        ({"max_coefficient": {"age": 0}}, "max_coefficient of age: must be greater than 0"),
+    ],
+)
+def test_limits_on_coefficients_that_make_no_sense(patients, options, message):
+    with pytest.raises(sl.InvalidProblemError, match=f"^{message}"):
+        sl.PrognosticModel(max_features=2, ridge=0.3, **options).fit(*patients)
 
 
 @pytest.mark.parametrize("options", OPTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import InvalidProblemError
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution
@@ -14,4 +15,9 @@ class NativeBackend(Backend):
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model found, with an honest status and lower bound."""
+        if problem.coef_limits.are_given:
+            raise InvalidProblemError(
+                "backend: 'native' does not know max_coefficient and signs yet; use 'enumeration' "
+                "or 'scip'."
+            )
         return branch_and_bound(problem, options)

@@ -1,11 +1,8 @@
 """The ridge logistic regression on a fixed support, in numpy: damped Newton and a dual bound.
 
 Brute force and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
-
-    sum_m w_m H(a_m) - sum_{g bought} ||X_g' (w * a * y)||^2 / (2 ridge),
-
-which holds for every a in [0, 1]^M with sum_m w_m a_m y_m = 0, however well the fit converged;
-what rounding may have added to the sums is taken off.
+the one that `problem` states for every a in [0, 1]^M with sum_m w_m a_m y_m = 0: it holds however
+well the fit converged. What rounding may have added to the sums is taken off.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
+from scipy.optimize import lsq_linear
 from scipy.special import entr, expit, xlog1py
 
 from ..problem import SubsetProblem
@@ -70,10 +68,10 @@ class SupportFits:
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        beta = self._minimise(X, np.zeros(len(columns) + 1))
+        beta = self._minimise(X, columns, np.zeros(len(columns) + 1))
         assert beta is not None  # there was no cutoff
         margins = self.signs * (X @ beta[:-1] + beta[-1])
-        return self._model(support, columns, beta), self._bound(X, margins)
+        return self._model(support, columns, beta), self._bound(X, columns, margins)
 
     def fit_below(
         self, support: tuple[int, ...], cutoff: float = inf, start: Model | None = None
@@ -88,19 +86,27 @@ class SupportFits:
         if start is not None:
             beta[:-1] = start.coef[columns]
             beta[-1] = start.intercept + self.means[columns] @ beta[:-1]
-        found = self._minimise(self.X[:, columns], beta, cutoff)
+        found = self._minimise(self.X[:, columns], columns, beta, cutoff)
         if found is None:
             return None
         model = self._model(support, columns, found)
         return model if model.objective < cutoff else None
 
-    def bounds(self, X: Float, margins: Float, is_member: NDArray[np.bool_] | None = None) -> Float:
+    def bounds(
+        self,
+        X: Float,
+        columns: NDArray[np.int64],
+        margins: Float,
+        is_member: NDArray[np.bool_] | None = None,
+    ) -> Float:
         """Return lower bounds on the objectives of several supports.
 
         Parameters
         ----------
         X : ndarray of shape (n_rows, n_columns)
             Centred columns.
+        columns : ndarray of shape (n_columns,)
+            Which columns of the problem they are.
         margins : ndarray of shape (n_supports, n_rows)
             Log-odds of the observed class, from which the a of each support is made.
         is_member : ndarray of shape (n_supports, n_columns), optional
@@ -120,15 +126,26 @@ class SupportFits:
         entropies = (entr(a) - xlog1py(1.0 - a, -a)) @ weights  # to the last digits for tiny a
         rounding = 4 * len(weights) * np.finfo(float).eps * entropies
         with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
-            squares = ((a * (weights * self.signs)) @ X) ** 2
+            values = self._values((a * (weights * self.signs)) @ X, columns)
             if is_member is not None:
-                squares[~is_member] = 0.0
-            values = entropies - squares.sum(axis=1) / (2 * self.problem.ridge) - rounding
-        bounds: Float = np.maximum(values, 0.0)  # a loss is positive
+                values[~is_member] = 0.0
+            proven = entropies - values.sum(axis=1) - rounding
+        bounds: Float = np.maximum(proven, 0.0)  # a loss is positive
         return bounds
 
-    def _bound(self, X: Float, margins: Float) -> float:
-        return float(self.bounds(X, margins[np.newaxis])[0])
+    def _values(self, slopes: Float, columns: NDArray[np.int64]) -> Float:
+        """Return the maximum of s_n t - ridge/2 t^2 over the coefficients t that are allowed."""
+        ridge, limits = self.problem.ridge, self.problem.coef_limits
+        values: Float = slopes**2 / (2 * ridge)
+        if limits.are_given:
+            free = slopes / ridge
+            best = np.clip(free, limits.lower[columns], limits.upper[columns])
+            limited = best != free
+            values[limited] = (best * (slopes - 0.5 * ridge * best))[limited]
+        return values
+
+    def _bound(self, X: Float, columns: NDArray[np.int64], margins: Float) -> float:
+        return float(self.bounds(X, columns, margins[np.newaxis])[0])
 
     def _model(self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float) -> Model:
         coef = np.zeros(self.problem.n_columns)
@@ -136,7 +153,13 @@ class SupportFits:
         intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
         return Model(support, coef, intercept, self.problem.objective(coef, intercept))
 
-    def _minimise(self, X: Float, start: Float, cutoff: float | None = None) -> Float | None:
+    def _minimise(
+        self,
+        X: Float,
+        columns: NDArray[np.int64],
+        start: Float,
+        cutoff: float | None = None,
+    ) -> Float | None:
         """Minimise the penalised loss over theta and the intercept, its last entry.
 
         Far from the optimum a step must lower the loss. Close to it the loss is flat to the last
@@ -150,27 +173,35 @@ class SupportFits:
         design = np.column_stack([X, np.ones(n_rows)])
         penalty = np.full(n_columns + 1, self.problem.ridge)
         penalty[-1] = 0.0
+        limits = self.problem.coef_limits
+        lower, upper = np.append(limits.lower[columns], -inf), np.append(limits.upper[columns], inf)
+        is_limited = bool(np.isfinite([lower, upper]).any())
 
         def loss(beta: Float, margins: Float) -> float:
             return float(weights @ np.logaddexp(0.0, -margins) + 0.5 * penalty @ beta**2)
 
-        beta = best_beta = start
+        beta = best_beta = np.clip(start, lower, upper)
         with np.errstate(over="ignore", invalid="ignore"):
-            if not loss(start, signs * (design @ start)) <= np.log(2.0) * weights.sum():
+            if not loss(beta, signs * (design @ beta)) <= np.log(2.0) * weights.sum():
                 beta = best_beta = np.zeros(n_columns + 1)  # whose loss is log 2 a row
         best_decrement = inf
         for _ in range(_MAX_NEWTON_STEPS):
             margins = signs * (design @ beta)
             value = loss(beta, margins)
             if cutoff is not None:
-                bound = self._bound(X, margins)
+                bound = self._bound(X, columns, margins)
                 if bound >= cutoff:
                     return None
                 if value - bound <= _COMPARABLE * value:
                     return beta
             a = expit(-margins)
             gradient = penalty * beta - design.T @ (weights * a * signs)
-            step = _newton_step(design, weights * a * expit(margins), penalty, gradient)
+            curvature = weights * a * expit(margins)
+            if is_limited:
+                steps = (lower - beta, upper - beta)
+                step = _limited_step(design, curvature, penalty, gradient, *steps)
+            else:
+                step = _newton_step(design, curvature, penalty, gradient)
             decrement = -float(gradient @ step)
             if decrement > 1e-8 * value:
                 length, move = 1.0, signs * (design @ step)
@@ -178,10 +209,10 @@ class SupportFits:
                     value - 1e-4 * length * decrement
                 ):
                     length *= 0.5
-                beta = best_beta = beta + length * step
+                beta = best_beta = np.clip(beta + length * step, lower, upper)
             elif decrement < best_decrement:
                 best_beta, best_decrement = beta, decrement
-                beta = beta + step
+                beta = np.clip(beta + step, lower, upper)
             else:
                 break
         return best_beta
@@ -193,10 +224,41 @@ def _newton_step(design: Float, curvature: Float, penalty: Float, gradient: Floa
     The condition number is the square root of the Hessian's, so that the ridge still counts where
     it is all that tells nearly dependent columns apart. Columns are scaled to the same norm.
     """
-    roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * design, np.diag(np.sqrt(penalty))])
-    scale = 1.0 / np.linalg.norm(roots, axis=0)
-    factor: Float = np.transpose(np.linalg.qr(roots * scale, mode="r"))
+    factor, scale = _root(design, curvature, penalty)
     # LAPACK itself: around matrices as small as these scipy's checks take longer than the solution.
     half = dtrtrs(factor, scale * gradient, lower=1)[0]
     step: Float = -scale * dtrtrs(factor, half, lower=1, trans=1)[0]
     return step
+
+
+def _limited_step(
+    design: Float, curvature: Float, penalty: Float, gradient: Float, least: Float, most: Float
+) -> Float:
+    """Minimise the quadratic model over the steps between `least` and `most`.
+
+    What is held at a limit by the gradient usually stays there: the Newton step of the others is
+    then the minimum. If it is not, SciPy's bounded least squares finds it.
+    """
+    held = ((least == 0) & (gradient > 0)) | ((most == 0) & (gradient < 0))
+    step = np.zeros(len(gradient))
+    step[~held] = _newton_step(design[:, ~held], curvature, penalty[~held], gradient[~held])
+    ahead = gradient + design.T @ (curvature * (design @ step)) + penalty * step
+    if (
+        ((least <= step) & (step <= most)).all()
+        and (ahead[held & (least == 0)] >= 0).all()
+        and (ahead[held & (most == 0)] <= 0).all()
+    ):
+        return step
+    factor, scale = _root(design, curvature, penalty)
+    target = -dtrtrs(factor, scale * gradient, lower=1)[0]
+    found = lsq_linear(
+        factor.T, target, (least / scale, most / scale), method="bvls", tol=1e-15, max_iter=1000
+    )
+    return np.clip(scale * found.x, least, most)
+
+
+def _root(design: Float, curvature: Float, penalty: Float) -> tuple[Float, Float]:
+    """Return a factor L and a scale with Hessian = L L' / (scale scale')."""
+    roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * design, np.diag(np.sqrt(penalty))])
+    scale = 1.0 / np.linalg.norm(roots, axis=0)
+    return np.transpose(np.linalg.qr(roots * scale, mode="r")), scale

@@ -16,7 +16,8 @@ class Heuristic(Backend):
     """A backend that buys what its rule chooses.
 
     It proves nothing, so the lower bound is 0, as it is for every loss. A rule runs to its end
-    whatever the limits of the options.
+    whatever the limits of the options. Rules that rank predictors before any fit take no notice of
+    limits on coefficients; the fits of the others, and the model, respect them.
     """
 
     rule: Callable[[SubsetProblem], tuple[int, ...]]
@@ -46,13 +47,15 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
     """Return the best model on a support.
 
     The native backend fits it several times faster than numpy, which remains for what is beyond it,
-    such as columns that are nearly dependent and large.
+    such as columns that are nearly dependent and large, and for limits on coefficients.
     """
-    others = set(range(problem.n_predictors)).difference(support)
-    alone = problem.with_limits(include=support, exclude=sorted(others))
-    solution = uninterrupted(solve(alone, gap=0.0))
-    model: Model | Solution = solution
-    if solution.status is not Status.OPTIMAL:
+    model: Model | Solution | None = None
+    if not problem.coef_limits.are_given:
+        others = set(range(problem.n_predictors)).difference(support)
+        alone = problem.with_limits(include=support, exclude=sorted(others))
+        solution = uninterrupted(solve(alone, gap=0.0))
+        model = solution if solution.status is Status.OPTIMAL else None
+    if model is None:
         model, _ = SupportFits(problem).fit(support)
     return Solution(
         status=Status.HEURISTIC,

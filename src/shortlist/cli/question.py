@@ -82,6 +82,31 @@ class Question:
             rich_help_panel=_LIMITS,
         ),
     ] = None
+    max_coefficient: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Upper limit on the size of coefficients, per two standard deviations of a number "
+            "or per level.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
+    increasing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Numbers and truth values that may only raise the risk.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
+    decreasing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Those that may only lower it.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
     categorical: Annotated[
         list[str] | None,
         typer.Option(
@@ -177,6 +202,10 @@ class Question:
             missing_indicator=self.missing_indicator,
             ridge=ridge,
             time_limit=self.time_limit,
+            max_coefficient=self.max_coefficient,
+            signs=name_signs(
+                split_names(self.increasing, names), split_names(self.decreasing, names)
+            ),
         )
         return patients, model
 
@@ -235,3 +264,14 @@ def name_kinds(categorical: list[str], numeric: list[str]) -> dict[str, str]:
             f"--categorical and --numeric: {min(both)!r} is in both; remove it from one."
         )
     return dict.fromkeys(categorical, "categorical") | dict.fromkeys(numeric, "numeric")
+
+
+def name_signs(increasing: list[str], decreasing: list[str]) -> dict[str, str] | None:
+    """Return the signs of the columns that options name."""
+    both = set(increasing).intersection(decreasing)
+    if both:
+        raise InvalidProblemError(
+            f"--increasing and --decreasing: {min(both)!r} is in both; remove it from one."
+        )
+    signs = dict.fromkeys(increasing, "positive") | dict.fromkeys(decreasing, "negative")
+    return signs or None

@@ -141,6 +141,17 @@ def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
         yield "at most", f"{limits.max_features} predictors"
     if limits.include:
         yield "always", listed(limits.include)
+    for sign, topic in (("positive", "raise risk"), ("negative", "lower risk")):
+        signed = tuple(item.name for item in card.candidates if item.sign == sign)
+        if signed:
+            yield topic, f"{listed(signed)}, if anything"
+    bounded = [item for item in card.candidates if item.max_coefficient is not None]
+    if bounded:
+        yield (
+            "coefficients",
+            "at most "
+            + ", ".join(f"{item.max_coefficient:g} ({plain(item.name)})" for item in bounded),
+        )
     if limits.exclude:
         yield "left out", listed(limits.exclude)
     known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}

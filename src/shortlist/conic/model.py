@@ -11,6 +11,7 @@ weights w_m, columns n, predictors g with columns theta_g, fees f.
                 sum_g z_g <= max_features                                                  (eq. 7)
                 sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
                 z_g <= s_f                                   for every member g of fee f
+                lower_n z_g <= theta_n <= upper_n z_g        for every column n of g with a limit
                 z_g, s_f in {0, 1}
 
 The exponential cone holds a, b, c with a >= b exp(c / b) and b > 0, and its closure; the rotated
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from scipy import sparse
 
 from ..problem import SubsetProblem
 from .affine import Affine, Float, combine, constant, interleave, stack
+
+_FAR = 1e3
 
 
 class Cone(Enum):
@@ -175,6 +178,15 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         costs, fees = constraints.unit_costs, constraints.unit_fees
         rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
         rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
+
+    # limits on coefficients, which z makes as tight as the relaxation can have them; those far
+    # beyond any optimum, whose loss is at most log 2 a row, would only be large numbers
+    owned = z[problem.column_predictor]
+    reach = _FAR * sqrt(2.0 * log(2.0) * w.sum() / problem.ridge)
+    for sign, largest in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
+        given = np.flatnonzero(largest < reach)
+        most = combine(sparse.diags_array(scale * largest[given]), owned[given])
+        rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
 
     model = ConicModel(
         cost=np.zeros(n_variables),

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ..backends import solve, uninterrupted
+from ..coefficients import MaxCoefficient, Signs
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution, Status
 from .inputs import check_inputs, weigh_classes
@@ -56,6 +57,11 @@ class BestSubsetClassifier(SelectedModel):
         Seconds after which the search stops with the best model so far, and a warning.
     node_limit : int, optional
         Number of nodes after which it does.
+    max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
+        The largest magnitude of a coefficient, for all predictors or one each; None is no limit.
+    signs : str, sequence of shape (n_predictors,) or mapping from name, optional
+        The sign of the coefficients, "positive", "negative" or None, for all predictors or one
+        each. A coefficient may always be 0.
 
     Attributes
     ----------
@@ -129,6 +135,8 @@ class BestSubsetClassifier(SelectedModel):
         gap: float = 1e-6,
         time_limit: float | None = None,
         node_limit: int | None = None,
+        max_coefficient: MaxCoefficient = None,
+        signs: Signs = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -143,6 +151,8 @@ class BestSubsetClassifier(SelectedModel):
         self.gap = gap
         self.time_limit = time_limit
         self.node_limit = node_limit
+        self.max_coefficient = max_coefficient
+        self.signs = signs
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -216,6 +226,8 @@ class BestSubsetClassifier(SelectedModel):
             include=self.include,
             exclude=self.exclude,
             sample_weight=weigh_classes(self.class_weight, y, sample_weight),
+            max_coefficient=self.max_coefficient,
+            signs=self.signs,
         )
 
     def _solve(

@@ -15,6 +15,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from ..coefficients import MaxCoefficient, Signs
 from ..problem import Predictor, SubsetProblem
 from .classifier import BestSubsetClassifier, describe_limit, is_cut_short
 from .inputs import check_inputs
@@ -35,6 +36,8 @@ class BestSubsetClassifierCV(SelectedModel):
     Parameters
     ----------
     max_features, budget, costs, fees, groups, include, exclude, class_weight
+        As in `BestSubsetClassifier`.
+    max_coefficient, signs
         As in `BestSubsetClassifier`.
     ridges : sequence of float
         Strengths of the L2 penalty to choose from, each greater than 0. The loss is a sum over
@@ -99,6 +102,8 @@ class BestSubsetClassifierCV(SelectedModel):
         gap: float = 1e-6,
         time_limit: float | None = None,
         node_limit: int | None = None,
+        max_coefficient: MaxCoefficient = None,
+        signs: Signs = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -116,6 +121,8 @@ class BestSubsetClassifierCV(SelectedModel):
         self.gap = gap
         self.time_limit = time_limit
         self.node_limit = node_limit
+        self.max_coefficient = max_coefficient
+        self.signs = signs
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -6,12 +6,18 @@ import json
 import warnings
 from math import isclose
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from scipy.special import expit
 
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
@@ -36,12 +42,20 @@ class Outcome(Plain):
 
 
 class Candidate(Plain):
-    """A predictor that could be bought."""
+    """A predictor that could be bought, and the limits on its coefficients, if any."""
 
     name: Name
     kind: Kind
     cost: NonNegative
     bought: bool
+    max_coefficient: Positive | None = None
+    sign: Literal["positive", "negative"] | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_what_is_not_limited(
+        self, serialize: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if value is not None}
 
 
 class SharedFee(Plain):

@@ -58,8 +58,14 @@ def make_card(
         terms=terms,
         cost=solution.cost,
         candidates=tuple(
-            Candidate(name=name, kind=study.kinds[name], cost=float(cost), bought=name in bought)
-            for name, cost in zip(names, constraints.costs, strict=True)
+            Candidate(
+                name=name,
+                kind=study.kinds[name],
+                cost=float(cost),
+                bought=name in bought,
+                **_coef_limits(problem, g),
+            )
+            for g, (name, cost) in enumerate(zip(names, constraints.costs, strict=True))
         ),
         limits=Limits(
             budget=None if constraints.budget == np.inf else constraints.budget,
@@ -94,6 +100,16 @@ def make_card(
             sha256=study.sha256,
         ),
     )
+
+
+def _coef_limits(problem: SubsetProblem, predictor: int) -> dict[str, Any]:
+    """Return the limits on the coefficients of a predictor, which are those of its first column."""
+    column = problem.columns_of([predictor])[0]
+    lower = float(problem.coef_limits.lower[column])
+    upper = float(problem.coef_limits.upper[column])
+    largest = max(-lower, upper)
+    sign = "positive" if lower == 0 else "negative" if upper == 0 else None
+    return {"max_coefficient": None if largest == np.inf else largest, "sign": sign}
 
 
 def _tuning(search: RidgeSearch) -> tuple[RidgeScore, ...]:

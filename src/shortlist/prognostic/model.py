@@ -26,7 +26,15 @@ from .card_maker import make_card
 from .design import Design
 from .fold import make_folds
 from .spline import KNOT_QUANTILES
-from .study import Study, as_table, check_study, costs_without, fees_without
+from .study import (
+    Study,
+    as_table,
+    check_study,
+    costs_without,
+    fees_without,
+    limits_without,
+    signs_without,
+)
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -78,6 +86,12 @@ class PrognosticModel(LogOddsClassifier):
     time_limit : float, optional
         Seconds after which the search stops with the best model so far, and a warning. Choosing the
         ridge may take as long again.
+    max_coefficient : float or mapping from column to float, optional
+        The largest magnitude of a coefficient, of two standard deviations of a number or of a truth
+        value or level; None is no limit.
+    signs : mapping from column to "positive" or "negative", optional
+        Numbers and truth values that may only raise, or only lower, the risk. Not with splines,
+        whose curves have no sign; an indicator of missing values has that of its column.
 
     Attributes
     ----------
@@ -136,6 +150,8 @@ class PrognosticModel(LogOddsClassifier):
         gap: float = 1e-6,
         time_limit: float | None = None,
         node_limit: int | None = None,
+        max_coefficient: float | Mapping[str, float] | None = None,
+        signs: Mapping[str, str] | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -156,6 +172,8 @@ class PrognosticModel(LogOddsClassifier):
         self.gap = gap
         self.time_limit = time_limit
         self.node_limit = node_limit
+        self.max_coefficient = max_coefficient
+        self.signs = signs
 
     def fit(
         self,
@@ -271,6 +289,8 @@ class PrognosticModel(LogOddsClassifier):
             groups=design.predictors,
             fees=fees_without(self.fees, gone),
             include=self.include,
+            max_coefficient=limits_without(self.max_coefficient, gone),
+            signs=signs_without(self.signs, gone, study.kinds, self.spline_knots),
         )
 
     def _solve(

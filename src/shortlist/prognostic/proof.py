@@ -186,6 +186,8 @@ def _restated(card: ModelCard) -> PrognosticModel:
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
         ridge=card.search.ridge,
+        max_coefficient={c.name: c.max_coefficient for c in card.candidates if c.max_coefficient},
+        signs={c.name: c.sign for c in card.candidates if c.sign},
     )
 
 

@@ -157,6 +157,38 @@ def fees_without(fees: Any, gone: frozenset[str]) -> Any:
     ]
 
 
+def limits_without(max_coefficient: Any, gone: frozenset[str]) -> Any:
+    """Return the largest coefficients less those of columns that cannot be bought."""
+    if not isinstance(max_coefficient, Mapping):
+        return max_coefficient
+    return {name: value for name, value in max_coefficient.items() if name not in gone}
+
+
+def signs_without(
+    signs: Any, gone: frozenset[str], kinds: Mapping[str, Kind], spline_knots: int | None
+) -> dict[str, Any] | None:
+    """Return the signs less those of columns that cannot be bought; each column must have one."""
+    if signs is None:
+        return None
+    if not isinstance(signs, Mapping):
+        raise InvalidProblemError(
+            f"signs: must be a mapping from column to 'positive' or 'negative', not {signs!r}."
+        )
+    given = {name: sign for name, sign in signs.items() if name not in gone}
+    for name, sign in given.items():
+        if sign is not None and kinds.get(name) == "categorical":
+            raise InvalidProblemError(
+                f"signs: {shown(name)} is a factor, whose levels have no common direction; give "
+                "signs to numbers and truth values."
+            )
+        if sign is not None and kinds.get(name) == "numeric" and spline_knots is not None:
+            raise InvalidProblemError(
+                f"signs: {shown(name)} is bent by a spline, which may rise and fall; leave out the "
+                "sign or spline_knots."
+            )
+    return given
+
+
 def _plain_table(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
     series = {}
     for name, values in columns.items():

@@ -153,7 +153,7 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
         "the one with the smallest penalised loss of all, "
         + ("found and proven" if content["proof"]["is_optimal"] else "searched for, not proven,")
         + f" by {'branch and bound' if search['backend'] == 'native' else search['backend']}. "
-        f"{ridge}. "
+        f"{ridge}. {_coef_limits(card)}"
     )
     if content["persons"]["has_several_rows"]:
         everywhere = "folds and resamples" if performance["n_resamples"] else "folds"
@@ -172,6 +172,26 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
         "was taken off the apparent performance. The choice of the ridge was not repeated. The "
         f"curves show predictions of {N_FOLDS}-fold cross-validation.{identity}"
     )
+
+
+def _coef_limits(card: dict[str, Any]) -> str:
+    """Say which coefficients were limited from the start; nothing if none were."""
+    text = ""
+    for sign, direction in (("positive", "raise"), ("negative", "lower")):
+        names = [item["name"] for item in card["candidates"] if item.get("sign") == sign]
+        if names:
+            text += f"Allowed only to {direction} the risk: {', '.join(names)}. "
+    largest = [
+        f"{item['max_coefficient']:g} ({item['name']})"
+        for item in card["candidates"]
+        if "max_coefficient" in item
+    ]
+    if largest:
+        text += (
+            "Limits on the size of coefficients, per two standard deviations of a number or per "
+            f"level: {', '.join(largest)}. "
+        )
+    return text
 
 
 def _performance(performance: dict[str, Any]) -> str:

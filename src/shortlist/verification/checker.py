@@ -2,7 +2,8 @@
 
 Nothing here comes from the solver. From the data alone it recomputes what a certificate claims:
 
-1. The model is affordable, and its objective is at most so much (an upper bound).
+1. The model is affordable, its coefficients respect their limits, and its objective is at most so
+   much (an upper bound).
 2. The leaves of the certificate's tree cover every affordable selection.
 3. Each leaf refers to a point (theta, theta_0). With a_m = rho_m sigmoid(-y_m (x_m' theta +
    theta_0)), rho scaling each class so that sum_m w_m a_m y_m = 0, weak duality bounds every model
@@ -10,7 +11,10 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
 
        sum_m w_m H(a_m) - sum_{g in IN} v_g - max { sum_{g in S} v_g : S from FREE, affordable },
 
-   H being the entropy and v_g = ||X_g' (w a y)||^2 / (2 ridge). The smallest is the lower bound.
+   H being the entropy and v_g = ||X_g' (w a y)||^2 / (2 ridge), or less if coefficients are limited
+   (`problem` says how much). The smallest is the lower bound.
+   If the point has a correction (delta, delta_0), the sigmoid a is first moved to
+   a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
 
 `duality` works with balls of python-flint, which contain the exact value. `limits` works with
 integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a grid.

@@ -29,19 +29,35 @@ class Data:
         self.column_predictor = problem.column_predictor.tolist()
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
+        limits = problem.coef_limits
+        self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
     def coefficients(self, point: Point) -> arb_mat:
         """Return theta and theta_0, which makes the last entry."""
-        theta = [arb(0)] * len(self.column_predictor)
-        for column, value in zip(point.columns, point.values, strict=True):
-            if column not in range(len(theta)):
+        return self._spread(point.columns, (point.intercept, *point.values))
+
+    def correction(self, point: Point) -> arb_mat:
+        """Return delta and delta_0, which makes the last entry."""
+        return self._spread(point.columns, point.correction)
+
+    def _spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
+        if len(values) != len(columns) + 1:
+            raise ProofError("A point has more or fewer values than columns.")
+        spread = [arb(0)] * len(self.column_predictor)
+        for column, value in zip(columns, values[1:], strict=True):
+            if column not in range(len(spread)):
                 raise ProofError(f"A point has a coefficient for column {column}.")
-            theta[column] = arb(value)
-        return _vector([*theta, arb(point.intercept)])
+            spread[column] = arb(value)
+        return _vector([*spread, arb(values[0])])
 
     def objective_above(self, model: Point) -> float:
         """Return an upper bound on the objective of a model."""
+        if model.correction:
+            raise ProofError("The model has a correction, which only points of the proof have.")
         theta = self.coefficients(model)
+        for n, (lower, upper) in enumerate(self.intervals):
+            if not arb(lower) <= theta[n, 0] <= arb(upper):
+                raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
         objective += sum((part.losses(theta)[0] for part in self.parts), arb(0))
         near = float(objective.upper())
@@ -62,8 +78,14 @@ class _Part:
 
     def losses(self, theta: arb_mat) -> tuple[arb, list[arb]]:
         """Return sum_m w_m log(1 + exp(-margin_m)), and every sigmoid(-margin_m)."""
-        pairs = [_loss(margin) for margin in (self.X * theta).entries()]
-        return (self.weights * _vector([loss for loss, _ in pairs]))[0, 0], [a for _, a in pairs]
+        losses, a, _ = zip(*map(_loss, (self.X * theta).entries()), strict=True)
+        return (self.weights * _vector(list(losses)))[0, 0], list(a)
+
+    def corrected(self, theta: arb_mat, delta: arb_mat) -> tuple[arb, list[arb]]:
+        """Return sum_m w_m H(a_m), and every a_m, of the corrected point."""
+        margins, moves = (self.X * theta).entries(), (self.X * delta).entries()
+        entropies, a = zip(*map(_corrected, margins, moves), strict=True)
+        return (self.weights * _vector(list(entropies)))[0, 0], list(a)
 
 
 class DualPoint:
@@ -71,14 +93,16 @@ class DualPoint:
 
     def __init__(self, data: Data, point: Point) -> None:
         theta = data.coefficients(point)
+        delta = data.correction(point) if point.correction else None
         slopes, masses, entropies = [], [], []
         for part in data.parts:
-            loss, a = part.losses(theta)
+            entropy, a = part.losses(theta) if delta is None else part.corrected(theta, delta)
             slope = part.weighted * _vector(a)  # sum_m w_m a_m y_m (x_m, 1)
             slopes.append(slope)
             masses.append(abs(slope.entries()[-1]))
-            # H(a_m) is the loss plus a_m times the margin.
-            entropies.append(loss + (theta.transpose() * slope)[0, 0])
+            if delta is None:  # H(a_m) is the loss plus a_m times the margin
+                entropy += (theta.transpose() * slope)[0, 0]
+            entropies.append(entropy)
         # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
         kept = min(mass.lower() for mass in masses)
         if not kept > 0:
@@ -87,8 +111,8 @@ class DualPoint:
         self.entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
         slope = slopes[0] * rho[0] + slopes[1] * rho[1]
         values = [arb(0)] * data.n_predictors
-        for g, entry in zip(data.column_predictor, slope.entries()[:-1], strict=True):
-            values[g] += entry * entry / (2 * data.ridge)
+        for n, g in enumerate(data.column_predictor):
+            values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
         total = sum(values, arb(0)).upper()
         if not total.is_finite() or not self.entropy.is_finite():
             raise ProofError("A point is too extreme to give a bound.")
@@ -111,13 +135,43 @@ class DualPoint:
         return near if arb(near) <= lower else nextafter(near, -inf)
 
 
-def _loss(margin: arb) -> tuple[arb, arb]:
-    """Return log(1 + exp(-margin)) and sigmoid(-margin); both forms hold, one is accurate."""
+def _value(slope: arb, ridge: arb, lower: float, upper: float) -> arb:
+    """Return the maximum of slope t - ridge/2 t^2 over lower <= t <= upper, or more.
+
+    The maximum over all t, which is taken where rounding leaves it open, is a little larger.
+    """
+    best = slope / ridge
+    if best > arb(upper):
+        return arb(upper) * (slope - ridge * arb(upper) / 2)
+    if best < arb(lower):
+        return arb(lower) * (slope - ridge * arb(lower) / 2)
+    return slope * best / 2
+
+
+def _loss(margin: arb) -> tuple[arb, arb, arb]:
+    """Return log(1 + exp(-margin)), a = sigmoid(-margin), and 1 - a, all of them accurately."""
     if margin > 0:
         odds = (-margin).exp()
-        return odds.log1p(), odds / (1 + odds)
+        return odds.log1p(), odds / (1 + odds), 1 / (1 + odds)
     odds = margin.exp()
-    return odds.log1p() - margin, 1 / (1 + odds)
+    return odds.log1p() - margin, 1 / (1 + odds), odds / (1 + odds)
+
+
+def _corrected(margin: arb, move: arb) -> tuple[arb, arb]:
+    """Return H(a') and a' = a + a (1 - a) t, -t being the change of the margin.
+
+    Then a' is a (1 + (1 - a) t) and 1 - a' is (1 - a) (1 - a t). An a' that may lie outside [0, 1]
+    is replaced by the end there, whose entropy is 0.
+    """
+    _, a, b = _loss(margin)
+    up, down = 1 - b * move, 1 + a * move
+    if not up > 0:
+        return arb(0), arb(0)
+    if not down > 0:
+        return arb(0), arb(1)
+    a, b = a * up, b * down
+    less, more = (a, b) if a < b else (b, a)
+    return -less * less.log() - more * (-less).log1p(), a
 
 
 def _vector(entries: list[arb]) -> arb_mat:
