@@ -12,7 +12,7 @@ from ..constraints import Constraints
 from ..problem import SubsetProblem
 from .kernels.endgame import LARGEST_BATCH, Endgame
 from .kernels.fit import Fit
-from .kernels.gram import Gram
+from .kernels.gram import BLOCK_COLUMNS, BLOCK_ROWS, Gram
 from .kernels.hessian import Hessian
 from .kernels.heuristic import Heuristic
 from .kernels.incumbent import Incumbent
@@ -21,7 +21,7 @@ from .kernels.listing import Listing
 from .kernels.model import Model, System
 from .kernels.oracle import Limits, Values
 from .kernels.pack import constant_columns, merge_rows, pack_columns, pack_rows
-from .kernels.point import Rows
+from .kernels.point import Moved, Rows
 from .kernels.reference import new_record
 from .kernels.relaxation import Relaxation
 from .kernels.search import Search
@@ -64,9 +64,11 @@ def prepare(problem: SubsetProblem, threshold: float = inf, n_places: int = 0) -
     null_objective = positive * log(1.0 + negative / positive) + negative * log(
         1.0 + positive / negative
     )
+    limits = problem.coef_limits
     data = Data(
-        X, w, n_positive, start, owner, problem.ridge, log(positive / negative), null_objective
-    )
+        X, w, n_positive, start, owner, limits.lower[columns], limits.upper[columns],
+        problem.ridge, log(positive / negative), null_objective,
+    )  # fmt: skip
     # The largest support, and a batch of the endgame on top of it.
     n_fit = min(n_columns, widest * (constraints.max_features + LARGEST_BATCH))
     n_model = min(n_columns, _LARGEST_MODEL)
@@ -81,19 +83,33 @@ def prepare(problem: SubsetProblem, threshold: float = inf, n_places: int = 0) -
             theta=np.empty(n_columns),
             gradient=np.empty(n_columns),
             target=np.empty(n_rows),
+            moved=_moved(n_rows),
+            now=new_record(n_moved=0, intercept=0.0),
         ),
         heuristic=Heuristic(
             trial=_status(n_predictors), held=_status(n_predictors), gain=np.empty(n_predictors)
         ),
         endgame=Endgame(
             trial=_status(n_predictors),
+            base=_rows(n_rows),
             theta=np.empty(n_columns),
-            d=np.empty(n_rows),
             slope=np.empty(n_columns),
+            cross=np.empty((n_columns, n_fit)),
+            square=np.empty(n_columns),
+            mean=np.empty(n_columns),
             hessian=_hessian(n_fit, n_rows),
             gain=np.empty(n_predictors),
             step=np.empty(n_fit),
-            now=new_record(intercept=0.0, mismatch=0.0, total=0.0),
+            moved=_moved(n_rows),
+            now=new_record(
+                intercept=0.0,
+                objective=0.0,
+                mismatch=0.0,
+                total=0.0,
+                n_bought=0,
+                is_solved=0,
+                step0=0.0,
+            ),  # fmt: skip
         ),
         incumbent=Incumbent(
             status=_status(n_predictors),
@@ -118,8 +134,13 @@ def _status(n_predictors: int) -> NDArray[np.int8]:
 
 
 def _rows(n_rows: int) -> Rows:
-    u, q, d, decay, scratch = (np.empty(n_rows) for _ in range(5))
-    return Rows(u, q, d, new_record(positive=1.0, negative=1.0), decay, scratch)
+    u, a, b, d, q, decay, scratch = (np.empty(n_rows) for _ in range(7))
+    rho, entropy = (new_record(positive=1.0, negative=1.0) for _ in range(2))
+    return Rows(u, a, b, d, q, rho, entropy, decay, scratch)
+
+
+def _moved(n_rows: int) -> Moved:
+    return Moved(np.empty(n_rows), np.empty(n_rows), new_record(positive=1.0, negative=1.0))
 
 
 def _hessian(n_fit: int, n_rows: int) -> Hessian:
@@ -139,7 +160,7 @@ def _relaxation(n_rows: int, n_columns: int, n_predictors: int, n_model: int) ->
         member=np.empty(n_model, dtype=np.int64),
         position=np.full(n_columns, -1),
         d=np.zeros(n_rows),
-        weighted=np.empty(n_rows),
+        block=np.empty((BLOCK_COLUMNS, BLOCK_ROWS)),
         now=new_record(n_columns=0, total=0.0),
     )
     system = System(
@@ -169,8 +190,11 @@ def _relaxation(n_rows: int, n_columns: int, n_predictors: int, n_model: int) ->
         z=np.empty(n_predictors),
         u_old=np.empty(n_rows),
         theta_old=np.empty(n_columns),
+        moved=_moved(n_rows),
         bought=_status(n_predictors),
-        last=new_record(loss=0.0, entropy=0.0, mismatch=0.0),
+        last=new_record(
+            loss=0.0, entropy=0.0, mismatch=0.0, is_moved=0, is_loose=0, theta0=0.0, step0=0.0
+        ),
     )
 
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,9 +95,11 @@ def _blank_trace(n_steps: int, n_columns: int, n_fit: int) -> Trace:
         first_member=np.empty(n_steps, dtype=np.int64),
         member=np.empty(4 * n_steps, dtype=np.int32),
         intercept=np.empty(n_steps),
+        intercept_step=np.empty(n_steps),
         first_entry=np.empty(n_steps, dtype=np.int64),
         column=np.empty(n_entries, dtype=np.int32),
         value=np.empty(n_entries),
+        step=np.empty(n_entries),
         now=new_record(n_steps=0, n_members=0, n_points=0, n_entries=0),
     )
 
@@ -155,16 +158,23 @@ class Prover:
         )
 
     def _points(self) -> list[Point]:
-        n_points, n_entries = self.trace.now.n_points, self.trace.now.n_entries
-        columns = self.columns[self.trace.column[:n_entries]].tolist()
-        values = self.trace.value[:n_entries].tolist()
-        first = [*self.trace.first_entry[:n_points].tolist(), int(n_entries)]
-        return [
-            Point(intercept, tuple(columns[start:end]), tuple(values[start:end]))
-            for intercept, (start, end) in zip(
-                self.trace.intercept[:n_points].tolist(), pairwise(first), strict=True
+        trace, n_points, n_entries = self.trace, self.trace.now.n_points, self.trace.now.n_entries
+        columns = self.columns[trace.column[:n_entries]].tolist()
+        values, steps = trace.value[:n_entries].tolist(), trace.step[:n_entries].tolist()
+        first = [*trace.first_entry[:n_points].tolist(), int(n_entries)]
+        points = []
+        for p, (start, end) in enumerate(pairwise(first)):
+            step0 = float(trace.intercept_step[p])
+            correction = () if isnan(step0) else (step0, *steps[start:end])
+            points.append(
+                Point(
+                    float(trace.intercept[p]),
+                    tuple(columns[start:end]),
+                    tuple(values[start:end]),
+                    correction,
+                )
             )
-        ]
+        return points
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
         trace, n_steps, n_members = self.trace, self.trace.now.n_steps, self.trace.now.n_members

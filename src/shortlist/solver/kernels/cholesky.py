@@ -15,7 +15,7 @@ _SMALLEST_PIVOT = 1e-14
 FIRST = np.int64(0)
 
 
-@fused_kernel
+@sum_kernel
 def factorise(a, first, n):
     """Replace rows first to n of the lower triangle of a by those of its Cholesky factor.
 

@@ -1,9 +1,10 @@
-"""Nodes at which just one more predictor can be bought.
+"""Nodes at which one or two more predictors can be bought: closed without branching.
 
-At weak ridge nearly all nodes are of this kind. What is bought already is fitted once. The dual
-point of one Newton step from there, in its columns and those of a candidate, mostly proves enough
-to close the candidate. Candidates of small predicted gain share one step, taken in all their
-columns together, because the bound has to allow for only one of them.
+Nearly all nodes are of this kind. What is bought already is fitted once; call that the base. The
+base's dual point, moved along the Newton step in the bought columns and those of some candidates,
+bounds what the candidates can gain, exactly to second order and without an exponential (see
+`correct_rows`). Candidates of small predicted gain share a step, because the bound has to allow for
+only one of them. What cannot be closed that way is fitted.
 """
 
 import math
@@ -12,206 +13,349 @@ from typing import NamedTuple
 import numpy as np
 
 from .cholesky import FIRST, backward, factorise, forward
-from .fit import COARSE, Start, fit_selection, start_from_rows
+from .fit import COARSE, Start, fit_selection, record_fit, start_from_rows
 from .hessian import Hessian, fill_hessian, list_columns
 from .incumbent import offer
-from .layout import FREE, IN, OUT, copy, linear_predictor
+from .layout import FREE, IN, OUT, add_columns, copy
 from .listing import is_listing, keep_selection
-from .point import column_slopes, evaluate_rows
+from .oracle import complete, price_now
+from .point import Moved, Rows, column_slopes, move_rows, predictor_value, value_of_slope
+from .product import cross_products, weigh_column
 from .reference import inlined, kernel
-from .rows import total_of
+from .rows import dot, total_of
 from .sort import sort_by
-from .trace import Kind, record_member, record_point, record_step
-from .tree import close_leaf
+from .trace import Kind, has_room, record_member, record_moved, record_step
+from .tree import close_leaf, push
 
 LARGEST_BATCH = 16
-# A batch may be predicted to gain this share of what separates its node from the incumbent; half as
-# much after each failure.
-_BATCH_SHARE = 0.7
-# Balancing the classes costs a pass over the rows: it is done well only where that may decide.
-_ROUGH_BALANCE, _BALANCE = 0.1, 1e-4
+NONE = np.int64(0)  # a plain 0 would be a type of its own
+# A batch may be predicted to gain this share of what separates its node from the cutoff.
+_BATCH_SHARE = 0.8
+# Pairs are closed one by one where there are at most this many per free predictor. Each takes a
+# point of the proof; where there are more, branching needs fewer points, and less time.
+_MOST_PAIRS = 4
 
 
 class Endgame(NamedTuple):
-    """The fit of what is bought, from which every step starts."""
+    """The fit of what is bought, from which every step starts, and how columns relate to it."""
 
-    trial: np.ndarray  # (n_predictors,) what is bought, plus one candidate
+    trial: np.ndarray  # (n_predictors,) what is bought, plus candidates
+    base: Rows
     theta: np.ndarray  # (n_columns,)
-    d: np.ndarray  # (n_rows,)
-    slope: np.ndarray  # (n_columns,) downhill
+    slope: np.ndarray  # (n_columns,) downhill, intercept eliminated
+    cross: np.ndarray  # (n_columns, n_fit) Hessian entries with the bought columns
+    square: np.ndarray  # (n_columns,) Hessian entries with itself
+    mean: np.ndarray  # (n_columns,) weighted means
     hessian: Hessian  # on what is bought and a batch, factorised
     gain: np.ndarray  # (n_predictors,) predicted for each candidate
     step: np.ndarray  # (n_fit,)
-    now: np.record  # intercept, mismatch, total: sum of d
+    moved: Moved
+    # Of the base: intercept, objective, mismatch, total (of d), n_bought (columns), is_solved
+    # (whether they are independent); of the last step: step0, that of the intercept.
+    now: np.record
 
 
 @inlined
 def buy_one(search, tree, trace, gap, node):
-    """Close the node: bound or fit, for each free predictor, what is bought plus that one."""
+    """Close a node at which no two free predictors are affordable together."""
+    status = search.status
+    candidates = np.empty(status.size, np.int64)
+    n_candidates = NONE
+    for g in range(status.size):
+        if status[g] == FREE:
+            candidates[n_candidates] = g
+            n_candidates += 1
+    _fit_base(search)
+    n = search.endgame.now.n_bought
+    _close_candidates(search, tree, trace, gap, node, n, candidates, n_candidates)
+    if is_listing(search.listing):
+        _close_selection(search, tree, trace, gap, node)
+
+
+@kernel
+def are_pairs_few(search, base, cutoff, n_free):
+    """Whether few pairs of free predictors are not closed by the node's own point."""
+    status, v = search.status, search.relaxation.values.v
+    most = _MOST_PAIRS * n_free
+    n_open = 0
+    for g in range(status.size):
+        if status[g] == FREE:
+            for h in range(g):
+                if status[h] == FREE and base - v[g] - v[h] < cutoff:
+                    n_open += 1
+            if n_open > most:
+                return False
+    return True
+
+
+@inlined
+def buy_two(search, tree, trace, gap, node, room, base, point, theta0, mu):
+    """Close a node at which no three free predictors are affordable together.
+
+    One after the other, strongest first, a free predictor is bought, which leaves a node with one
+    more purchase, and then forbidden, until the node's own point bounds what is left. `base` and
+    `point` are those of the node's relaxation. If the trace is full, what is left becomes a node of
+    the tree again.
+    """
+    data, limits, status = search.data, search.limits, search.status
+    endgame, v = search.endgame, search.relaxation.values.v
+    n_fit = endgame.step.size
+    candidates = np.empty(status.size, np.int64)
+    _fit_base(search)
+    if is_listing(search.listing):
+        _close_selection(search, tree, trace, gap, node)
+    while True:
+        # 1. Let the node's point bound all that is left.
+        cutoff = search.incumbent.score.objective * (1.0 - gap)
+        bound = base - complete(limits, search.relaxation.values, status, room.left, room.count)
+        if bound >= cutoff:
+            close_leaf(tree, bound)
+            record_step(trace, Kind.BOUND, node, point)
+            break
+        first = -1
+        for g in range(status.size):
+            if status[g] == FREE and (first < 0 or v[g] > v[first]):
+                first = g
+        if first < 0:
+            _close_selection(search, tree, trace, gap, node)
+            break
+        if not has_room(trace, status.size, data.owner.size, n_fit):
+            theta = search.relaxation.model.theta
+            push(tree, node, status, theta, theta0, mu, bound, point)
+            break
+        # 2. Buy the strongest, and close that node.
+        child = tree.now.n_created
+        tree.now.n_created += 2
+        record_step(trace, Kind.BRANCH, node, child)
+        record_member(trace, first)
+        left = room.left - price_now(limits, status, first)
+        status[first] = IN
+        n_open, n_closed = NONE, NONE
+        strongest = 0.0
+        for g in range(status.size):
+            if status[g] == FREE and price_now(limits, status, g) <= left:
+                if base - v[first] - v[g] < cutoff:
+                    candidates[n_open] = g
+                    n_open += 1
+                else:
+                    if n_closed == 0:
+                        record_step(trace, Kind.ONE, child + 1, point)
+                    record_member(trace, g)
+                    n_closed += 1
+                    strongest = max(strongest, v[g])
+        if n_closed > 0:
+            close_leaf(tree, base - v[first] - strongest)
+        endgame.trial[first] = IN
+        if n_open > 0:
+            n = _load_predictor(data, endgame, endgame.now.n_bought, first)
+            _close_candidates(search, tree, trace, gap, child + 1, n, candidates, n_open)
+        if is_listing(search.listing) or n_open + n_closed == 0:
+            _close_selection(search, tree, trace, gap, child + 1)
+        endgame.trial[first] = OUT
+        # 3. Forbid it.
+        status[first] = OUT
+        node = child
+
+
+@kernel
+def _fit_base(search):
+    """Fit what is bought, and note how the free columns relate to it."""
     data, fit, endgame, status = search.data, search.fit, search.endgame, search.status
-    trial = endgame.trial
+    trial, base, now, hessian = endgame.trial, endgame.base, endgame.now, endgame.hessian
     for g in range(status.size):
         trial[g] = IN if status[g] == IN else OUT
-    objective = _fit_bought(search, search.incumbent.score.objective * (1.0 - gap))
-    n = _factorise_bought(data, endgame)
-    candidates = _by_gain(data, endgame, status, n)
+    start_from_rows(fit, search.relaxation.rows)
+    theta0, objective, _ = fit_selection(data, fit, trial, 0.0, math.inf, COARSE, Start.ROWS)
+    if not is_listing(search.listing):
+        offer(search.incumbent, fit, trial, theta0, objective)
+    copy(base.u, fit.rows.u)
+    copy(base.a, fit.rows.a)
+    copy(base.b, fit.rows.b)
+    copy(base.d, fit.rows.d)
+    copy(base.q, fit.rows.q)
+    base.entropy.positive = fit.rows.entropy.positive
+    base.entropy.negative = fit.rows.entropy.negative
+    copy(endgame.theta, fit.theta)
+    q, d = base.q, base.d
+    now.intercept = theta0
+    now.objective = objective
+    now.mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+    now.total = total_of(d)
+    now.n_bought = list_columns(data, trial, hessian.columns)
+    fill_hessian(data, hessian, d, FIRST, now.n_bought, now.total)
+    for i in range(now.n_bought):
+        j = hessian.columns[i]
+        endgame.mean[j] = hessian.mean[i]
+        _note_slope(data, endgame, j)
+    for g in range(status.size):
+        if status[g] == FREE:
+            for j in range(data.start[g], data.start[g + 1]):
+                mean = weigh_column(data, j, d, hessian.weighted)
+                endgame.mean[j] = mean / now.total
+                row = endgame.cross[j]
+                cross_products(data.X, hessian.weighted, hessian.columns, now.n_bought, row)
+                for i in range(now.n_bought):
+                    row[i] -= mean * hessian.mean[i]
+                square = dot(hessian.weighted, data.X[j]) - mean * endgame.mean[j]
+                endgame.square[j] = max(square, 0.0) * (1.0 + 1e-13) + data.ridge
+                _note_slope(data, endgame, j)
+    now.is_solved = 1 if _solve_rows(endgame, FIRST, now.n_bought) else 0
+
+
+@kernel
+def _note_slope(data, endgame, j):
+    positive, negative = column_slopes(data, j, endgame.base.q)
+    endgame.slope[j] = (
+        endgame.now.mismatch * endgame.mean[j]
+        - (positive + negative)
+        - data.ridge * endgame.theta[j]
+    )
+
+
+@kernel
+def _load_predictor(data, endgame, n, g):
+    """Add the columns of predictor g to the n rows of the Hessian; return how many there are."""
+    hessian, now = endgame.hessian, endgame.now
+    columns, means = hessian.columns, hessian.mean
+    for j in range(data.start[g], data.start[g + 1]):
+        row = hessian.matrix[n]
+        columns[n] = j
+        means[n] = endgame.mean[j]
+        for i in range(now.n_bought):
+            row[i] = endgame.cross[j, i]
+        if n > now.n_bought:
+            mean = weigh_column(data, j, endgame.base.d, hessian.weighted)
+            for i in range(now.n_bought, n):
+                row[i] = dot(hessian.weighted, data.X[columns[i]]) - mean * means[i]
+        row[n] = endgame.square[j]
+        n += 1
+    return n
+
+
+@kernel
+def _solve_rows(endgame, first, n):
+    """Factorise rows first to n of the Hessian, and substitute forward; return whether it can be.
+
+    hessian.step[:n] becomes y with L y = downhill slope: the model falls by y_i^2 / 2 per column.
+    """
+    hessian = endgame.hessian
+    if not factorise(hessian.matrix, first, n):
+        return False
+    for i in range(first, n):
+        hessian.step[i] = endgame.slope[hessian.columns[i]]
+    forward(hessian.matrix, first, n, hessian.step)
+    return True
+
+
+@kernel
+def _fall(endgame, first, n):
+    """What the model falls by in rows first to n."""
+    y = endgame.hessian.step
+    total = 0.0
+    for i in range(first, n):
+        total += 0.5 * y[i] * y[i]
+    return total
+
+
+@kernel
+def _close_candidates(search, tree, trace, gap, node, n, candidates, n_candidates):
+    """Bound or fit, for each candidate, endgame.trial plus that one.
+
+    The n columns of the trial are the first rows of the Hessian.
+    """
+    data, endgame, score = search.data, search.endgame, search.incumbent.score
+    gain, now = endgame.gain, endgame.now
+    # 1. Sort the candidates by predicted gain; unknown gains are infinite.
+    is_solved = now.is_solved == 1 and _solve_rows(endgame, now.n_bought, n)
+    predicted = now.objective - _fall(endgame, FIRST, n) if is_solved else -math.inf
+    for i in range(n_candidates):
+        g = candidates[i]
+        size = _load_predictor(data, endgame, n, g)
+        is_known = is_solved and _solve_rows(endgame, n, size)
+        gain[g] = _fall(endgame, n, size) if is_known else math.inf
+    sort_by(gain, candidates, n_candidates)
     first = 0
-    share = _BATCH_SHARE
     largest = LARGEST_BATCH
-    while first < candidates.size:
-        # 1. Gather a batch, weakest first.
-        cutoff = search.incumbent.score.objective * (1.0 - gap)
+    while first < n_candidates:
+        # 2. Gather a batch, weakest first.
+        cutoff = score.objective * (1.0 - gap)
         last = first + 1
-        gain = endgame.gain[candidates[first]]
-        while last < min(candidates.size, first + largest):
-            gain += endgame.gain[candidates[last]]
-            if gain > share * (objective - cutoff):
+        total = gain[candidates[first]]
+        while last < min(n_candidates, first + largest):
+            total += gain[candidates[last]]
+            if total > _BATCH_SHARE * (predicted - cutoff):
                 break
             last += 1
-        # 2. Close it by the bound of one step, or else fit.
-        bound, theta0 = _step_bound(data, fit, endgame, n, candidates[first:last], cutoff)
-        if bound < cutoff:
-            if last - first > 1:
-                share *= 0.5
-                largest = (last - first) // 2
-                continue
-            g = candidates[first]
-            trial[g] = IN
-            start = Start.MODEL if bound > -math.inf else Start.PREDICTOR
-            theta0, bound = keep_selection(search, trial, theta0, cutoff, start)
-            trial[g] = OUT
-        # 3. Write down what closed it.
+        # 3. Close it by the moved point, or else try fewer; what remains is fitted.
+        bound, size = _moved_bound(data, endgame, n, candidates, first, last, cutoff)
+        if bound >= cutoff:
+            point = record_moved(
+                trace, endgame.theta, now.intercept, endgame.hessian.columns, endgame.step, size,
+                now.step0,
+            )  # fmt: skip
+        elif last - first > 1:
+            largest = (last - first) // 2
+            continue
+        else:
+            endgame.trial[candidates[first]] = IN
+            bound, point = _fit_trial(search, trace, cutoff)
+            endgame.trial[candidates[first]] = OUT
+        # 4. Write down what closed it.
         close_leaf(tree, bound)
-        record_step(trace, Kind.ONE, node, record_point(trace, fit.theta, theta0))
+        record_step(trace, Kind.ONE, node, point)
         for i in range(first, last):
             record_member(trace, candidates[i])
         first = last
         largest = LARGEST_BATCH
 
 
-@inlined
-def _fit_bought(search, cutoff):
-    """Fit what is bought, and note the slopes of all columns there; return the objective."""
-    data, fit, endgame, status = search.data, search.fit, search.endgame, search.status
-    start_from_rows(fit, search.relaxation.rows)
-    theta0, objective, bound = fit_selection(
-        data, fit, endgame.trial, 0.0, math.inf, COARSE, Start.ROWS
-    )
-    q = fit.rows.q
-    copy(endgame.theta, fit.theta)
-    copy(endgame.d, fit.rows.d)
-    endgame.now.intercept = theta0
-    endgame.now.mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
-    endgame.now.total = total_of(fit.rows.d)
-    for g in range(status.size):
-        if status[g] != OUT:
-            for j in range(data.start[g], data.start[g + 1]):
-                positive, negative = column_slopes(data, j, q)
-                endgame.slope[j] = -(positive + negative) - data.ridge * fit.theta[j]
-    if is_listing(search.listing):
-        if bound < cutoff:
-            keep_selection(search, endgame.trial, theta0, cutoff, Start.MODEL)
-    else:
-        offer(search.incumbent, fit, endgame.trial, theta0, objective)
-    return objective
-
-
 @kernel
-def _append(data, hessian, g, n):
-    for j in range(data.start[g], data.start[g + 1]):
-        hessian.columns[n] = j
-        n += 1
-    return n
+def _moved_bound(data, endgame, n, candidates, first, last, cutoff):
+    """Bound on the trial plus any one of the batch: the base's dual point, moved by a Newton step.
 
-
-@kernel
-def _factorise_from(data, endgame, first, n):
-    """Factorise rows first to n of the Hessian on its columns, and substitute forward.
-
-    hessian.step[:n] becomes y with L y = downhill slope: the model falls by y_i^2 / 2 per column.
+    Returns the bound, or -infinity if it is predicted not to reach the cutoff, and the number of
+    columns of the step, which is left in endgame.step and now.step0.
     """
-    hessian, now = endgame.hessian, endgame.now
-    fill_hessian(data, hessian, endgame.d, first, n, now.total)
-    if not factorise(hessian.matrix, first, n):
-        return False
-    for i in range(first, n):
-        hessian.step[i] = endgame.slope[hessian.columns[i]] + now.mismatch * hessian.mean[i]
-    forward(hessian.matrix, first, n, hessian.step)
-    return True
-
-
-@kernel
-def _factorise_bought(data, endgame):
-    """Factorise what is bought; return its number of columns, or -1 if they are dependent."""
-    n = list_columns(data, endgame.trial, endgame.hessian.columns)
-    return n if _factorise_from(data, endgame, FIRST, n) else -1
-
-
-@kernel
-def _by_gain(data, endgame, status, n):
-    """The free predictors by predicted gain, smallest first; unknown gains are infinite."""
-    gain, step = endgame.gain, endgame.hessian.step
-    candidates = np.empty(status.size, np.int64)
-    n_free = 0
-    for g in range(status.size):
-        if status[g] == FREE:
-            candidates[n_free] = g
-            n_free += 1
-            gain[g] = math.inf
-            if n >= 0:
-                size = _append(data, endgame.hessian, g, n)
-                if _factorise_from(data, endgame, n, size):
-                    gain[g] = 0.0
-                    for i in range(n, size):
-                        gain[g] += 0.5 * step[i] * step[i]
-    sort_by(gain, candidates, n_free)
-    return candidates[:n_free]
-
-
-@inlined
-def _step_bound(data, fit, endgame, n, batch, cutoff):
-    """Bound on what is bought plus any one of the batch, after one Newton step in all of it.
-
-    Returns the bound and the intercept of the step, whose point is left in fit.
-    """
-    hessian, step, theta0 = endgame.hessian, endgame.step, endgame.now.intercept
-    copy(fit.theta, endgame.theta)
+    hessian, step, moved, now = endgame.hessian, endgame.step, endgame.moved, endgame.now
     size = n
-    if n >= 0:
-        for g in batch:
-            size = _append(data, hessian, g, size)
-    if n < 0 or not _factorise_from(data, endgame, n, size):
-        linear_predictor(data, fit.theta, theta0, fit.rows.u)
-        return -math.inf, theta0
+    if endgame.gain[candidates[last - 1]] == math.inf:
+        return -math.inf, size
+    for i in range(first, last):
+        size = _load_predictor(data, endgame, size, candidates[i])
+    if not _solve_rows(endgame, n, size) or now.objective - _fall(endgame, FIRST, size) < cutoff:
+        return -math.inf, size
     for i in range(size):
         step[i] = hessian.step[i]
     backward(hessian.matrix, size, step)
-    theta0 -= endgame.now.mismatch / endgame.now.total
+    now.step0 = -now.mismatch / now.total
     for i in range(size):
-        fit.theta[hessian.columns[i]] += step[i]
-        theta0 -= step[i] * hessian.mean[i]
-    linear_predictor(data, fit.theta, theta0, fit.rows.u)
-    bound = -math.inf
-    for balance in (_ROUGH_BALANCE, _BALANCE):
-        theta0, _, entropy, mismatch = evaluate_rows(data, fit.rows, theta0, balance)
-        bound = entropy
-        for i in range(n):
-            bound -= _value(data, fit.rows, hessian.columns[i])
-        largest = 0.0
-        for g in batch:
-            value = 0.0
-            for j in range(data.start[g], data.start[g + 1]):
-                value += _value(data, fit.rows, j)
-            largest = max(largest, value)
-        bound -= largest
-        if bound >= cutoff or bound + 2.0 * abs(mismatch) < cutoff:
-            break
-    return bound, theta0
+        now.step0 -= step[i] * hessian.mean[i]
+    add_columns(data, hessian.columns, step, size, now.step0, moved.t)
+    bound = move_rows(data, endgame.base, moved)
+    for i in range(n):
+        j = hessian.columns[i]
+        bound -= value_of_slope(data, j, dot(data.X[j], moved.q))
+    largest = 0.0
+    for i in range(first, last):
+        largest = max(largest, predictor_value(data, moved.q, candidates[i]))
+    return bound - largest, size
 
 
 @kernel
-def _value(data, rows, j):
-    """The share of column j in v."""
-    positive, negative = column_slopes(data, j, rows.q)
-    slope = rows.rho.positive * positive + rows.rho.negative * negative
-    return slope * slope / (2.0 * data.ridge)
+def _fit_trial(search, trace, cutoff):
+    """Fit the trial from the base, keep the model, and record its point; return bound and point."""
+    fit, endgame = search.fit, search.endgame
+    start_from_rows(fit, endgame.base)
+    copy(fit.theta, endgame.theta)
+    theta0, bound = keep_selection(
+        search, endgame.trial, endgame.now.intercept, cutoff, Start.MODEL
+    )
+    return bound, record_fit(trace, fit, theta0)
+
+
+@kernel
+def _close_selection(search, tree, trace, gap, node):
+    """Close the node whose only selection is the trial."""
+    bound, point = _fit_trial(search, trace, search.incumbent.score.objective * (1.0 - gap))
+    close_leaf(tree, bound)
+    record_step(trace, Kind.BOUND, node, point)

@@ -8,10 +8,19 @@ import numpy as np
 
 from .cholesky import FIRST, factorise, substitute
 from .hessian import Hessian, fill_hessian, list_columns
-from .layout import copy, linear_predictor
-from .point import Rows, column_slopes, evaluate_columns, evaluate_rows
+from .layout import add_columns, copy, linear_predictor
+from .point import (
+    Moved,
+    Rows,
+    column_slopes,
+    evaluate_columns,
+    evaluate_rows,
+    move_rows,
+    value_of_slope,
+)
 from .reference import kernel
-from .rows import total_of
+from .rows import dot, total_of
+from .trace import record_moved, record_point
 
 # Relative accuracy of fits that may be the answer, and of those on the way to one.
 FINE, COARSE = 1e-10, 1e-3
@@ -30,13 +39,15 @@ class Start(IntEnum):
 
 
 class Fit(NamedTuple):
-    """The model that is fitted."""
+    """The model that is fitted, and the point that bounds it."""
 
     rows: Rows
     hessian: Hessian
     theta: np.ndarray  # (n_columns,)
     gradient: np.ndarray  # (n_columns,)
     target: np.ndarray  # (n_rows,) working response of the least-squares start
+    moved: Moved  # along the next step
+    now: np.record  # the step that moves the point that bounds: n_moved columns, and intercept
 
 
 @kernel
@@ -45,28 +56,34 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
 
     Stops when the bound reaches `cutoff` (the support cannot matter any more) or when it is within
     tolerance * objective of the objective. Returns (intercept, objective, bound), the bound being
-    that of the model in fit.theta.
+    that of the model in fit.theta, moved by a step if fit.now says so (see `record_fit`).
     """
-    theta, columns = fit.theta, fit.hessian.columns
+    theta, columns, rows = fit.theta, fit.hessian.columns, fit.rows
     n = list_columns(data, status, columns)
-    inside = start == Start.MODEL
     if start == Start.PREDICTOR:
-        theta0, _, _, _ = evaluate_rows(data, fit.rows, theta0, 0.5)
-    if inside:
-        theta0, last_theta0, _ = _step_from_model(data, fit, n, theta0)
+        theta0, _, _, _ = evaluate_rows(data, rows, theta0, 0.5)
+    if start == Start.MODEL:
+        q = rows.q
+        mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+        evaluate_columns(data, rows, columns, n, fit.gradient)
     else:
         theta[:] = 0.0
-        theta0, stepped = _least_squares_step(data, fit, n)
-        last_theta0 = 0.0
-        if not stepped:
-            return theta0, math.inf, -math.inf
+        theta0 = 0.0
+        mismatch = _least_squares_slopes(data, fit, n)
+    last_theta0 = theta0
+    fit.now.n_moved = 0
+    step0, _, found = _find_step(data, fit, n, mismatch)
+    if found:
+        theta0 = _take_step(data, fit, n, theta0, step0)
+    elif start != Start.MODEL:
+        return theta0, math.inf, -math.inf
     objective, bound = math.inf, -math.inf
     n_halvings = 0
     may_restart = True
     for step in range(_MAX_STEPS):
         # 1. Objective and bound of the current model.
-        theta0, loss, entropy, mismatch = evaluate_rows(data, fit.rows, theta0, 0.5)
-        bound = entropy - evaluate_columns(data, fit.rows, columns, n, fit.gradient)
+        theta0, loss, entropy, mismatch = evaluate_rows(data, rows, theta0, 0.5)
+        bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
         new_objective = loss + 0.5 * data.ridge * _squares(theta, columns, n)
         if bound >= cutoff:
             return theta0, new_objective, bound
@@ -82,7 +99,7 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
             may_restart = False
             theta[:] = 0.0
             theta0 = 0.0
-            linear_predictor(data, theta, theta0, fit.rows.u)
+            linear_predictor(data, theta, theta0, rows.u)
             continue
         # 4. Stop when the model is good enough, or as good as rounding lets it be.
         n_halvings = 0
@@ -90,11 +107,30 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         objective = new_objective
         if objective - bound <= tolerance * objective or stalled:
             break
-        # 5. Step to the minimum of the quadratic model.
-        theta0, last_theta0, stepped = _newton_step(data, fit, n, theta0, mismatch)
-        if not stepped:
+        # 5. The minimum of the quadratic model. The dual point moved along the step may say enough.
+        step0, decrement, found = _find_step(data, fit, n, mismatch)
+        if not found:
             break
+        if objective - 0.5 * decrement >= cutoff or decrement <= tolerance * objective:
+            moved_bound = _moved_bound(data, fit, n, step0)
+            if moved_bound >= cutoff or objective - moved_bound <= tolerance * objective:
+                fit.now.n_moved = n
+                fit.now.intercept = step0
+                return theta0, objective, moved_bound
+        last_theta0 = theta0
+        theta0 = _take_step(data, fit, n, theta0, step0)
     return theta0, objective, bound
+
+
+@kernel
+def record_fit(trace, fit, theta0):
+    """Write down the point that bounds the last fit; return its number."""
+    if fit.now.n_moved == 0:
+        return record_point(trace, fit.theta, theta0)
+    hessian, now = fit.hessian, fit.now
+    return record_moved(
+        trace, fit.theta, theta0, hessian.columns, hessian.step, now.n_moved, now.intercept
+    )
 
 
 @kernel
@@ -123,58 +159,69 @@ def _squares(theta, columns, n):
 
 
 @kernel
-def _step_from_model(data, fit, n, theta0):
-    """A Newton step from a model whose rows are known."""
-    q = fit.rows.q
-    mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
-    evaluate_columns(data, fit.rows, fit.hessian.columns, n, fit.gradient)
-    return _newton_step(data, fit, n, theta0, mismatch)
+def _least_squares_slopes(data, fit, n):
+    """Fill the gradient of the weighted least-squares fit to the linear predictor, at theta = 0.
 
-
-@kernel
-def _least_squares_step(data, fit, n):
-    """Make fit.theta, which is 0, the weighted least-squares fit to the linear predictor.
-
-    The start need not be in the span of the columns: this is the first step of iteratively
-    reweighted least squares. Returns the intercept, and whether there was such a step.
+    The start need not be in the span of the columns: this makes the first step that of iteratively
+    reweighted least squares. Returns the slope of the intercept.
     """
     target, rows, columns = fit.target, fit.rows, fit.hessian.columns
+    q, d, u = rows.q, rows.d, rows.u
     for m in range(target.size):
-        target[m] = rows.q[m] - rows.d[m] * rows.u[m]
-    mismatch = total_of(target[data.n_positive :]) - total_of(target[: data.n_positive])
+        target[m] = q[m] - d[m] * u[m]
     for i in range(n):
         positive, negative = column_slopes(data, columns[i], target)
         fit.gradient[columns[i]] = positive + negative
-    theta0, _, stepped = _newton_step(data, fit, n, 0.0, mismatch)
-    return theta0, stepped
+    return total_of(target[data.n_positive :]) - total_of(target[: data.n_positive])
 
 
 @kernel
-def _newton_step(data, fit, n, theta0, mismatch):
-    """Take the step from fit.theta, whose gradient is in fit.gradient.
+def _find_step(data, fit, n, mismatch):
+    """Fill hessian.step with the Newton step from fit.theta, whose gradient is in fit.gradient.
 
-    Returns the new intercept, the old one, and whether there was a step: there is none where all
-    curvatures vanish or columns are dependent.
+    Returns the step of the intercept, the Newton decrement (twice what the model falls by), and
+    whether there is a step: there is none where all curvatures vanish or columns are dependent.
     """
     total = total_of(fit.rows.d)
     if not total > 0.0:
-        return theta0, theta0, False
-    hessian, theta = fit.hessian, fit.theta
+        return 0.0, 0.0, False
+    hessian, theta, gradient = fit.hessian, fit.theta, fit.gradient
     columns, step, means = hessian.columns, hessian.step, hessian.mean
     fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
     for i in range(n):
         j = columns[i]
-        step[i] = -(fit.gradient[j] - mismatch * means[i] + data.ridge * theta[j])
+        step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
     if not factorise(hessian.matrix, FIRST, n):
-        return theta0, theta0, False
+        return 0.0, 0.0, False
     substitute(hessian.matrix, n, step)
-    last_theta0 = theta0
-    theta0 -= mismatch / total
+    step0 = -mismatch / total
     for i in range(n):
-        theta[columns[i]] += step[i]
-        theta0 -= step[i] * means[i]
-    linear_predictor(data, theta, theta0, fit.rows.u)
-    return theta0, last_theta0, True
+        step0 -= step[i] * means[i]
+    decrement = -step0 * mismatch
+    for i in range(n):
+        decrement -= step[i] * (gradient[columns[i]] + data.ridge * theta[columns[i]])
+    return step0, decrement, True
+
+
+@kernel
+def _take_step(data, fit, n, theta0, step0):
+    """Add the step to the model; return the intercept."""
+    columns, step = fit.hessian.columns, fit.hessian.step
+    for i in range(n):
+        fit.theta[columns[i]] += step[i]
+    linear_predictor(data, fit.theta, theta0 + step0, fit.rows.u)
+    return theta0 + step0
+
+
+@kernel
+def _moved_bound(data, fit, n, step0):
+    """The bound of the dual point moved along the step."""
+    columns, moved = fit.hessian.columns, fit.moved
+    add_columns(data, columns, fit.hessian.step, n, step0, moved.t)
+    bound = move_rows(data, fit.rows, moved)
+    for i in range(n):
+        bound -= value_of_slope(data, columns[i], dot(data.X[columns[i]], moved.q))
+    return bound
 
 
 @kernel

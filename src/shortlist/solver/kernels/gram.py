@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .layout import FREE, IN, copy, norm_of
-from .product import cross_products, weigh_column
+from .point import column_slopes
+from .product import four_dots
 from .reference import kernel, sum_kernel
-from .rows import total_of
+from .rows import dot, total_of
 
-# The curvatures are renewed when they are off by this share of their total.
-_STALE = 0.3
+# Rows and columns of the blocks in which the matrix is computed: a block stays in the cache.
+BLOCK_ROWS, BLOCK_COLUMNS = 256, 16
 
 
 class Gram(NamedTuple):
@@ -29,30 +30,35 @@ class Gram(NamedTuple):
     member: np.ndarray  # (n_model,) the column at each place
     position: np.ndarray  # (n_columns,) place in the matrix, or -1
     d: np.ndarray  # (n_rows,)
-    weighted: np.ndarray  # (n_rows,) one column times d
+    block: np.ndarray  # (BLOCK_COLUMNS, BLOCK_ROWS) columns times d
     now: np.record  # n_columns: places in use; total: sum of d
 
 
 @kernel
-def update_gram(data, gram, theta, d, status, value, price, worth, renew):
-    """Renew the curvatures if they are stale, and add what the working set lacks.
+def update_gram(data, gram, theta, d, status, value, price, worth, stale):
+    """Renew the curvatures if they are off by the share `stale`; add what the working set lacks.
 
     It needs what is nonzero, what is bought, and what has more `value` than `worth` per price.
     """
     change, total = _distance(d, gram.d)
-    if renew or not change <= _STALE * total:
+    if not change <= stale * total:
         _reset(gram, d)
-    start, position = data.start, gram.position
+    start, position, member = data.start, gram.position, gram.member
+    n = gram.now.n_columns
     for g in range(status.size):
         if position[start[g]] < 0 and (
             norm_of(start, theta, g) > 0.0
             or status[g] == IN
             or (status[g] == FREE and value[g] >= worth * price[g])
         ):
-            if gram.now.n_columns + start[g + 1] - start[g] > gram.member.size:
+            if n + start[g + 1] - start[g] > member.size:
                 break
             for j in range(start[g], start[g + 1]):
-                _append(data, gram, j)
+                position[j] = n
+                member[n] = j
+                n += 1
+    _fill_rows(data, gram, gram.now.n_columns, n)
+    gram.now.n_columns = n
 
 
 @sum_kernel
@@ -76,18 +82,42 @@ def _reset(gram, d):
 
 
 @kernel
-def _append(data, gram, j):
-    """Add column j to the matrix, which has room for it."""
-    n = gram.now.n_columns
-    matrix, means = gram.matrix, gram.mean
-    gram.position[j] = n
-    gram.member[n] = j
-    row = matrix[n]
-    mean = weigh_column(data, j, gram.d, gram.weighted)
-    means[n] = mean / gram.now.total
-    n += 1
-    cross_products(data.X, gram.weighted, gram.member, n, row)
-    for k in range(n):
-        row[k] -= mean * means[k]
-        matrix[k, n - 1] = row[k]
-    gram.now.n_columns = n
+def _fill_rows(data, gram, first, n):
+    """Fill rows and columns first to n of the matrix."""
+    matrix, means, member, d = gram.matrix, gram.mean, gram.member, gram.d
+    for i in range(first, n):
+        matrix[i, : i + 1] = 0.0
+    for row in range(0, d.size, BLOCK_ROWS):
+        last_row = min(row + BLOCK_ROWS, d.size)
+        for column in range(first, n, BLOCK_COLUMNS):
+            last_column = min(column + BLOCK_COLUMNS, n)
+            for i in range(column, last_column):
+                _multiply(d[row:last_row], data.X[member[i], row:last_row], gram.block[i - column])
+            for k in range(last_column):
+                x = data.X[member[k], row:last_row]
+                i = max(column, k)
+                while i + 4 <= last_column:
+                    b = i - column
+                    s0, s1, s2, s3 = four_dots(
+                        x, gram.block[b], gram.block[b + 1], gram.block[b + 2], gram.block[b + 3]
+                    )
+                    matrix[i, k] += s0
+                    matrix[i + 1, k] += s1
+                    matrix[i + 2, k] += s2
+                    matrix[i + 3, k] += s3
+                    i += 4
+                while i < last_column:
+                    matrix[i, k] += dot(x, gram.block[i - column])
+                    i += 1
+    for i in range(first, n):
+        positive, negative = column_slopes(data, member[i], d)
+        means[i] = (negative - positive) / gram.now.total
+        for k in range(i + 1):
+            matrix[i, k] -= (negative - positive) * means[k]
+            matrix[k, i] = matrix[i, k]
+
+
+@kernel
+def _multiply(d, x, out):
+    for m in range(d.size):
+        out[m] = d[m] * x[m]

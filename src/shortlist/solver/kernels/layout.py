@@ -25,6 +25,8 @@ class Data(NamedTuple):
     n_positive: int
     start: np.ndarray  # (n_predictors + 1,)
     owner: np.ndarray  # (n_columns,) the predictor of each column
+    lower: np.ndarray  # (n_columns,) limits of the coefficients
+    upper: np.ndarray  # (n_columns,)
     ridge: float
     null_intercept: float  # of the model without coefficients
     null_objective: float
@@ -52,6 +54,17 @@ def norm_of(start, theta, g):
     for j in range(start[g], start[g + 1]):
         total += theta[j] * theta[j]
     return math.sqrt(total)
+
+
+@fused_kernel
+def add_columns(data, columns, step, n, intercept, t):
+    """Fill t = X step + side * intercept, where step is that of the listed columns."""
+    t[: data.n_positive] = -intercept
+    t[data.n_positive :] = intercept
+    for i in range(n):
+        x, s = data.X[columns[i]], step[i]
+        for m in range(t.size):
+            t[m] += s * x[m]
 
 
 @kernel

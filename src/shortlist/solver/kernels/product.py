@@ -38,7 +38,7 @@ def cross_products(X, weighted, columns, n, out):
     """Fill out[i] = weighted' x_k for the first n columns k, four at a time."""
     i = 0
     while i + 4 <= n:
-        out[i], out[i + 1], out[i + 2], out[i + 3] = _four_dots(
+        out[i], out[i + 1], out[i + 2], out[i + 3] = four_dots(
             weighted, X[columns[i]], X[columns[i + 1]], X[columns[i + 2]], X[columns[i + 3]]
         )
         i += 4
@@ -48,7 +48,8 @@ def cross_products(X, weighted, columns, n, out):
 
 
 @sum_kernel
-def _four_dots(t, a, b, c, d):
+def four_dots(t, a, b, c, d):
+    """Inner products of t with four others."""
     sum_a, sum_b, sum_c, sum_d = 0.0, 0.0, 0.0, 0.0
     for m in range(t.size):
         sum_a += t[m] * a[m]

@@ -10,15 +10,28 @@ from .gram import update_gram
 from .layout import FREE, IN, OUT, copy, linear_predictor, norm_of
 from .model import Model, minimise_model, multiplier_of
 from .oracle import Values, complete, complete_forced
-from .point import Rows, evaluate_predictors, evaluate_rows
+from .point import (
+    Moved,
+    Rows,
+    evaluate_predictors,
+    evaluate_rows,
+    move_rows,
+    predictor_value,
+)
 from .reference import inlined, kernel
 from .sort import sort_by
+from .trace import record_difference, record_point
 
 NOT_EVALUATED = np.bool_(False)
 _MAX_STEPS = 8
 _MAX_HALVINGS = 5
 # How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
 _BALANCE = 1e-4
+# The bound of a point is loose when it is below its primal value by this share.
+_LOOSE = 0.05
+# The curvatures of the model are renewed when they are off by this share of their total: sooner
+# where bounds are loose, because those of moved points are good only if the model is.
+_STALE, _STALE_IF_LOOSE = 0.3, 0.03
 # A predictor enters the working set when it is worth this share of its price.
 _WORTH = 0.9
 # Accuracy of the fit that bounds a node at which everything is affordable.
@@ -34,6 +47,7 @@ class Relaxation(NamedTuple):
     z: np.ndarray  # (n_predictors,) the share of each predictor that is bought
     u_old: np.ndarray  # (n_rows,) the point before the last step
     theta_old: np.ndarray  # (n_columns,)
+    moved: Moved  # along the last step
     bought: np.ndarray  # (n_predictors,) the status of a node that buys everything
     last: np.record  # loss, entropy and mismatch of the point
 
@@ -47,12 +61,14 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
     expansion point of the first model only. If that point is evaluated, its rows and slopes are
     known already.
 
-    Returns (base, value, theta0, mu). The bound of the last point is base - value. If that is
-    below the cutoff, the bounds with a free predictor g forced in or out are
-    base - values.value_in[g] and base - values.value_out[g].
+    Returns (base, value, theta0, mu). The bound is base - value. If that is below the cutoff, the
+    bounds with a free predictor g forced in or out are base - values.value_in[g] and
+    base - values.value_out[g]. The point that proves them is theta_old, moved by a step to theta,
+    if last.is_moved, and else theta, which is then evaluated.
     """
     rows, values, model = relaxation.rows, relaxation.values, relaxation.model
-    theta, last = model.theta, relaxation.last
+    theta, theta_old, moved = model.theta, relaxation.theta_old, relaxation.moved
+    last = relaxation.last
     if not is_evaluated:
         linear_predictor(data, theta, theta0, rows.u)
     inside = _is_inside(data, theta, status)
@@ -60,6 +76,7 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
     old_theta0 = theta0
     n_halvings = 0
     step = 0
+    last.is_moved = 0
     while True:
         # 1. Bound and primal value of the current point.
         if not is_evaluated:
@@ -81,7 +98,7 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
         if not new_primal <= primal * (1.0 + 1e-9) and n_halvings < _MAX_HALVINGS:
             n_halvings += 1
             _average(rows.u, relaxation.u_old)
-            _average(theta, relaxation.theta_old)
+            _average(theta, theta_old)
             theta0 = 0.5 * (theta0 + old_theta0)
             continue
         primal = new_primal
@@ -91,22 +108,49 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
             break
         if inside and step > 0 and primal < cutoff and bound > 2.0 * primal - cutoff:
             break
-        # 4. Renew the model and step to its minimiser.
+        if inside:
+            last.is_loose = 1 if primal - bound > _LOOSE * primal else 0
+        # 4. Renew the model and find its minimiser.
         if mu <= 0.0:
             mu = _first_multiplier(values.v, model.price, status, room.capacity)
-        update_gram(
-            data, model.gram, theta, rows.d, status, values.v, model.price, _WORTH * mu,
-            n_halvings > 1,
-        )  # fmt: skip
+        stale = _STALE_IF_LOOSE if last.is_loose == 1 else _STALE
+        if n_halvings > 1:
+            stale = 0.0
+        worth = _WORTH * mu
+        update_gram(data, model.gram, theta, rows.d, status, values.v, model.price, worth, stale)
         n_halvings = 0
-        copy(relaxation.theta_old, theta)
+        copy(theta_old, theta)
         copy(relaxation.u_old, rows.u)
         old_theta0 = theta0
         mu = minimise_model(data, model, status, room.capacity, mu, last.mismatch)
-        theta0 = _step_intercept(model, relaxation.theta_old, theta0, last.mismatch)
+        theta0 = _step_intercept(model, theta_old, theta0, last.mismatch)
+        step += 1
+        # 5. Where the bounds of points are far below the optimum, move the dual point along the
+        #    step: that bound is exact to second order.
+        if last.is_loose == 1:
+            linear_predictor(data, theta, theta0, moved.t)
+            _subtract(moved.t, rows.u)
+            entropy = move_rows(data, rows, moved)
+            for g in range(status.size):
+                if status[g] != OUT:
+                    values.v[g] = predictor_value(data, moved.q, g)
+            moved_base = base_of(entropy, values.v, status)
+            moved_value = complete(limits, values, status, room.left, room.count)
+            moved_bound = moved_base - moved_value
+            if moved_bound >= cutoff or (
+                inside
+                and moved_bound > bound
+                and primal < cutoff
+                and moved_bound > 2.0 * primal - cutoff
+            ):
+                multiplier_of(data, model, status, room.capacity, relaxation.z)
+                base, value, bound = moved_base, moved_value, moved_bound
+                last.is_moved = 1
+                last.step0 = theta0 - old_theta0
+                last.theta0 = old_theta0
+                break
         linear_predictor(data, theta, theta0, rows.u)
         inside = True
-        step += 1
     if bound < cutoff:
         complete_forced(limits, values, status, room.left, room.count)
     return base, value, theta0, mu
@@ -119,6 +163,7 @@ def relax_all_affordable(data, limits, relaxation, fit, status, room, theta0, cu
     Returns base, value and theta0 as `relax` does.
     """
     rows, values, theta = relaxation.rows, relaxation.values, relaxation.model.theta
+    relaxation.last.is_moved = 0
     for g in range(status.size):
         relaxation.bought[g] = OUT if status[g] == OUT else IN
     linear_predictor(data, theta, theta0, fit.rows.u)
@@ -167,6 +212,21 @@ def primal_value(data, theta, z, loss):
 def _average(x, other):
     for i in range(x.size):
         x[i] = 0.5 * (x[i] + other[i])
+
+
+@kernel
+def _subtract(x, other):
+    for i in range(x.size):
+        x[i] -= other[i]
+
+
+@kernel
+def record_relaxation(trace, relaxation, theta0):
+    """Write down the point that bounds the node; return its number."""
+    theta, theta_old, last = relaxation.model.theta, relaxation.theta_old, relaxation.last
+    if last.is_moved == 0:
+        return record_point(trace, theta, theta0)
+    return record_difference(trace, theta_old, theta, last.theta0, last.step0)
 
 
 @kernel

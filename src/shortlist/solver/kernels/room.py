@@ -51,19 +51,23 @@ def settle(limits, status, price):
 
 
 @kernel
-def is_only_one_more(limits, status, room):
-    """Whether no two of the free predictors are affordable together."""
-    if room.count == 1:
-        return True
+def most_purchases(limits, status, room):
+    """How many free predictors are affordable together at most: 1, 2, or 3 for all above."""
     if not limits.has_budget:
-        return False
-    least, second = float("inf"), float("inf")
+        return min(room.count, 3)
+    # Without fees: a fee may be paid by another one.
+    least, second, third = float("inf"), float("inf"), float("inf")
     for g in range(status.size):
         if status[g] == FREE:
-            # Without the fee: a fee may be paid by the other one.
             cost = limits.cost[g]
             if cost < least:
-                least, second = cost, least
+                least, second, third = cost, least, second
             elif cost < second:
-                second = cost
-    return least + second > room.left
+                second, third = cost, second
+            elif cost < third:
+                third = cost
+    if least + second > room.left:
+        return min(room.count, 1)
+    if least + second + third > room.left:
+        return min(room.count, 2)
+    return min(room.count, 3)

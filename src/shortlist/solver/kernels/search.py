@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .endgame import Endgame, buy_one
-from .fit import COARSE, FINE, Fit, Start, start_from_null, start_from_rows
+from .endgame import Endgame, are_pairs_few, buy_one, buy_two
+from .fit import COARSE, FINE, Fit, Start, record_fit, start_from_null, start_from_rows
 from .heuristic import Heuristic, buy_greedily, round_relaxation, swap
 from .incumbent import Incumbent, refit_incumbent, try_selection
 from .layout import FREE, IN, OUT, Data, copy, linear_predictor
 from .listing import Listing, is_listing, keep_selection
 from .oracle import Limits
 from .reference import by_reference, entry, inlined, kernel
-from .relaxation import Relaxation, relax, relax_all_affordable
-from .room import is_only_one_more, settle
+from .relaxation import Relaxation, record_relaxation, relax, relax_all_affordable
+from .room import most_purchases, settle
 from .trace import NO_POINT, Kind, has_room, record_member, record_point, record_step
 from .tree import DIVE_SLOT, ROOT, close_leaf, fill, pop, push
 
@@ -43,8 +43,8 @@ class Search(NamedTuple):
 def run_search(search, tree, trace, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
-    `warm` marks the first selection to fit. Returns early, with False, when tree or trace is full. A
-    search that has come to its end has polished the incumbent.
+    `warm` marks the first selection to fit. Returns early, with False, when tree or trace are full.
+    A search that has come to its end has polished the incumbent.
     """
     return _run(by_reference(search), by_reference(tree), by_reference(trace), warm, gap, max_nodes)
 
@@ -128,7 +128,7 @@ def _process_node(search, tree, trace, gap):
     tree.now.nodes += 1
     # 2. Relax, unless nothing is left to decide.
     room = _settle(search, status)
-    base, point = 0.0, NO_POINT
+    base, base_then, point = 0.0, 0.0, NO_POINT
     relaxed = room.n_free > 0
     if relaxed:
         if room.all_affordable:
@@ -137,9 +137,17 @@ def _process_node(search, tree, trace, gap):
             )
         else:
             base, value, theta0, mu = relax(
-                data, limits, relaxation, status, room, theta0, mu, cutoff, is_dive
+                data,
+                limits,
+                relaxation,
+                status,
+                room,
+                theta0,
+                mu,
+                cutoff,
+                is_dive and relaxation.last.is_moved == 0,
             )
-        point = record_point(trace, theta, theta0)
+        point = record_relaxation(trace, relaxation, theta0)
         if base - value >= node_bound:
             node_bound, node_point = base - value, point
         # 3. Look for better incumbents.
@@ -152,13 +160,14 @@ def _process_node(search, tree, trace, gap):
             record_step(trace, Kind.BOUND, node, node_point)
             return
         # 4. Fix what the bound decides.
-        if _fix(relaxation.values, tree, trace, status, base, cutoff, node, point) > 0:
+        n_fixed, base_then = _fix(relaxation.values, tree, trace, status, base, cutoff, node, point)
+        if n_fixed > 0:
             room = _settle(search, status)
             if room.left < 0.0 or room.count < 0:
                 # What must be bought is not affordable together: nothing here is better.
                 record_step(trace, Kind.NONE, node, NO_POINT)
                 return
-    # 5. Close the node if at most one purchase is left, else branch.
+    # 5. Close the node if at most two purchases are left, else branch.
     if room.n_free == 0:
         if relaxed:
             start_from_rows(search.fit, relaxation.rows)
@@ -167,9 +176,13 @@ def _process_node(search, tree, trace, gap):
         start = Start.ROWS if relaxed else Start.PREDICTOR
         theta0, bound = keep_selection(search, status, theta0, cutoff, start)
         close_leaf(tree, bound)
-        record_step(trace, Kind.BOUND, node, record_point(trace, search.fit.theta, theta0))
-    elif is_only_one_more(limits, status, room):
+        record_step(trace, Kind.BOUND, node, record_fit(trace, search.fit, theta0))
+        return
+    n_left = most_purchases(limits, status, room)
+    if n_left == 1:
         buy_one(search, tree, trace, gap, node)
+    elif n_left == 2 and are_pairs_few(search, base_then, cutoff, room.n_free):
+        buy_two(search, tree, trace, gap, node, room, base_then, point, theta0, mu)
     else:
         _branch(search, tree, trace, node, node_bound, node_point, base, point, theta0, mu)
 
@@ -229,8 +242,12 @@ def _settle(search, status):
 
 @kernel
 def _fix(values, tree, trace, status, base, cutoff, node, point):
-    """Decide the predictors whose other value cannot beat the incumbent; return how many."""
+    """Decide the predictors whose other value cannot beat the incumbent.
+
+    Returns how many, and the base of the point once they are decided.
+    """
     n_fixed = 0
+    base_then = base
     for g in range(status.size):
         if status[g] == FREE:
             fix_out = base - values.value_in[g] >= cutoff
@@ -241,7 +258,9 @@ def _fix(values, tree, trace, status, base, cutoff, node, point):
                 record_member(trace, g if fix_out else ~g)
                 close_leaf(tree, base - (values.value_in[g] if fix_out else values.value_out[g]))
                 status[g] = OUT if fix_out else IN
-    return n_fixed
+                if not fix_out:
+                    base_then -= values.v[g]
+    return n_fixed, base_then
 
 
 @kernel

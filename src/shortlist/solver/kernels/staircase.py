@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .fit import COARSE, FINE, Start, fit_selection, start_from_null
+from .fit import COARSE, FINE, Start, fit_selection, record_fit, start_from_null
 from .heuristic import buy_greedily, round_relaxation
 from .incumbent import try_selection
 from .layout import FREE, IN, OUT, copy, linear_predictor
 from .oracle import NOTHING, Limits, remaining_limits, value_table
 from .reference import by_reference, entry, inlined, kernel
-from .relaxation import NOT_EVALUATED, relax, relax_all_affordable
+from .relaxation import NOT_EVALUATED, record_relaxation, relax, relax_all_affordable
 from .room import settle
 from .search import is_heuristic_turn, pick_predictor
-from .trace import NO_POINT, Kind, has_room, record_member, record_point, record_step
+from .trace import NO_POINT, Kind, has_room, record_member, record_step
 from .tree import DIVE_SLOT, ROOT, fill, pop, push
 
 # Predictors that the relaxation buys to this share are tested for being indispensable.
@@ -133,7 +133,7 @@ def _process_node(search, stairs, tree, trace, gap):
             base, _, theta0, mu = relax(
                 data, here, relaxation, status, room, theta0, mu, cutoff, NOT_EVALUATED
             )
-        point = record_point(trace, theta, theta0)
+        point = record_relaxation(trace, relaxation, theta0)
         table = value_table(here, relaxation.values.v, status, int(room.left), NOTHING)
         proof = Proof(base, table, spent, gap)
         low, high = _close_budgets(stairs, trace, proof, low, high, node, point)
@@ -167,7 +167,7 @@ def _process_node(search, stairs, tree, trace, gap):
         _keep(stairs, status, fit.theta, theta0, objective, spent)
         for b in range(low, high + 1):
             stairs.closed[b] = min(stairs.closed[b], bound)
-        _record_bound(trace, node, record_point(trace, fit.theta, theta0), low, high)
+        _record_bound(trace, node, record_fit(trace, fit, theta0), low, high)
         return
     pick = pick_predictor(relaxation, status)
     child = tree.now.n_created

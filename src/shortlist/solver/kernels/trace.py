@@ -42,9 +42,11 @@ class Trace(NamedTuple):
     first_member: np.ndarray
     member: np.ndarray
     intercept: np.ndarray  # points
+    intercept_step: np.ndarray  # not a number if the point is not moved
     first_entry: np.ndarray
     column: np.ndarray  # entries
     value: np.ndarray
+    step: np.ndarray
     now: np.record  # n_steps, n_members, n_points, n_entries
 
 
@@ -74,6 +76,47 @@ def record_point(trace, theta, theta0):
         if theta[j] != 0.0:
             trace.column[n] = j
             trace.value[n] = theta[j]
+            trace.step[n] = 0.0
+            n += 1
+    trace.intercept_step[point] = np.nan
+    trace.now.n_entries = n
+    trace.now.n_points += 1
+    return point
+
+
+@kernel
+def record_moved(trace, theta, theta0, columns, step, n_columns, step0):
+    """Write down a primal point and the step that moves its dual point; return its number.
+
+    theta is 0 outside the listed columns.
+    """
+    n = trace.now.n_entries
+    point = trace.now.n_points
+    trace.first_entry[point] = n
+    trace.intercept[point] = theta0
+    trace.intercept_step[point] = step0
+    for i in range(n_columns):
+        trace.column[n + i] = columns[i]
+        trace.value[n + i] = theta[columns[i]]
+        trace.step[n + i] = step[i]
+    trace.now.n_entries += n_columns
+    trace.now.n_points += 1
+    return point
+
+
+@kernel
+def record_difference(trace, theta, moved, theta0, step0):
+    """The same where the step is that from theta to other coefficients."""
+    n = trace.now.n_entries
+    point = trace.now.n_points
+    trace.first_entry[point] = n
+    trace.intercept[point] = theta0
+    trace.intercept_step[point] = step0
+    for j in range(theta.size):
+        if theta[j] != 0.0 or moved[j] != 0.0:
+            trace.column[n] = j
+            trace.value[n] = theta[j]
+            trace.step[n] = moved[j] - theta[j]
             n += 1
     trace.now.n_entries = n
     trace.now.n_points += 1
