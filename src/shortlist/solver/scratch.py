@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,10 @@ from .kernels.tree import Tree
 
 _FIRST_SLOTS = 64  # nodes that a tree has room for at first
 _FIRST_STEPS, _FIRST_ENTRIES = 512, 8192  # the room that a trace starts with, at least
-_LARGEST_KEPT = 2**22  # bytes: what is larger is allocated anew, which such searches do not notice
-_MOST_KEPT = 4
+# Kept for the next search is what the many small ones of a resampling need, each with a slightly
+# different number of rows. What is larger is allocated anew, which such searches do not notice.
+_LARGEST_KEPT = 2**20  # bytes
+_MOST_KEPT = 32
 
 
 class Shape(NamedTuple):
@@ -113,27 +116,29 @@ class Scratch:
         self.trace = make_trace(memory, n_predictors, n_columns, n_fit)
 
 
-_idle: list[Scratch] = []  # list.pop and list.append are atomic: two threads never get the same
+_idle: dict[Shape, Scratch] = {}  # what was given back last comes last
+_lock = Lock()
 
 
 def take_scratch(shape: Shape) -> Scratch:
     """Return scratch of a shape as if it were new; it is the caller's until it is given back."""
-    for scratch in list(_idle):
-        if scratch.shape == shape:
-            try:
-                _idle.remove(scratch)
-            except ValueError:
-                continue  # another thread was faster
-            scratch.memory.reset()
-            return scratch
-    return Scratch(shape)
+    with _lock:
+        scratch = _idle.pop(shape, None)
+    if scratch is None:
+        return Scratch(shape)
+    scratch.memory.reset()
+    return scratch
 
 
 def give_back(scratch: Scratch) -> None:
     """Let the next search of this shape have the scratch: nothing may refer to it any more."""
-    if scratch.memory.nbytes <= _LARGEST_KEPT:
-        _idle.append(scratch)
-        del _idle[:-_MOST_KEPT]
+    if scratch.memory.nbytes > _LARGEST_KEPT:
+        return
+    with _lock:
+        _idle.pop(scratch.shape, None)
+        _idle[scratch.shape] = scratch
+        if len(_idle) > _MOST_KEPT:
+            del _idle[next(iter(_idle))]
 
 
 def make_listing(memory: Memory, shape: Shape, n_places: int) -> Listing:
