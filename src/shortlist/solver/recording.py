@@ -55,7 +55,7 @@ class Recording:
     def _forget(self) -> None:
         was_complete, self._complete = self._complete, False
         now = self.trace.now
-        for count in now.dtype.names:
+        for count in ("n_steps", "n_members", "n_points", "n_entries"):
             now[count] = 0
         if was_complete:
             warnings.warn(
@@ -85,7 +85,7 @@ class Recording:
 def _lengthen(trace: Trace) -> Trace:
     """Return a trace with the same steps and twice the room."""
     *arrays, now = trace
-    return Trace(*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now)
+    return Trace._make([*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now])
 
 
 def _shorten(trace: Trace) -> Trace:
