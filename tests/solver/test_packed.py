@@ -212,6 +212,27 @@ def test_a_callback_may_solve(monkeypatch):
     assert inner[0] == inner[1]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_room_makes_no_difference(seed, monkeypatch):
+    """Tree and trace outgrow what the scratch lends them, and it serves the next search as well."""
+    rng = np.random.default_rng(seed)
+    problem = sl.SubsetProblem(
+        rng.random((40, 12)), rng.integers(0, 2, 40), ridge=1e-3, max_features=4
+    )
+    other = problem.with_ridge(0.1)
+    expected = [solve_fresh(problem), solve_fresh(other)]
+    listed = [model.coef.tobytes() for model in sl.near_optimal(problem, 0.05)]
+    scratches._idle.clear()
+    for name, room in (("_FIRST_SLOTS", 1), ("_FIRST_STEPS", 0), ("_FIRST_ENTRIES", 0)):
+        monkeypatch.setattr(scratches, name, room)
+    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
+    solutions = [sl.solve(problem), sl.solve(other)]
+    assert len(scratches._idle) == 1
+    assert [model.coef.tobytes() for model in sl.near_optimal(problem, 0.05)] == listed
+    assert solutions[0].nodes > 10
+    assert [bits(solution) for solution in solutions] == expected
+
+
 def test_threads_do_not_disturb_each_other():
     shared = problem_of()
     problems = [

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from ..result import Solution
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import Tree
 from .scratch import Memory, Scratch, make_trace
+
+Array = NDArray[Any]
 
 _LARGEST_TRACE = 2**30  # bytes
 _ROUNDING = 1e-9
@@ -37,6 +40,7 @@ class Recording:
         else:
             self._largest = (n_predictors, n_columns, n_fit)
             self.trace = scratch.trace
+        self._lent = scratch.trace
         self._wanted = wanted
         self._complete = wanted
 
@@ -79,7 +83,9 @@ class Recording:
         if not self._complete or tree.now["n_created"] == 0:
             return None
         open_nodes = [(int(tree.serial[slot]), int(tree.point[slot])) for slot in open_slots]
-        return Prover(problem, columns, _shorten(self.trace), open_nodes)
+        # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
+        trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
+        return Prover(problem, columns, trace, open_nodes)
 
 
 def _lengthen(trace: Trace) -> Trace:
@@ -88,19 +94,19 @@ def _lengthen(trace: Trace) -> Trace:
     return Trace._make([*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now])
 
 
-def _shorten(trace: Trace) -> Trace:
-    """Return a copy with the same steps and no room: the trace itself serves the next search."""
+def _shorten(trace: Trace, keep: Callable[[Array], Array]) -> Trace:
+    """Return the same steps without room for more."""
     n_steps, n_members, n_points, n_entries = trace.now.item()
     return Trace(
-        kind=trace.kind[:n_steps].copy(),
-        node=trace.node[:n_steps].copy(),
-        reference=trace.reference[:n_steps].copy(),
-        first_member=trace.first_member[:n_steps].copy(),
-        member=trace.member[:n_members].copy(),
-        intercept=trace.intercept[:n_points].copy(),
-        first_entry=trace.first_entry[:n_points].copy(),
-        column=trace.column[:n_entries].copy(),
-        value=trace.value[:n_entries].copy(),
+        kind=keep(trace.kind[:n_steps]),
+        node=keep(trace.node[:n_steps]),
+        reference=keep(trace.reference[:n_steps]),
+        first_member=keep(trace.first_member[:n_steps]),
+        member=keep(trace.member[:n_members]),
+        intercept=keep(trace.intercept[:n_points]),
+        first_entry=keep(trace.first_entry[:n_points]),
+        column=keep(trace.column[:n_entries]),
+        value=keep(trace.value[:n_entries]),
         now=trace.now.copy(),
     )
 

@@ -155,10 +155,10 @@ def make_listing(memory: Memory, shape: Shape, n_places: int) -> Listing:
 def make_trace(memory: Memory, n_steps: int, n_columns: int, n_fit: int) -> Trace:
     """Return a trace without steps, with room for the largest node at least.
 
-    That takes `n_steps` steps, and points on supports of up to `n_fit` columns.
+    That takes `n_steps` steps and three more, and points on supports of up to `n_fit` columns.
     """
     n_entries = _FIRST_ENTRIES + n_columns + (n_steps + 1) * n_fit
-    n_steps += _FIRST_STEPS
+    n_steps += _FIRST_STEPS + 3
     return Trace(
         kind=memory.empty(n_steps, dtype=np.int8),
         node=memory.empty(n_steps, dtype=np.int64),
