@@ -469,3 +469,18 @@ def test_bad_limits(change, expected):
     problem = sl.SubsetProblem(np.eye(4), [0, 0, 1, 1], ridge=0.1, budget=2, include=[3])
     with pytest.raises(sl.InvalidProblemError, match=re.escape(expected)):
         problem.with_limits(**change)
+
+
+def test_with_weights_is_the_problem_made_with_them():
+    problem = make(FRAME, budget=2, max_features=1)
+    weights = np.array([0.0, 1.0, 2.0, 1.0])
+    old_digest = problem.digest
+    other = problem.with_weights(weights)
+    assert other.digest == make(FRAME, budget=2, max_features=1, sample_weight=weights).digest
+    assert other.X is problem.X
+    assert problem.digest == old_digest != other.digest
+    weights[:] = 7.0
+    assert other.weights.tolist() == [0.0, 1.0, 2.0, 1.0]
+    for bad in ([1, 1], [1, 1, 0, 0], [-1, 1, 1, 1], [np.nan, 1, 1, 1]):
+        with pytest.raises(sl.InvalidProblemError, match="sample_weight"):
+            problem.with_weights(bad)

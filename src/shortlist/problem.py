@@ -214,6 +214,23 @@ class SubsetProblem:
         other.ridge = in_range("ridge", positive("ridge", ridge))
         return other
 
+    def with_weights(self, sample_weight: ArrayLike) -> SubsetProblem:
+        """Return the same problem with other weights of the rows; X is shared, not copied.
+
+        A resample is such a vector of weights, how often each row was drawn.
+
+        Examples
+        --------
+        >>> import shortlist as sl
+        >>> problem = sl.SubsetProblem([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], ridge=0.1)
+        >>> problem.with_weights([0, 1, 2, 1]).weights.tolist()
+        [0.0, 1.0, 2.0, 1.0]
+        """
+        other = copy(self)
+        other.__dict__.pop("digest", None)
+        other.weights = weights_of(sample_weight, self.signs)
+        return other
+
     @property
     def n_rows(self) -> int:
         """Number of rows of X."""
@@ -233,14 +250,20 @@ class SubsetProblem:
     def decision_function(self, coef: Float, intercept: float) -> Float:
         """Return x_m' theta + theta_0 for every row."""
         margin = np.full(self.n_rows, intercept)
-        for column in np.flatnonzero(coef):
+        for column in coef.nonzero()[0]:
             margin += coef[column] * self.X[:, column]
         return margin
 
     def objective(self, coef: Float, intercept: float) -> float:
-        """Return the penalised loss of a model: the one definition that scores every solution."""
-        margins = self.signs * self.decision_function(coef, intercept)
-        loss = self.weights @ np.logaddexp(0.0, -margins)
+        """Return the penalised loss of a model: the one definition that scores every solution.
+
+        Rows of weight 0 are left out, so that no rounding depends on whether they are there.
+        """
+        margins, weights = self.signs * self.decision_function(coef, intercept), self.weights
+        counts = weights > 0
+        if not counts.all():
+            margins, weights = margins[counts], weights[counts]
+        loss = weights @ np.logaddexp(0.0, -margins)
         return float(loss + 0.5 * self.ridge * (coef @ coef))
 
     @cached_property

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sample_data import make_data
+from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
-from shortlist.evaluation.resampling import Sample, draw, split
+from shortlist.evaluation.resampling import Sample, draw, split, stratified_folds
 
 
 def experiment(**arguments: object) -> sl.Experiment:
@@ -131,3 +132,21 @@ def test_resamples_that_can_hardly_be_drawn() -> None:
     base = sl.Experiment(X, y, max_features=1, n_folds=50)
     with pytest.raises(sl.InvalidProblemError, match="n_folds: hardly any resample"):
         draw(base, 1)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@given(
+    st.lists(st.integers(0, 1), min_size=5, max_size=60),
+    st.integers(2, 5),
+    st.integers(0, 2**31 - 1),
+)
+@settings(max_examples=200)
+def test_stratified_folds_are_those_of_scikit_learn(
+    labels: list[int], n_folds: int, seed: int
+) -> None:
+    y = np.array(labels)
+    assume(np.bincount(y).max() >= n_folds)
+    expected = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+    for ours, theirs in zip(stratified_folds(y, n_folds, seed), expected, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert np.array_equal(one, other)

@@ -122,7 +122,7 @@ class Experiment:
         columns = Columns(self.X, self.groups)
         if self.preprocessor is not None:
             columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
-        problem = self._problem(columns, self.y, ridges[0], None)
+        problem = self._problem(columns, self.y, ridges[0])
         limits = problem.constraints
         normalised: dict[str, Any] = {
             "X": np.array(problem.X, order="C") if self.preprocessor is None else self.X,
@@ -154,10 +154,9 @@ class Experiment:
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
         return digest
 
-    def problem(self, columns: Columns, rows: Int, weights: Int) -> SubsetProblem:
-        """Return the problem of some weighted rows, with the strongest ridge."""
-        part = Columns(columns.X[rows], columns.groups)
-        return self._problem(part, self.y[rows], self.ridges[0], weights)
+    def problem(self, columns: Columns) -> SubsetProblem:
+        """Return the problem of all rows, with the strongest ridge."""
+        return self._problem(columns, self.y, self.ridges[0])
 
     def columns(self, copies: Int) -> Columns:
         """Return the columns that a preprocessor makes of all rows when it is fitted to some.
@@ -179,9 +178,7 @@ class Experiment:
         fitted = clone(self.preprocessor).fit(train, y[copies])
         return Columns(fitted.transform(self.X), getattr(fitted, "predictors_", self.groups))
 
-    def _problem(
-        self, columns: Columns, y: ArrayLike, ridge: float, weights: ArrayLike | None
-    ) -> SubsetProblem:
+    def _problem(self, columns: Columns, y: ArrayLike, ridge: float) -> SubsetProblem:
         return SubsetProblem(
             columns.X,
             y,
@@ -193,7 +190,6 @@ class Experiment:
             fees=self.fees,
             include=self.include,
             exclude=self.exclude,
-            sample_weight=weights,
         )
 
     def _check_choices(self) -> None:

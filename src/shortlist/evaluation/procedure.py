@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from ..backends import solve_ridges
+from ..problem import SubsetProblem
 from ..result import Solution, Status
-from .experiment import Columns, Experiment
+from .experiment import Experiment
 from .metrics import accuracy, auc, brier, calibration, log_loss
 from .resampling import Sample, draw, scorable_folds
 
@@ -28,16 +29,16 @@ OPTIMISM_METRICS = ("auc", "brier", "calibration_intercept", "calibration_slope"
 
 
 class Model(NamedTuple):
-    """A fitted model, and the columns that it was fitted to, those of all rows."""
+    """A fitted model, and the features of all rows that it was fitted to or can predict."""
 
     ridge: float
     solution: Solution
-    columns: Columns
+    X: Float
 
     def log_odds(self, rows: Int) -> Float:
         """Return the predicted log-odds of some rows."""
-        used = np.flatnonzero(self.solution.coef)
-        X = self.columns.X[np.ix_(rows, used)]
+        used = self.solution.coef.nonzero()[0]
+        X = self.X[np.ix_(rows, used)]
         log_odds: Float = X @ self.solution.coef[used] + self.solution.intercept
         return log_odds
 
@@ -52,12 +53,15 @@ class Procedure:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
+        self._problem: SubsetProblem | None = None
 
-    def fit(self, columns: Columns, sample: Sample, ridges: Sequence[float]) -> list[Model]:
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[Model]:
         """Select and fit on the rows of a sample, with each ridge."""
-        experiment = self.experiment
+        experiment, problem = self.experiment, self._problem
+        if problem is None or experiment.preprocessor is not None:
+            problem = self._problem = experiment.problem(experiment.columns(sample.copies))
         solutions = solve_ridges(
-            experiment.problem(columns, sample.rows, sample.weights),
+            problem.with_weights(sample.counts(problem.n_rows)),
             ridges,
             experiment.backend,
             gap=experiment.gap,
@@ -68,7 +72,7 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            Model(ridge, solution, columns)
+            Model(ridge, solution, problem.X)
             for ridge, solution in zip(ridges, solutions, strict=True)
         ]
 
@@ -78,15 +82,13 @@ class Procedure:
         scores = []
         is_choice = len(experiment.ridges) > 1
         for train, test in scorable_folds(experiment, sample, rng) if is_choice else ():
-            columns = experiment.columns(train.copies)
-            models = self.fit(columns, train, experiment.ridges)
+            models = self.fit(train, experiment.ridges)
             labels = experiment.y[test.rows]
             scores.append(
                 [auc(labels, model.log_odds(test.rows), test.weights) for model in models]
             )
         best = int(np.mean(scores, axis=0).argmax()) if scores else 0  # of several, the strongest
-        columns = experiment.columns(sample.copies)
-        return self.fit(columns, sample, experiment.ridges[best : best + 1])[0]
+        return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
 
 def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold
 
 from ..errors import InvalidProblemError
 from .experiment import Experiment
@@ -27,6 +27,12 @@ class Sample(NamedTuple):
     def copies(self) -> Int:
         """The rows, each repeated as often as it counts."""
         return np.repeat(self.rows, self.weights)
+
+    def counts(self, n_rows: int) -> Int:
+        """How often each of all rows counts."""
+        counts = np.zeros(n_rows, dtype=np.int64)
+        counts[self.rows] = self.weights
+        return counts
 
     def part(self, positions: Int) -> Sample:
         """Return some of the rows with all their copies."""
@@ -83,19 +89,42 @@ def split(
     labels = experiment.y[units]
     if np.bincount(labels).max() < experiment.n_folds:
         return []  # a handful of rows
-    splitter = StratifiedGroupKFold if keeps_persons else StratifiedKFold
-    folds = splitter(experiment.n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        # Of a small training part a class may have fewer rows than there are folds; some folds
-        # then lack it and cannot be scored.
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        persons = experiment.persons[units] if keeps_persons else None
-        parts = list(folds.split(units, labels, persons))
+    if keeps_persons:
+        parts = _person_folds(labels, experiment.persons[units], experiment.n_folds, seed)
+    else:
+        parts = stratified_folds(labels, experiment.n_folds, seed)
     if keeps_copies:
         return [(sample.part(train), sample.part(test)) for train, test in parts]
     return [
         (Sample.of_copies(units[train]), Sample.of_copies(units[test])) for train, test in parts
     ]
+
+
+def stratified_folds(labels: Int, n_folds: int, seed: int) -> list[tuple[Int, Int]]:
+    """Return the positions of training and test part of each shuffled stratified fold.
+
+    They are those of scikit-learn's `StratifiedKFold`, with which the tests compare: there the
+    checks of the input take as long as a solve.
+    """
+    random = np.random.RandomState(seed)
+    # Folds take turns in getting a row, those of the class that comes first at first.
+    ordered = np.sort(labels != labels[0])
+    fold = np.empty(len(labels), dtype=np.int64)
+    for other in (False, True):
+        sizes = [np.count_nonzero(ordered[i::n_folds] == other) for i in range(n_folds)]
+        folds = np.repeat(np.arange(n_folds), sizes)
+        random.shuffle(folds)
+        fold[(labels != labels[0]) == other] = folds
+    return [((fold != i).nonzero()[0], (fold == i).nonzero()[0]) for i in range(n_folds)]
+
+
+def _person_folds(labels: Int, persons: Int, n_folds: int, seed: int) -> list[tuple[Int, Int]]:
+    folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # Of a small training part a class may have fewer rows than there are folds; some folds
+        # then lack it and cannot be scored.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(folds.split(labels, labels, persons))
 
 
 def scorable_folds(

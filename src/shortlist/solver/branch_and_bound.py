@@ -15,37 +15,42 @@ from .compilation import ready_kernels
 from .driver import Run
 from .kernels.layout import IN
 from .kernels.search import polish, run_search
+from .packed import Packed
 from .prepare import prepare
 from .recording import Recording
+from .scratch import give_back
 
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
 
 
-def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
-    """Solve a problem; see `shortlist.solve`."""
+def branch_and_bound(
+    problem: SubsetProblem, options: Options, packed: Packed | None = None
+) -> Solution:
+    """Solve a problem, whose packed data may be at hand; see `shortlist.solve`."""
     started = perf_counter()
     ready_kernels()
-    prepared = prepare(problem)
-    search = prepared.search
+    prepared = prepare(problem, packed=packed)
+    search, warm = prepared.search, prepared.scratch.warm
     gap = max(options.gap, _SMALLEST_GAP)
-    warm = np.zeros(problem.n_predictors, dtype=np.bool_)
     if options.warm_start is not None:
         warm[list(options.warm_start)] = True
-    recording = Recording(search)
+    recording = Recording(prepared.scratch)
     run = Run(prepared, recording)
     status = run.drive(
         lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, gap, n_nodes),
         options,
         started,
     )
-    return _solution(problem, run, status, options.gap, started)
+    solution = _solution(problem, run, status, options.gap, started)
+    give_back(prepared.scratch)
+    return solution
 
 
 def _worth_its_price(
     problem: SubsetProblem, support: list[int], coef: NDArray[np.float64]
 ) -> tuple[int, ...]:
     """What was bought, without predictors whose coefficients are exactly 0."""
-    used = set(problem.column_predictor[np.flatnonzero(coef)].tolist())
+    used = set(problem.column_predictor[coef.nonzero()[0]].tolist())
     used.update(problem.constraints.include)
     return tuple(g for g in support if g in used)
 
@@ -55,12 +60,12 @@ def _solution(
 ) -> Solution:
     search = run.prepared.search
     incumbent = search.incumbent
-    if incumbent.score.objective < inf:
+    if incumbent.score["objective"] < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
             polish(search)
         coef = run.prepared.coefficients(incumbent.theta)
-        intercept = float(incumbent.score.intercept)
-        support = _worth_its_price(problem, np.flatnonzero(incumbent.status == IN).tolist(), coef)
+        intercept = float(incumbent.score["intercept"])
+        support = _worth_its_price(problem, (incumbent.status == IN).nonzero()[0].tolist(), coef)
     else:
         # Interrupted before the first model: what must be bought, with coefficients of 0.
         coef = np.zeros(problem.n_columns)
@@ -79,7 +84,7 @@ def _solution(
         intercept=intercept,
         objective=objective,
         lower_bound=lower_bound,
-        nodes=int(run.tree.now.nodes),
+        nodes=int(run.tree.now["nodes"]),
         seconds=perf_counter() - started,
         prover=run.recording.prover(problem, run.prepared.columns, run.tree, run.open_slots()),
     )

@@ -24,7 +24,8 @@ _log = logging.getLogger("shortlist")
 _STAMPS = "kernels.json"
 # What Python calls: these hold the machine code of everything that they call.
 _ENTRIES = (
-    "pack.constant_columns", "pack.merge_rows", "pack.pack_columns", "pack.pack_rows",
+    "pack.constant_columns", "pack.gather_rows", "pack.is_packed", "pack.merge_rows",
+    "pack.pack_table", "pack.weigh_rows",
     "search.polish", "search.run_search", "staircase.run_staircase",
 )  # fmt: skip
 _checked = False
@@ -142,9 +143,9 @@ def _run_all() -> None:
     X = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
     problem = SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, budget=2, costs=[1, 1, 2])
     branch_and_bound(problem, Options())
+    branch_and_bound(
+        SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, sample_weight=[0, 1, 1, 1]), Options()
+    )
     polish(prepare(problem).search)
     list_models(problem, threshold=10.0, limit=2)
     solve_budgets(problem, 1e-6)
-    branch_and_bound(
-        SubsetProblem(np.asfortranarray(X), [0, 0, 1, 1], ridge=0.1, max_features=1), Options()
-    )

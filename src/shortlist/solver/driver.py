@@ -9,12 +9,10 @@ import numpy as np
 
 from ..options import Options, Progress
 from ..result import Status
-from .kernels.reference import new_record
 from .kernels.tree import DIVE_SLOT, Tree
 from .prepare import Prepared
 from .recording import Recording
 
-_FIRST_SLOTS = 64  # nodes that a tree has room for at first
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
 
@@ -25,8 +23,7 @@ class Run:
     def __init__(self, prepared: Prepared, recording: Recording) -> None:
         self.prepared = prepared
         self.recording = recording
-        n_columns, n_predictors = len(prepared.search.data.X), len(prepared.search.root)
-        self.tree = _plant(n_columns, n_predictors, _FIRST_SLOTS)
+        self.tree = prepared.scratch.tree
 
     def drive(
         self, advance: Callable[[Tree, int], bool], options: Options, started: float
@@ -40,78 +37,60 @@ class Run:
         try:
             while True:
                 if options.node_limit is not None:
-                    n_slice = min(n_slice, options.node_limit - int(now.nodes))
-                self.recording.make_room()
-                slice_started, nodes_before = perf_counter(), int(now.nodes)
+                    n_slice = min(n_slice, options.node_limit - int(now["nodes"]))
+                slice_started, nodes_before = perf_counter(), int(now["nodes"])
                 if advance(self.tree, n_slice):
                     return Status.OPTIMAL
                 clock = perf_counter()
                 if options.callback is not None:
                     options.callback(self._progress(clock - started))
-                if options.node_limit is not None and now.nodes >= options.node_limit:
+                if options.node_limit is not None and now["nodes"] >= options.node_limit:
                     return Status.NODE_LIMIT
                 if options.time_limit is not None and clock - started >= options.time_limit:
                     return Status.TIME_LIMIT
-                if now.n_open == len(self.tree.heap):
+                if now["n_open"] == len(self.tree.heap):
                     self.tree = _enlarge(self.tree)
+                self.recording.make_room()
                 # Slices of equal time, so that limits and Ctrl-C are noticed soon.
                 ratio = _SLICE_SECONDS / max(clock - slice_started, 1e-6)
-                n_slice = max(1, int((now.nodes - nodes_before) * min(max(ratio, 0.25), 4.0)))
+                n_slice = max(1, int((now["nodes"] - nodes_before) * min(max(ratio, 0.25), 4.0)))
         except KeyboardInterrupt:
             return Status.INTERRUPTED
 
     def lower_bound(self) -> float:
         """Return the minimum over closed leaves and open nodes; a loss is never below 0."""
         tree = self.tree
-        if tree.now.n_created == 0:
+        if tree.now["n_created"] == 0:
             return 0.0  # not even the root was looked at
-        bound = float(tree.now.closed)
-        if tree.now.n_open > 0:
+        bound = float(tree.now["closed"])
+        if tree.now["n_open"] > 0:
             bound = min(bound, float(tree.bound[tree.heap[0]]))
-        if tree.now.n_diving > 0:
+        if tree.now["n_diving"] > 0:
             bound = min(bound, float(tree.bound[DIVE_SLOT]))
         return max(bound, 0.0)
 
     def open_slots(self) -> list[int]:
         """Return the slots of the nodes that are still open."""
         now = self.tree.now
-        slots: list[int] = self.tree.heap[: now.n_open].tolist()
-        return [*slots, *([int(DIVE_SLOT)] * int(now.n_diving))]
+        slots: list[int] = self.tree.heap[: now["n_open"]].tolist()
+        return [*slots, *([int(DIVE_SLOT)] * int(now["n_diving"]))]
 
     def _progress(self, seconds: float) -> Progress:
         now = self.tree.now
         return Progress(
-            nodes=int(now.nodes),
-            open_nodes=int(now.n_open + now.n_diving),
-            objective=float(self.prepared.search.incumbent.score.objective),
+            nodes=int(now["nodes"]),
+            open_nodes=int(now["n_open"] + now["n_diving"]),
+            objective=float(self.prepared.search.incumbent.score["objective"]),
             lower_bound=self.lower_bound(),
             seconds=seconds,
         )
-
-
-def _plant(n_columns: int, n_predictors: int, n_slots: int) -> Tree:
-    """Return a tree without nodes."""
-    n = n_slots + 1
-    return Tree(
-        status=np.empty((n, n_predictors), dtype=np.int8),
-        theta=np.empty((n, n_columns)),
-        theta0=np.empty(n),
-        mu=np.empty(n),
-        bound=np.empty(n),
-        point=np.empty(n, dtype=np.int64),
-        serial=np.empty(n, dtype=np.int64),
-        low=np.empty(n, dtype=np.int64),
-        high=np.empty(n, dtype=np.int64),
-        heap=np.empty(n - 1, dtype=np.int64),
-        vacant=np.arange(1, n),
-        now=new_record(nodes=0, n_open=0, n_diving=0, n_created=0, closed=np.inf),
-    )
 
 
 def _enlarge(tree: Tree) -> Tree:
     """Return a tree with the same nodes and twice the room."""
     n = len(tree.heap)
     *arrays, now = tree
-    grown = Tree(*(np.concatenate([array, np.empty_like(array[:n])]) for array in arrays), now)
+    larger = (np.concatenate([array, np.empty_like(array[:n])]) for array in arrays)
+    grown = Tree._make([*larger, now])
     grown.vacant[n:] = np.arange(n + 1, 2 * n + 1)
     return grown

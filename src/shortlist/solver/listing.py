@@ -18,6 +18,7 @@ from .kernels.layout import IN
 from .kernels.search import run_search
 from .prepare import Prepared, prepare
 from .recording import Recording
+from .scratch import give_back
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,7 @@ def list_models(
     ready_kernels()
     prepared = prepare(problem, threshold, limit)
     search, listing = prepared.search, prepared.search.listing
-    warm = np.zeros(problem.n_predictors, dtype=np.bool_)
-    recording = Recording(search, wanted=False)
+    warm, recording = prepared.scratch.warm, Recording(prepared.scratch, wanted=False)
     status = Run(prepared, recording).drive(
         lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, 0.0, n_nodes),
         Options(time_limit=time_limit),
@@ -66,8 +66,9 @@ def list_models(
     )
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    models = [_model(problem, prepared, i) for i in range(int(listing.now.n_listed))]
-    return models, status is Status.OPTIMAL and listing.now.n_left_out == 0
+    models = [_model(problem, prepared, i) for i in range(int(listing.now["n_listed"]))]
+    give_back(prepared.scratch)
+    return models, status is Status.OPTIMAL and listing.now["n_left_out"] == 0
 
 
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:

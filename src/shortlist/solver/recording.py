@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,12 @@ from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Una
 from ..errors import ShortlistWarning
 from ..problem import SubsetProblem
 from ..result import Solution
-from .kernels.reference import new_record
-from .kernels.search import Search
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import Tree
+from .scratch import Memory, Scratch, make_trace
 
-_FIRST_STEPS, _FIRST_ENTRIES = 512, 8192  # the room that a trace starts with, at least
+Array = NDArray[Any]
+
 _LARGEST_TRACE = 2**30  # bytes
 _ROUNDING = 1e-9
 
@@ -32,16 +33,17 @@ class Recording:
     of up to `n_fit` columns. A recording that is not `wanted` starts anew when it is full.
     """
 
-    def __init__(self, search: Search, n_steps: int = 0, wanted: bool = True) -> None:
-        n_columns = len(search.fit.theta)
-        self._largest = (
-            (n_steps, n_columns, n_columns)
-            if n_steps
-            else (len(search.status), n_columns, len(search.endgame.step))
-        )
+    def __init__(self, scratch: Scratch, n_steps: int = 0, wanted: bool = True) -> None:
+        _, n_columns, n_predictors, n_fit, _ = scratch.shape
+        if n_steps:
+            self._largest = (n_steps, n_columns, n_columns)
+            self.trace = make_trace(Memory(), *self._largest)
+        else:
+            self._largest = (n_predictors, n_columns, n_fit)
+            self.trace = scratch.trace
+        self._lent = scratch.trace
         self._wanted = wanted
         self._complete = wanted
-        self.trace = _blank_trace(*self._largest)
 
     def make_room(self) -> None:
         """Make sure that the next node fits."""
@@ -58,7 +60,8 @@ class Recording:
     def _forget(self) -> None:
         was_complete, self._complete = self._complete, False
         now = self.trace.now
-        now.n_steps = now.n_members = now.n_points = now.n_entries = 0
+        for count in ("n_steps", "n_members", "n_points", "n_entries"):
+            now[count] = 0
         if was_complete:
             warnings.warn(
                 f"The proof would exceed {_LARGEST_TRACE / 2**30:g} GiB, so the search goes on "
@@ -78,41 +81,42 @@ class Recording:
 
         Nodes that are still open become leaves, with the bound that they have.
         """
-        if not self._complete or tree.now.n_created == 0:
+        if not self._complete or tree.now["n_created"] == 0:
             return None
-        serials, points = tree.serial[open_slots].tolist(), tree.point[open_slots].tolist()
-        return Prover(problem, columns, self.trace, list(zip(serials, points, strict=True)))
-
-
-def _blank_trace(n_steps: int, n_columns: int, n_fit: int) -> Trace:
-    """Return a trace without steps, with room for the largest node at least."""
-    n_entries = _FIRST_ENTRIES + n_columns + (n_steps + 1) * n_fit
-    n_steps += _FIRST_STEPS
-    return Trace(
-        kind=np.empty(n_steps, dtype=np.int8),
-        node=np.empty(n_steps, dtype=np.int64),
-        reference=np.empty(n_steps, dtype=np.int64),
-        first_member=np.empty(n_steps, dtype=np.int64),
-        member=np.empty(4 * n_steps, dtype=np.int32),
-        intercept=np.empty(n_steps),
-        intercept_step=np.empty(n_steps),
-        first_entry=np.empty(n_steps, dtype=np.int64),
-        column=np.empty(n_entries, dtype=np.int32),
-        value=np.empty(n_entries),
-        step=np.empty(n_entries),
-        now=new_record(n_steps=0, n_members=0, n_points=0, n_entries=0),
-    )
+        open_nodes = [(int(tree.serial[slot]), int(tree.point[slot])) for slot in open_slots]
+        # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
+        trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
+        return Prover(problem, columns, trace, open_nodes)
 
 
 def _lengthen(trace: Trace) -> Trace:
     """Return a trace with the same steps and twice the room."""
     *arrays, now = trace
-    return Trace(*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now)
+    return Trace._make([*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now])
+
+
+def _shorten(trace: Trace, keep: Callable[[Array], Array]) -> Trace:
+    """Return the same steps without room for more."""
+    n_steps, n_members, n_points, n_entries = trace.now.item()
+    return Trace(
+        kind=keep(trace.kind[:n_steps]),
+        node=keep(trace.node[:n_steps]),
+        reference=keep(trace.reference[:n_steps]),
+        first_member=keep(trace.first_member[:n_steps]),
+        member=keep(trace.member[:n_members]),
+        intercept=keep(trace.intercept[:n_points]),
+        intercept_step=keep(trace.intercept_step[:n_points]),
+        first_entry=keep(trace.first_entry[:n_points]),
+        column=keep(trace.column[:n_entries]),
+        value=keep(trace.value[:n_entries]),
+        step=keep(trace.step[:n_entries]),
+        now=trace.now.copy(),
+    )
 
 
 @dataclass(frozen=True)
 class Prover:
-    """A finished trace, and the problem it belongs to."""
+    """A finished trace, without room for more, and the problem it belongs to."""
 
     problem: SubsetProblem
     columns: NDArray[np.int64]
@@ -158,30 +162,27 @@ class Prover:
         )
 
     def _points(self) -> list[Point]:
-        trace, n_points, n_entries = self.trace, self.trace.now.n_points, self.trace.now.n_entries
-        columns = self.columns[trace.column[:n_entries]].tolist()
-        values, steps = trace.value[:n_entries].tolist(), trace.step[:n_entries].tolist()
-        first = [*trace.first_entry[:n_points].tolist(), int(n_entries)]
-        points = []
-        for p, (start, end) in enumerate(pairwise(first)):
-            step0 = float(trace.intercept_step[p])
-            correction = () if isnan(step0) else (step0, *steps[start:end])
-            points.append(
-                Point(
-                    float(trace.intercept[p]),
-                    tuple(columns[start:end]),
-                    tuple(values[start:end]),
-                    correction,
-                )
+        trace = self.trace
+        columns = self.columns[trace.column].tolist()
+        values, steps = trace.value.tolist(), trace.step.tolist()
+        first = [*trace.first_entry.tolist(), len(values)]
+        intercepts = zip(trace.intercept.tolist(), trace.intercept_step.tolist(), strict=True)
+        return [
+            Point(
+                intercept,
+                tuple(columns[start:end]),
+                tuple(values[start:end]),
+                () if isnan(step) else (step, *steps[start:end]),
             )
-        return points
+            for (intercept, step), (start, end) in zip(intercepts, pairwise(first), strict=True)
+        ]
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
-        trace, n_steps, n_members = self.trace, self.trace.now.n_steps, self.trace.now.n_members
-        members = trace.member[:n_members].tolist()
-        first = [*trace.first_member[:n_steps].tolist(), int(n_members)]
-        kinds, nodes = trace.kind[:n_steps].tolist(), trace.node[:n_steps].tolist()
-        for s, reference in enumerate(trace.reference[:n_steps].tolist()):
+        trace = self.trace
+        members = trace.member.tolist()
+        first = [*trace.first_member.tolist(), len(members)]
+        kinds, nodes = trace.kind.tolist(), trace.node.tolist()
+        for s, reference in enumerate(trace.reference.tolist()):
             node, kind, mine = nodes[s], kinds[s], members[first[s] : first[s + 1]]
             if kind == Kind.FIX:
                 forbidden = tuple(g for g in mine if g >= 0)

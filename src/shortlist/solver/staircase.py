@@ -19,6 +19,7 @@ from .kernels.layout import IN
 from .kernels.staircase import Stairs, run_staircase
 from .prepare import prepare
 from .recording import Prover, Recording
+from .scratch import give_back
 
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 
@@ -50,7 +51,7 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
         theta0=np.zeros(n_budgets),
         decision=np.zeros(problem.n_predictors, dtype=np.int8),
     )
-    recording = Recording(search, n_steps=problem.n_predictors + 2 * n_budgets)
+    recording = Recording(prepared.scratch, n_steps=problem.n_predictors + 2 * n_budgets)
     run = Run(prepared, recording)
     status = run.drive(
         lambda tree, n_nodes: run_staircase(search, stairs, tree, recording.trace, gap, n_nodes),
@@ -60,7 +61,9 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     seconds = perf_counter() - started
-    return list(_solutions(problem, run, stairs, gap, seconds))
+    solutions = list(_solutions(problem, run, stairs, gap, seconds))
+    give_back(prepared.scratch)
+    return solutions
 
 
 def _solutions(
@@ -85,7 +88,7 @@ def _solutions(
             intercept=intercept,
             objective=objective,
             lower_bound=lower_bound,
-            nodes=int(run.tree.now.nodes),
+            nodes=int(run.tree.now["nodes"]),
             seconds=seconds,
             prover=None if prover is None else BudgetProver(prover, smaller, b),
         )

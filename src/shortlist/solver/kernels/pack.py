@@ -1,4 +1,8 @@
-"""From a table as given to the layout of the kernels, without intermediate copies."""
+"""From a table as given to the layout of the kernels, without intermediate copies.
+
+A table is given flat, with the distances between its rows and between its columns, so that one
+compilation serves both orders in memory.
+"""
 
 import numpy as np
 
@@ -6,38 +10,41 @@ from .reference import entry, kernel
 
 
 @entry
-def pack_rows(table, rows, columns, sign, out):
-    """Fill out[j, m] = sign[m] * table[rows[m], columns[j]] from a row-major table."""
-    for m in range(rows.size):
-        row = table[rows[m]]
-        for j in range(columns.size):
-            out[j, m] = sign[m] * row[columns[j]]
-
-
-@entry
-def pack_columns(table, rows, columns, sign, out):
-    """Fill out[j, m] = sign[m] * table[columns[j], rows[m]] from a column-major table."""
-    for j in range(columns.size):
+def pack_table(table, row_step, column_step, rows, columns, sign, out):
+    """Fill out[j, m] = sign[m] * table[rows[m], columns[j]], reading memory in its order."""
+    if row_step >= column_step:
         for m in range(rows.size):
-            out[j, m] = sign[m] * table[columns[j], rows[m]]
+            first = rows[m] * row_step
+            for j in range(columns.size):
+                out[j, m] = sign[m] * table[first + columns[j] * column_step]
+    else:
+        for j in range(columns.size):
+            first = columns[j] * column_step
+            for m in range(rows.size):
+                out[j, m] = sign[m] * table[first + rows[m] * row_step]
 
 
 @entry
-def constant_columns(X, n_positive, constant):
-    """Mark the columns whose value is the same in all rows (their sign differs by class)."""
-    for j in range(X.shape[0]):
-        x = X[j]
-        same = True
-        for m in range(x.size):
-            if x[m] != (x[0] if (m < n_positive) == (n_positive > 0) else -x[0]):
-                same = False
-                break
-        constant[j] = same
+def is_packed(table, row_step, column_step, rows, columns, sign, place, X):
+    """Whether the table is still what X was packed from, row m being at place[m]."""
+    if row_step >= column_step:
+        for m in range(rows.size):
+            first, p = rows[m] * row_step, place[m]
+            for j in range(columns.size):
+                if X[j, p] != sign[m] * table[first + columns[j] * column_step]:
+                    return False
+    else:
+        for j in range(columns.size):
+            first = columns[j] * column_step
+            for m in range(rows.size):
+                if X[j, place[m]] != sign[m] * table[first + rows[m] * row_step]:
+                    return False
+    return True
 
 
 @entry
-def merge_rows(X, w, n_positive):
-    """Merge identical rows of the same class in place, adding their weights.
+def merge_rows(X, n_positive, place):
+    """Merge identical rows of the same class in place; fill the place of each row.
 
     Returns the numbers of rows and of positive rows left. Rows are found by a hash table on a
     weighted sum of their entries (computed in the same order for every row, so equal rows have
@@ -68,14 +75,14 @@ def merge_rows(X, w, n_positive):
                 break
             slot = (slot + 1) & (size - 1)
         if found >= 0:
-            w[found] += w[m]
+            place[m] = found
             continue
         if n_left < m:
-            w[n_left] = w[m]
             bits[n_left] = bits[m]
             for j in range(n_columns):
                 X[j, n_left] = X[j, m]
         table[slot] = n_left
+        place[m] = n_left
         n_left += 1
         if m < n_positive:
             positive_left += 1
@@ -88,3 +95,49 @@ def _equal(X, m, other):
         if X[j, m] != X[j, other]:
             return False
     return True
+
+
+@entry
+def weigh_rows(weights, place, n_positive, kept, w):
+    """Fill the places of the rows that count, and their weights; return how many, and positive.
+
+    Identical rows share a place, and their weights are added. Places come in the order of the first
+    row that counts, as if the others were not there.
+    """
+    position = np.full(w.size, -1)
+    n_kept, positive_kept = 0, 0
+    for m in range(weights.size):
+        if weights[m] > 0.0:
+            p = place[m]
+            if position[p] >= 0:
+                w[position[p]] += weights[m]
+            else:
+                position[p] = n_kept
+                kept[n_kept] = p
+                w[n_kept] = weights[m]
+                n_kept += 1
+                if p < n_positive:
+                    positive_kept += 1
+    return n_kept, positive_kept
+
+
+@entry
+def gather_rows(X, kept, out):
+    """Fill out with some of the rows."""
+    for j in range(X.shape[0]):
+        x, y = X[j], out[j]
+        for i in range(kept.size):
+            y[i] = x[kept[i]]
+
+
+@entry
+def constant_columns(X, n_positive, constant):
+    """Mark the columns whose value is the same in all rows (their sign differs by class)."""
+    for j in range(X.shape[0]):
+        x = X[j]
+        same = True
+        for m in range(x.size):
+            if x[m] != (x[0] if (m < n_positive) == (n_positive > 0) else -x[0]):
+                same = False
+                break
+        constant[j] = same

@@ -1,0 +1,109 @@
+"""CPU time around a solve, and resamples per CPU minute, here and in another version.
+
+    python -m benchmarks.throughput
+    python -m benchmarks.throughput --against OTHER/src --rounds 5
+
+Prints JSON. The versions take turns, each round in a new process, so that what slows the machine
+down slows both; medians of the rounds are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import shortlist as sl
+from shortlist.backends import solve_ridges
+from shortlist.evaluation import evaluate_resample
+
+RIDGES = (0.1, 0.02, 0.004)
+SHAPES = ((1090, 14), (82, 53))
+
+
+def measure() -> dict[str, float]:
+    """Return microseconds of CPU of solves of 82 x 14, and resamples per CPU minute."""
+    data = sl.datasets.make_prognostic(n_samples=82, n_features=14, random_state=0)
+    X = data.X.to_numpy()
+    problem = sl.SubsetProblem(X, data.y, ridge=0.1, max_features=5)
+    found = {
+        "make_us": 1e6 * _seconds(lambda: sl.SubsetProblem(X, data.y, ridge=0.1, max_features=5)),
+        "solve_us": 1e6 * _seconds(lambda: sl.solve(problem)),
+        "three_ridges_us": 1e6 * _seconds(lambda: solve_ridges(problem, RIDGES)),
+    }
+    for n_samples, n_features in SHAPES:
+        data = sl.datasets.make_prognostic(
+            n_samples=n_samples, n_features=n_features, label_noise=0.05, random_state=0
+        )
+        experiment = sl.Experiment(data.X, data.y, max_features=5, ridges=RIDGES)
+        evaluate_resample(experiment, 1)
+        started = process_time()
+        for resample in range(1, 13):
+            evaluate_resample(experiment, resample)
+        per_minute = 60 * 12 / (process_time() - started)
+        found[f"resamples_per_minute_{n_samples}x{n_features}"] = per_minute
+    return found
+
+
+def _seconds(task: Callable[[], object], repeats: int = 200) -> float:
+    """Return the CPU seconds of a task: the median of five batches."""
+    task()
+    batches = []
+    for _ in range(5):
+        started = process_time()
+        for _ in range(repeats):
+            task()
+        batches.append((process_time() - started) / repeats)
+    return median(batches)
+
+
+def _measure_in_new_process(sources: Path) -> dict[str, float]:
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.throughput", "--once"],
+        env=os.environ | one_thread | {"PYTHONPATH": str(sources)},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def main() -> None:
+    """Measure one version or two."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--against", type=Path, help="sources of another version")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--once", action="store_true", help="measure in this process, one round")
+    options = parser.parse_args()
+    if options.once:
+        print(json.dumps(measure()))
+        return
+    versions = {"this": Path(sl.__file__).parents[1]}
+    if options.against is not None:
+        versions["other"] = options.against.resolve()
+    rounds: dict[str, list[dict[str, float]]] = {name: [] for name in versions}
+    for _ in range(options.rounds):
+        for name, sources in versions.items():
+            rounds[name].append(_measure_in_new_process(sources))
+    result = {
+        name: {key: median(row[key] for row in rows) for key in rows[0]}
+        for name, rows in rounds.items()
+    }
+    if "other" in result:
+        this, other = result["this"], result["other"]
+        result["times_better"] = {
+            key: this[key] / other[key] if "per_minute" in key else other[key] / this[key]
+            for key in this
+        }
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

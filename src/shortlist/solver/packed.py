@@ -1,0 +1,161 @@
+"""The data of a problem in the layout of the kernels, packed once for many solves."""
+
+from __future__ import annotations
+
+import weakref
+from math import inf, log, nan
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import SubsetProblem
+from .kernels.layout import FREE, OUT, Data
+from .kernels.pack import (
+    constant_columns,
+    gather_rows,
+    is_packed,
+    merge_rows,
+    pack_table,
+    weigh_rows,
+)
+
+_MOST_KEPT = 2**26  # bytes, of all packed data together
+_MOST_TABLES = 8
+
+
+class Weighted(NamedTuple):
+    """Packed data with the weights of one problem, which any ridge can be given."""
+
+    weights: NDArray[np.float64]  # of all rows, by class
+    data: Data
+    decided: NDArray[np.int8]  # what the data decide: constant predictors are not worth buying
+
+
+class Packed:
+    """Features, labels and groups of a problem, without its weights, ridge, prices and limits.
+
+    Rows are ordered by class and carry their sign, identical ones are merged, and columns are
+    ordered by predictor. Nothing changes once it is made, so that threads can share it.
+    """
+
+    def __init__(self, problem: SubsetProblem) -> None:
+        n_columns, n_predictors = problem.n_columns, problem.n_predictors
+        self._table: weakref.ref[NDArray[np.float64]] = weakref.ref(problem.X)
+        self._signs = problem.signs.copy()
+        self._column_predictor = problem.column_predictor.copy()
+        if problem.has_groups:
+            self.columns = np.argsort(problem.column_predictor, kind="stable")
+            self.owner = problem.column_predictor[self.columns]
+            self.start = np.searchsorted(self.owner, np.arange(n_predictors + 1))
+            self.widest = int(np.diff(self.start).max(initial=1))
+        else:
+            self.columns = self.owner = np.arange(n_columns)
+            self.start = np.arange(n_columns + 1)
+            self.widest = 1
+        positive = problem.signs > 0
+        self._rows = np.concatenate([positive.nonzero()[0], (~positive).nonzero()[0]])
+        self._sign = -problem.signs[self._rows]
+        n_positive = int(np.count_nonzero(positive))
+        X = np.empty((n_columns, problem.n_rows))
+        pack_table(*_flat(problem.X), self._rows, self.columns, self._sign, X)
+        self._place = np.empty(problem.n_rows, dtype=np.int64)
+        n_left, self._n_positive = merge_rows(X, n_positive, self._place)
+        self._X = X if n_left == problem.n_rows else np.ascontiguousarray(X[:, :n_left])
+        self._last: Weighted | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the table that this was packed from still exists."""
+        return self._table() is not None
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that this may take: the rows, and those that counted last."""
+        return 2 * self._X.nbytes
+
+    def is_of(self, problem: SubsetProblem) -> bool:
+        """Whether the problem has these data.
+
+        Its table is the caller's, who may have changed it in place: it is compared in full, which
+        takes one pass.
+        """
+        return (
+            self._table() is problem.X
+            and np.array_equal(self._signs, problem.signs)
+            and np.array_equal(self._column_predictor, problem.column_predictor)
+            and is_packed(
+                *_flat(problem.X), self._rows, self.columns, self._sign, self._place, self._X
+            )
+        )
+
+    def weighted(self, problem: SubsetProblem) -> Weighted:
+        """Return the rows that count in a problem with these data; the last ones are kept."""
+        weights, last = problem.weights[self._rows], self._last
+        if last is None or not np.array_equal(weights, last.weights):
+            last = self._last = self._weigh(weights)
+        return last
+
+    def _weigh(self, weights: NDArray[np.float64]) -> Weighted:
+        X = self._X
+        kept, w = np.empty(X.shape[1], dtype=np.int64), np.empty(X.shape[1])
+        n_kept, n_positive = weigh_rows(weights, self._place, self._n_positive, kept, w)
+        if n_kept < len(kept) or (kept[1:] < kept[:-1]).any():
+            w = w[:n_kept].copy()
+            X = np.empty((len(X), n_kept))
+            gather_rows(self._X, kept[:n_kept], X)
+        positive, negative = float(w[:n_positive].sum()), float(w[n_positive:].sum())
+        null_objective = positive * log(1.0 + negative / positive) + negative * log(
+            1.0 + positive / negative
+        )
+        null_intercept = log(positive / negative)
+        no_limits = np.full(len(X), inf)
+        data = Data(
+            X, w, n_positive, self.start, self.owner, -no_limits, no_limits, nan,
+            null_intercept, null_objective,
+        )  # fmt: skip
+        return Weighted(weights, data, self._decided(data))
+
+    def _decided(self, data: Data) -> NDArray[np.int8]:
+        decided = np.full(len(self.start) - 1, FREE, dtype=np.int8)
+        constant = np.empty(len(data.X), dtype=np.bool_)
+        constant_columns(data.X, data.n_positive, constant)
+        if constant.any():
+            decided[np.setdiff1d(np.arange(len(decided)), self.owner[~constant])] = OUT
+        return decided
+
+
+def _flat(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
+    """Return a table as one row, and the distances between its rows and its columns."""
+    n_rows, n_columns = X.shape
+    by_column = X.flags.f_contiguous
+    flat = (X.T if by_column else np.ascontiguousarray(X)).reshape(-1).view(np.ndarray)
+    flat.flags.writeable = False  # always, as that is part of the type
+    return (flat, 1, n_rows) if by_column else (flat, n_columns, 1)
+
+
+_kept: list[Packed] = []  # the one that was used last comes first
+_lock = Lock()
+
+
+def packed_of(problem: SubsetProblem) -> Packed:
+    """Return the packed data of a problem, made anew only if they are not among those kept.
+
+    Kept are those of the tables used last, up to 64 MiB in all. Larger ones are packed for every
+    solve or sequence of solves, as memory then matters more than time. Those of a table that no
+    longer exists go with the next call.
+    """
+    candidates = list(_kept)
+    packed = next((packed for packed in candidates if packed.is_of(problem)), None)
+    if packed is None:
+        packed = Packed(problem)
+    elif packed is candidates[0]:
+        return packed
+    with _lock:
+        others = [other for other in _kept if other is not packed and other.is_alive]
+        _kept[:] = [packed, *others][:_MOST_TABLES]
+        while sum(kept.nbytes for kept in _kept) > _MOST_KEPT:
+            # What does not fit at all leaves the others where they are.
+            _kept.pop(0 if packed.nbytes > _MOST_KEPT else -1)
+    return packed
