@@ -72,7 +72,7 @@ def _stamps() -> dict[str, list[str]]:
     """
     sources = _sources()
     imports = {
-        name: [i for i in re.findall(r"^from \.(\w+) import", path.read_text(), re.M)]
+        name: re.findall(r"^from \.(\w+) import", path.read_text(), re.M)
         for name, path in sources.items()
     }
 

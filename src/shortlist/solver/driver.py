@@ -112,6 +112,7 @@ def _enlarge(tree: Tree) -> Tree:
     """Return a tree with the same nodes and twice the room."""
     n = len(tree.heap)
     *arrays, now = tree
-    grown = Tree(*(np.concatenate([array, np.empty_like(array[:n])]) for array in arrays), now)
+    larger = [np.concatenate([array, np.empty_like(array[:n])]) for array in arrays]
+    grown = Tree._make([*larger, now])
     grown.vacant[n:] = np.arange(n + 1, 2 * n + 1)
     return grown

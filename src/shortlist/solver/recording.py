@@ -104,7 +104,8 @@ def _blank_trace(n_steps: int, n_columns: int, n_fit: int) -> Trace:
 def _lengthen(trace: Trace) -> Trace:
     """Return a trace with the same steps and twice the room."""
     *arrays, now = trace
-    return Trace(*(np.concatenate([array, np.empty_like(array)]) for array in arrays), now)
+    longer = [np.concatenate([array, np.empty_like(array)]) for array in arrays]
+    return Trace._make([*longer, now])
 
 
 @dataclass(frozen=True)

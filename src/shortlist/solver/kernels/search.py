@@ -43,8 +43,8 @@ class Search(NamedTuple):
 def run_search(search, tree, trace, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
-    `warm` marks the first selection to fit. Returns early, with False, when tree or trace is full. A
-    search that has come to its end has polished the incumbent.
+    `warm` marks the first selection to fit. Returns early, with False, when tree or trace is full.
+    A search that has come to its end has polished the incumbent.
     """
     return _run(by_reference(search), by_reference(tree), by_reference(trace), warm, gap, max_nodes)
 
