@@ -5,16 +5,21 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from compiled import compiled
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
+from shortlist.solver.kernels import oracle as kernels
 from shortlist.solver.kernels.layout import FREE, IN, OUT
-from shortlist.solver.kernels.oracle import complete, price_now, remaining_limits
 from shortlist.solver.prepare import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
+complete, complete_forced, price_now, remaining_limits = map(
+    compiled,
+    (kernels.complete, kernels.complete_forced, kernels.price_now, kernels.remaining_limits),
+)
 MANY = settings(max_examples=300)
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 3.0]), st.floats(0, 10, width=32))
 WHOLE = st.integers(0, 6).map(float)
@@ -39,7 +44,7 @@ class Node:
             g for g in range(n)
             if status[g] == FREE and self.constraints.is_affordable((*self.bought, g))
         ]  # fmt: skip
-        self.prepared = prepare(problem)
+        self.search = prepare(problem).search
         self.status = np.full(n, OUT, dtype=np.int8)
         self.status[list(self.bought)] = IN
         self.status[self.free] = FREE
@@ -47,16 +52,16 @@ class Node:
         self._list()
 
     def _ask(self):
-        limits, work = self.prepared.limits, self.prepared.work
-        work.v[:] = self.v
+        limits, values = self.search.limits, self.search.relaxation.values
+        values.v[:] = self.v
         if not self.free:
             self.value, self.value_in, self.value_out = 0.0, {}, {}
             return
         left, count = remaining_limits(limits, self.status)
-        self.value = complete(limits, work, self.status, left, count, False)
-        assert complete(limits, work, self.status, left, count, True) == self.value
-        self.value_in = {g: work.value_in[g] for g in self.free}
-        self.value_out = {g: work.value_out[g] for g in self.free}
+        self.value = complete(limits, values, self.status, left, count)
+        complete_forced(limits, values, self.status, left, count)
+        self.value_in = {g: values.value_in[g] for g in self.free}
+        self.value_out = {g: values.value_out[g] for g in self.free}
 
     def _list(self):
         self.best = 0.0
@@ -213,7 +218,7 @@ def test_what_is_left_and_what_a_predictor_costs_now(node, data):
     node = Node(
         *node, costs=costs, fees=fees, max_features=6, budget=draw_budget(data, costs, fees)
     )
-    limits, constraints = node.prepared.limits, node.constraints
+    limits, constraints = node.search.limits, node.constraints
     left, count = remaining_limits(limits, node.status)
     spent = constraints.unit_cost_of(node.bought)
     assert left == constraints.unit_budget - spent

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compiled import compiled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_problems import random_problem
@@ -16,9 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
 def objective_of(prepared, theta, theta0):
     """The objective as the packed rows give it."""
-    data = prepared.data
+    data = prepared.search.data
     u = np.empty(data.X.shape[1])
-    linear_predictor(data.X, data.n_positive, theta, theta0, u)
+    compiled(linear_predictor)(data, theta, theta0, u)
     return data.w @ np.logaddexp(0.0, u) + 0.5 * data.ridge * theta @ theta
 
 
@@ -53,11 +54,11 @@ def test_packed_rows_have_the_objective_of_the_problem(seed):
 def test_columns_are_ordered_by_predictor(seed):
     problem = random_problem(seed)
     prepared = prepare(problem)
-    start = prepared.data.start
+    start = prepared.search.data.start
     for g in range(problem.n_predictors):
         columns = prepared.columns[start[g] : start[g + 1]]
         assert columns.tolist() == problem.columns_of([g]).tolist()
-        assert (prepared.data.owner[start[g] : start[g + 1]] == g).all()
+        assert (prepared.search.data.owner[start[g] : start[g + 1]] == g).all()
     assert start[-1] == problem.n_columns
 
 
@@ -137,10 +138,10 @@ def test_weights_of_merged_rows_are_those_of_a_bootstrap():
     copied = prepare(
         sl.SubsetProblem(np.repeat(X, counts, axis=0), np.repeat(y, counts), ridge=1.0)
     )
-    assert np.array_equal(weighted.data.X, copied.data.X)
-    assert np.array_equal(weighted.data.w, copied.data.w)
-    assert weighted.data.n_positive == copied.data.n_positive
-    assert weighted.data.X.shape[1] == np.count_nonzero(counts)
+    assert np.array_equal(weighted.search.data.X, copied.search.data.X)
+    assert np.array_equal(weighted.search.data.w, copied.search.data.w)
+    assert weighted.search.data.n_positive == copied.search.data.n_positive
+    assert weighted.search.data.X.shape[1] == np.count_nonzero(counts)
 
 
 @pytest.mark.parametrize(
@@ -162,22 +163,22 @@ def test_constant_columns(column, is_constant, y):
     X = np.column_stack([column, np.arange(4.0)])
     prepared = prepare(sl.SubsetProblem(X, y, ridge=1.0, max_features=1))
     found = np.empty(2, dtype=bool)
-    constant_columns(prepared.data.X, prepared.data.n_positive, found)
+    constant_columns(prepared.search.data.X, prepared.search.data.n_positive, found)
     assert found.tolist() == [is_constant, False]
-    assert prepared.root[0] == (OUT if is_constant else FREE)
+    assert prepared.search.root[0] == (OUT if is_constant else FREE)
 
 
 def test_a_group_is_constant_if_all_its_columns_are():
     X = np.column_stack([np.ones(4), np.zeros(4), np.arange(4.0), np.ones(4)])
     problem = sl.SubsetProblem(X, [0, 1, 0, 1], ridge=1.0, groups=[0, 0, 1, 1], include=[])
-    assert prepare(problem).root.tolist() == [OUT, FREE]
+    assert prepare(problem).search.root.tolist() == [OUT, FREE]
     problem = sl.SubsetProblem(X, [0, 1, 0, 1], ridge=1.0, groups=[0, 0, 1, 1], include=[0])
-    assert prepare(problem).root.tolist() == [IN, FREE]
+    assert prepare(problem).search.root.tolist() == [IN, FREE]
 
 
 def test_rows_without_weight_do_not_count():
     X = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 7.0], [9.0, 8.0]])
     problem = sl.SubsetProblem(X, [0, 1, 0, 1], ridge=1.0, sample_weight=[1, 1, 1, 0])
     prepared = prepare(problem)
-    assert prepared.data.X.shape == (2, 3)
-    assert prepared.root.tolist() == [OUT, FREE]
+    assert prepared.search.data.X.shape == (2, 3)
+    assert prepared.search.root.tolist() == [OUT, FREE]

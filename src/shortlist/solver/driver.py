@@ -26,7 +26,7 @@ class Run:
         self.prepared = prepared
         self.recording = recording
         n_columns, n_predictors = len(prepared.search.data.X), len(prepared.search.root)
-        self.tree = _plant(n_columns, n_predictors, _FIRST_SLOTS)
+        self.tree = plant(n_columns, n_predictors, _FIRST_SLOTS)
 
     def drive(
         self, advance: Callable[[Tree, int], bool], options: Options, started: float
@@ -53,7 +53,7 @@ class Run:
                 if options.time_limit is not None and clock - started >= options.time_limit:
                     return Status.TIME_LIMIT
                 if now.n_open == len(self.tree.heap):
-                    self.tree = _enlarge(self.tree)
+                    self.tree = enlarge(self.tree)
                 # Slices of equal time, so that limits and Ctrl-C are noticed soon.
                 ratio = _SLICE_SECONDS / max(clock - slice_started, 1e-6)
                 n_slice = max(1, int((now.nodes - nodes_before) * min(max(ratio, 0.25), 4.0)))
@@ -89,7 +89,7 @@ class Run:
         )
 
 
-def _plant(n_columns: int, n_predictors: int, n_slots: int) -> Tree:
+def plant(n_columns: int, n_predictors: int, n_slots: int) -> Tree:
     """Return a tree without nodes."""
     n = n_slots + 1
     return Tree(
@@ -108,7 +108,7 @@ def _plant(n_columns: int, n_predictors: int, n_slots: int) -> Tree:
     )
 
 
-def _enlarge(tree: Tree) -> Tree:
+def enlarge(tree: Tree) -> Tree:
     """Return a tree with the same nodes and twice the room."""
     n = len(tree.heap)
     *arrays, now = tree

@@ -152,7 +152,7 @@ def _by_gain(data, endgame, status, n):
     """The free predictors by predicted gain, smallest first; unknown gains are infinite."""
     gain, step = endgame.gain, endgame.hessian.step
     candidates = np.empty(status.size, np.int64)
-    n_free = 0
+    n_free = np.int64(0)  # a plain 0 would be a type of its own
     for g in range(status.size):
         if status[g] == FREE:
             candidates[n_free] = g
