@@ -133,11 +133,11 @@ class _State:
 
 @contextmanager
 def _counting() -> Iterator[_Counter]:
-    """Count the kernels that are compiled, on a terminal for everybody to see."""
+    """Count the kernels that are compiled, on the terminal unless somebody listens to the log."""
     counter = _Counter()
     with install_listener("numba:compile", counter):
         yield counter
-    if sys.stderr.isatty():
+    if counter.is_shown:
         sys.stderr.write("\r" + " " * 40 + "\r")
 
 
@@ -145,6 +145,7 @@ class _Counter(Listener):  # type: ignore[misc]
     def __init__(self) -> None:
         self._left = set(dispatchers())
         self._n_kernels = len(self._left)
+        self.is_shown = sys.stderr.isatty() and not _log.isEnabledFor(logging.DEBUG)
 
     @property
     def n_done(self) -> int:
@@ -155,8 +156,10 @@ class _Counter(Listener):  # type: ignore[misc]
 
     def on_end(self, event: Event) -> None:
         self._left.discard(event.data["dispatcher"])
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{self.n_done} of {self._n_kernels} kernels compiled")
+        text = f"{self.n_done} of {self._n_kernels} kernels compiled"
+        _log.debug(text)
+        if self.is_shown:
+            sys.stderr.write(f"\r{text}")
             sys.stderr.flush()
 
 
