@@ -23,13 +23,16 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         def announce(news: str) -> None:
             status.update(Text(f"{news}…"))
 
-        with _hearing(announce):
+        def notify(notice: str) -> None:
+            status.console.print(Text(notice), soft_wrap=True)
+
+        with _hearing(notify, announce):
             yield announce
 
 
 @contextmanager
-def _hearing(announce: Callable[[str], None]) -> Iterator[None]:
-    log, handler = logging.getLogger("shortlist"), _Teller(announce)
+def _hearing(notify: Callable[[str], None], announce: Callable[[str], None]) -> Iterator[None]:
+    log, handler = logging.getLogger("shortlist"), _Teller(notify, announce)
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.DEBUG)
@@ -41,16 +44,14 @@ def _hearing(announce: Callable[[str], None]) -> Iterator[None]:
 
 
 class _Teller(logging.Handler):
-    def __init__(self, announce: Callable[[str], None]) -> None:
+    def __init__(self, notify: Callable[[str], None], announce: Callable[[str], None]) -> None:
         super().__init__()
-        self._announce = announce
+        self._notify, self._announce = notify, announce
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a record."""
-        if record.levelno >= logging.WARNING:
-            typer.echo(record.getMessage(), err=True)
-        else:
-            self._announce(record.getMessage())
+        show = self._notify if record.levelno >= logging.WARNING else self._announce
+        show(record.getMessage())
 
 
 @contextmanager
