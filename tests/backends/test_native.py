@@ -9,7 +9,7 @@ from random_problems import random_arguments, random_problem
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound, prepare, slices
+from shortlist.solver import branch_and_bound, driver, recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -183,12 +183,12 @@ def test_the_tree_does_not_depend_on_when_the_limits_are_checked(monkeypatch):
     """The search runs in slices of about equal time, which differ from run to run."""
     problem = sl.SubsetProblem(*noise(), ridge=0.01, max_features=5)
     plain = sl.solve(problem)
-    monkeypatch.setattr(slices, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
     slow = sl.solve(problem, callback=lambda progress: time.sleep(0.01))
-    monkeypatch.setattr(slices, "_SLICE_SECONDS", 1e-9)  # one node a slice
-    monkeypatch.setattr(branch_and_bound, "FIRST_SLOTS", 1)
-    monkeypatch.setattr(prepare, "_FIRST_STEPS", 0)
-    monkeypatch.setattr(prepare, "_FIRST_ENTRIES", 0)
+    monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)  # one node a slice
+    monkeypatch.setattr(driver, "_FIRST_SLOTS", 1)
+    monkeypatch.setattr(recording, "_FIRST_STEPS", 0)
+    monkeypatch.setattr(recording, "_FIRST_ENTRIES", 0)
     calls = []
     sliced = sl.solve(problem, callback=calls.append)
     assert len(calls) >= 100
@@ -311,14 +311,14 @@ def test_without_a_limit_it_is_ridge_logistic_regression(limits, ridge):
 @pytest.fixture
 def small_slices(monkeypatch):
     """Look at the limits after the first node, however fast the nodes are."""
-    monkeypatch.setattr(slices, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
 
 
 @pytest.fixture
 def single_nodes(monkeypatch):
     """Look at the limits after every node."""
-    monkeypatch.setattr(slices, "_FIRST_SLICE", 0)
-    monkeypatch.setattr(slices, "_SLICE_SECONDS", 1e-9)
+    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)
 
 
 @pytest.fixture(scope="module")

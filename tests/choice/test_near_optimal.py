@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound, listing, slices
+from shortlist.solver import branch_and_bound, driver, listing, staircase
 
 module = import_module("shortlist.choice.near_optimal")  # whose name is the function's too
 
@@ -75,9 +75,9 @@ def test_the_list_grows_as_needed(problem, monkeypatch):
 
 def test_the_list_does_not_depend_on_slices_and_room(problem, monkeypatch):
     whole = sl.near_optimal(problem, 0.2)
-    monkeypatch.setattr(slices, "_FIRST_SLICE", 0)
-    monkeypatch.setattr(slices, "_SLICE_SECONDS", 1e-9)  # one node a slice
-    monkeypatch.setattr(listing, "FIRST_SLOTS", 1)
+    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)  # one node a slice
+    monkeypatch.setattr(driver, "_FIRST_SLOTS", 1)
     again = sl.near_optimal(problem, 0.2)
     for one, other in zip(whole, again, strict=True):
         assert one.support == other.support
@@ -86,7 +86,7 @@ def test_the_list_does_not_depend_on_slices_and_room(problem, monkeypatch):
 
 
 def test_out_of_time(problem, monkeypatch):
-    monkeypatch.setattr(slices, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
     found = sl.near_optimal(problem, 0.2, time_limit=0)
     assert not found.is_complete
     assert len(found) == 1
@@ -117,6 +117,12 @@ def test_interrupt(problem, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(branch_and_bound, "run_search", interrupt)
         sl.price_ranges(problem.with_limits(budget=3))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(listing, "run_search", interrupt)
+        sl.near_optimal(problem)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(staircase, "run_staircase", interrupt)
+        sl.solve_path(problem.with_limits(budget=3, max_features=None))
 
 
 def test_table(problem):

@@ -5,25 +5,32 @@ are near the best model of the node, where bounds are tight and a mistake shows.
 """
 
 import math
+from collections import Counter
+from functools import cached_property
+from itertools import count
 
 import numpy as np
 import pytest
+from compiled import compiled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_problems import random_columns, random_labels, random_prices, random_weights
 
 import shortlist as sl
-from shortlist.solver.kernels.layout import FREE, IN, OUT, linear_predictor
-from shortlist.solver.kernels.oracle import complete
-from shortlist.solver.kernels.point import evaluate_predictors, evaluate_rows
-from shortlist.solver.kernels.relaxation import relax
-from shortlist.solver.kernels.search import _settle_all
+from shortlist.solver.kernels import layout, oracle, point, relaxation, search
+from shortlist.solver.kernels.layout import FREE, IN, OUT
 from shortlist.solver.prepare import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
+linear_predictor = compiled(layout.linear_predictor)
+evaluate_rows, evaluate_predictors = map(compiled, (point.evaluate_rows, point.evaluate_predictors))
+complete, complete_forced = map(compiled, (oracle.complete, oracle.complete_forced))
+relax = compiled(relaxation.relax)
+settle = compiled(search._settle)
 SEEDS = st.integers(0, 2**32 - 1)
 MANY = settings(max_examples=150)
+UNDECIDED = settings(max_examples=60)
 
 
 class Node:
@@ -49,25 +56,29 @@ class Node:
         self.problem = sl.SubsetProblem(**self.arguments)
         self.prepared = prepare(self.problem)
         self.status = rng.choice([FREE, FREE, IN, OUT], n_predictors).astype(np.int8)
-        self.status[self.prepared.root == OUT] = OUT  # constant predictors: no search has them free
+        self.search = self.prepared.search
+        self.status[self.search.root == OUT] = OUT  # constant predictors: no search has them free
         while not self._is_affordable():
             self.status[rng.choice(np.flatnonzero(self.status == IN))] = FREE
-        self.best = self.best_model()
+        self._given = self.status.copy()
         # The search forbids what is not affordable, and buys all that is left if all of it is.
-        self.left, self.count, self.capacity, self.n_free = _settle_all(
-            self.prepared.limits, self.prepared.work, self.status
-        )
+        self.room = settle(self.search, self.status)
         self.slack = 1e-12 * math.log(2) * self.problem.weights.sum()
 
     def _is_affordable(self):
         bought = tuple(np.flatnonzero(self.status == IN).tolist())
         return self.problem.constraints.is_affordable(bought)
 
+    @cached_property
+    def best(self):
+        """The best model of the node."""
+        return self.best_model()
+
     def best_model(self, forced_in=(), forced_out=()):
-        """Return the best model of the node, or None if nothing is affordable."""
+        """Return the best model with more decided, or None if nothing is affordable."""
         limits = {
-            "include": [*np.flatnonzero(self.status == IN).tolist(), *forced_in],
-            "exclude": [*np.flatnonzero(self.status == OUT).tolist(), *forced_out],
+            "include": [*np.flatnonzero(self._given == IN).tolist(), *forced_in],
+            "exclude": [*np.flatnonzero(self._given == OUT).tolist(), *forced_out],
         }
         try:
             problem = sl.SubsetProblem(**self.arguments, **limits)
@@ -93,18 +104,29 @@ class Node:
 
     def evaluate(self, theta, theta0, tolerance):
         """Return base and value as the search computes them; the bound is their difference."""
-        data, limits, work = self.prepared.data, self.prepared.limits, self.prepared.work
-        work.theta[:] = theta
-        linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-        _, _, entropy, _ = evaluate_rows(data, work, theta0, tolerance)
-        evaluate_predictors(
-            data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, self.status,
-            work.gradient, work.v,
-        )  # fmt: skip
-        base = entropy - work.v[self.status == IN].sum()
-        if self.n_free == 0:
+        room, values = self.room, self.search.relaxation.values
+        _, entropy, _ = evaluate(self.search, self.status, theta, theta0, tolerance)
+        base = entropy - values.v[self.status == IN].sum()
+        if room.n_free == 0:
             return base, 0.0
-        return base, complete(limits, work, self.status, self.left, self.count, True)
+        limits = self.search.limits
+        complete_forced(limits, values, self.status, room.left, room.count)
+        return base, complete(limits, values, self.status, room.left, room.count)
+
+
+def undecided_node(seed):
+    """Return a random node that leaves something to decide: about one in six does."""
+    return next(node for node in map(Node, count(seed)) if node.room.n_free > 0)
+
+
+def evaluate(search, status, theta, theta0, tolerance):
+    """Make a dual point of a model; return the model's loss, the entropy and the mismatch."""
+    data, rows, model = search.data, search.relaxation.rows, search.relaxation.model
+    model.theta[:] = theta
+    linear_predictor(data, model.theta, theta0, rows.u)
+    _, loss, entropy, mismatch = evaluate_rows(data, rows, theta0, tolerance)
+    evaluate_predictors(data, rows, status, model.gradient, search.relaxation.values.v)
+    return loss, entropy, mismatch
 
 
 @MANY
@@ -116,60 +138,77 @@ def test_no_bound_exceeds_the_best_model_of_the_node(seed, tolerance):
         assert base - value <= node.best.objective + node.slack
 
 
-@MANY
+@UNDECIDED
 @given(SEEDS)
 def test_no_bound_with_a_predictor_decided_exceeds_the_best_such_model(seed):
-    node = Node(seed)
-    work = node.prepared.work
+    node = undecided_node(seed)
+    values = node.search.relaxation.values
     for g in np.flatnonzero(node.status == FREE).tolist():
         with_it, without_it = node.best_model(forced_in=[g]), node.best_model(forced_out=[g])
         assert with_it is not None
         assert without_it is not None
         for _ in range(3):
             base, _ = node.evaluate(*node.random_point(), 1e-4)
-            assert base - work.value_in[g] <= with_it.objective + node.slack
-            assert base - work.value_out[g] <= without_it.objective + node.slack
+            assert base - values.value_in[g] <= with_it.objective + node.slack
+            assert base - values.value_out[g] <= without_it.objective + node.slack
 
 
-@MANY
-@given(SEEDS)
-def test_fixing_never_loses_the_optimum(seed):
+def test_fixing_never_loses_the_optimum():
     """With the cutoff just above the optimum, as tight as fixing ever gets."""
-    node = Node(seed)
-    work = node.prepared.work
-    cutoff = node.best.objective * (1 + 1e-9) + node.slack
-    for _ in range(5):
-        base, _ = node.evaluate(*node.random_point(), 1e-4)
-        for g in np.flatnonzero(node.status == FREE).tolist():
-            if base - work.value_in[g] >= cutoff:
-                assert g not in node.best.support
-            if base - work.value_out[g] >= cutoff:
-                assert g in node.best.support
+    fixed = Counter()
 
-
-@MANY
-@given(SEEDS)
-def test_no_bound_of_a_relaxation_exceeds_the_best_model_of_the_node(seed):
-    node = Node(seed)
-    if node.n_free == 0:
-        return
-    data, limits, work = node.prepared.data, node.prepared.limits, node.prepared.work
-    for factor in (0.5, 0.999, 1.0, 1.5, math.inf):
-        theta, theta0 = node.random_point(largest_margin=30.0)  # a search starts from fitted models
-        work.theta[:] = theta
-        cutoff = factor * node.best.objective
-        base, value, _, mu = relax(
-            data, limits, work, node.status, node.left, node.count, node.capacity, theta0, 0.0,
-            cutoff, False,
-        )  # fmt: skip
-        assert base - value <= node.best.objective + node.slack
-        assert mu >= 0.0
-        if base - value >= cutoff:
-            continue  # the node is closed, and nothing is fixed
+    @UNDECIDED
+    @given(SEEDS)
+    def check(seed):
+        node = undecided_node(seed)
         cutoff = node.best.objective * (1 + 1e-9) + node.slack
-        for g in np.flatnonzero(node.status == FREE).tolist():
-            assert base - work.value_in[g] < cutoff or g not in node.best.support
-            assert base - work.value_out[g] < cutoff or g in node.best.support
+        for _ in range(5):
+            base, _ = node.evaluate(*node.random_point(), 1e-4)
+            check_fixed(node, base, cutoff, fixed)
+
+    check()
+    assert min(fixed["forbidden"], fixed["bought"]) > 30, fixed
+
+
+def check_fixed(node, base, cutoff, fixed):
+    """What the bounds decide agrees with the optimum; count it."""
+    values = node.search.relaxation.values
+    for g in np.flatnonzero(node.status == FREE).tolist():
+        if base - values.value_in[g] >= cutoff:
+            assert g not in node.best.support
+            fixed["forbidden"] += 1
+        if base - values.value_out[g] >= cutoff:
+            assert g in node.best.support
+            fixed["bought"] += 1
+
+
+def test_no_bound_of_a_relaxation_exceeds_the_best_model_of_the_node():
+    seen = Counter()
+
+    @UNDECIDED
+    @given(SEEDS)
+    def check(seed):
+        node = undecided_node(seed)
+        search = node.search
+        for factor in (0.5, 0.999, 1.0, 1.5, math.inf):
+            # A search starts from fitted models.
+            theta, theta0 = node.random_point(largest_margin=30.0)
+            search.relaxation.model.theta[:] = theta
+            cutoff = factor * node.best.objective
+            base, value, _, mu = relax(
+                search.data, search.limits, search.relaxation, node.status, node.room, theta0,
+                0.0, cutoff, False,
+            )  # fmt: skip
+            assert base - value <= node.best.objective + node.slack
+            assert mu >= 0.0
+            if base - value >= cutoff:
+                seen["closed"] += 1  # and nothing is fixed
+            else:
+                seen["open"] += 1
+                check_fixed(node, base, node.best.objective * (1 + 1e-9) + node.slack, seen)
+
+    check()
+    assert min(seen[kind] for kind in ("closed", "open", "forbidden", "bought")) > 30, seen
 
 
 @MANY
@@ -177,19 +216,16 @@ def test_no_bound_of_a_relaxation_exceeds_the_best_model_of_the_node(seed):
 def test_the_dual_point_is_feasible_and_its_entropy_is_not_overstated(seed, tolerance):
     """a in [0, 1], sum w a y = 0 after scaling, and sum w H(a) at least what is returned."""
     node = Node(seed)
-    data, work = node.prepared.data, node.prepared.work
-    theta, theta0 = node.random_point()
-    work.theta[:] = theta
-    linear_predictor(data.X, data.n_positive, work.theta, theta0, work.u)
-    _, _, entropy, _ = evaluate_rows(data, work, theta0, tolerance)
-    rho = np.where(np.arange(len(data.w)) < data.n_positive, work.rho[0], work.rho[1])
-    assert (work.rho <= 1).all()
-    a = rho * work.q / data.w
+    data, rows = node.search.data, node.search.relaxation.rows
+    _, entropy, _ = evaluate(node.search, node.status, *node.random_point(), tolerance)
+    is_positive = np.arange(len(data.w)) < data.n_positive
+    rho = np.where(is_positive, rows.rho.positive, rows.rho.negative)
+    assert (rho <= 1).all()
+    a = rho * rows.q / data.w
     assert (a >= 0).all()
     assert (a <= 1 + 1e-15).all()
     mass = data.w * a
-    positive, negative = mass[: data.n_positive].sum(), mass[data.n_positive :].sum()
-    assert positive == pytest.approx(negative, rel=1e-12)
+    assert mass[is_positive].sum() == pytest.approx(mass[~is_positive].sum(), rel=1e-12)
     a = np.clip(a, 1e-300, 1 - 1e-16)
     truth = data.w @ (-a * np.log(a) - (1 - a) * np.log1p(-a))
     assert entropy <= truth + 1e-13 * data.w.sum()
@@ -203,15 +239,11 @@ def test_bound_is_tight_at_the_optimum_of_a_fit():
     problem = sl.SubsetProblem(X, y, ridge=0.1)
     best = sl.solve(problem, "enumeration")
     prepared = prepare(problem)
-    data, work = prepared.data, prepared.work
-    work.theta[:] = best.coef[prepared.columns]
-    linear_predictor(data.X, data.n_positive, work.theta, best.intercept, work.u)
-    _, loss, entropy, mismatch = evaluate_rows(data, work, best.intercept, 1e-4)
     status = np.full(3, IN, dtype=np.int8)
-    evaluate_predictors(
-        data.X, work.q, data.n_positive, work.rho, data.ridge, data.start, status,
-        work.gradient, work.v,
-    )  # fmt: skip
+    loss, entropy, mismatch = evaluate(
+        prepared.search, status, best.coef[prepared.columns], best.intercept, 1e-4
+    )
     assert loss + 0.05 * best.coef @ best.coef == pytest.approx(best.objective, rel=1e-13)
-    assert entropy - work.v.sum() == pytest.approx(best.objective, rel=1e-12)
+    value = prepared.search.relaxation.values.v.sum()
+    assert entropy - value == pytest.approx(best.objective, rel=1e-12)
     assert mismatch == pytest.approx(0.0, abs=1e-9)

@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from compiled import compiled
 
-from shortlist.solver.kernels.cholesky import factorise, substitute, substitute_both
+from shortlist.solver.kernels import cholesky as kernels
+
+factorise, substitute, substitute_both = map(
+    compiled, (kernels.factorise, kernels.substitute, kernels.substitute_both)
+)
 
 
 def factor_in(a):

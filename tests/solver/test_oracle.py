@@ -1,20 +1,27 @@
 """The selection oracle against all completions of a node, listed one by one."""
 
 import math
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
 import pytest
+from compiled import compiled
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
+from shortlist.solver.kernels import oracle as kernels
+from shortlist.solver.kernels import room
 from shortlist.solver.kernels.layout import FREE, IN, OUT
-from shortlist.solver.kernels.oracle import complete, price_now, remaining_limits
 from shortlist.solver.prepare import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
+complete, complete_forced = map(compiled, (kernels.complete, kernels.complete_forced))
+price_now, remaining_limits = map(compiled, (kernels.price_now, kernels.remaining_limits))
+value_table = compiled(kernels.value_table)
+settle, is_only_one_more = map(compiled, (room.settle, room.is_only_one_more))
 MANY = settings(max_examples=300)
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 3.0]), st.floats(0, 10, width=32))
 WHOLE = st.integers(0, 6).map(float)
@@ -39,7 +46,7 @@ class Node:
             g for g in range(n)
             if status[g] == FREE and self.constraints.is_affordable((*self.bought, g))
         ]  # fmt: skip
-        self.prepared = prepare(problem)
+        self.search = prepare(problem).search
         self.status = np.full(n, OUT, dtype=np.int8)
         self.status[list(self.bought)] = IN
         self.status[self.free] = FREE
@@ -47,16 +54,16 @@ class Node:
         self._list()
 
     def _ask(self):
-        limits, work = self.prepared.limits, self.prepared.work
-        work.v[:] = self.v
+        limits, values = self.search.limits, self.search.relaxation.values
+        values.v[:] = self.v
         if not self.free:
             self.value, self.value_in, self.value_out = 0.0, {}, {}
             return
         left, count = remaining_limits(limits, self.status)
-        self.value = complete(limits, work, self.status, left, count, False)
-        assert complete(limits, work, self.status, left, count, True) == self.value
-        self.value_in = {g: work.value_in[g] for g in self.free}
-        self.value_out = {g: work.value_out[g] for g in self.free}
+        self.value = complete(limits, values, self.status, left, count)
+        complete_forced(limits, values, self.status, left, count)
+        self.value_in = {g: values.value_in[g] for g in self.free}
+        self.value_out = {g: values.value_out[g] for g in self.free}
 
     def _list(self):
         self.best = 0.0
@@ -213,7 +220,7 @@ def test_what_is_left_and_what_a_predictor_costs_now(node, data):
     node = Node(
         *node, costs=costs, fees=fees, max_features=6, budget=draw_budget(data, costs, fees)
     )
-    limits, constraints = node.prepared.limits, node.constraints
+    limits, constraints = node.search.limits, node.constraints
     left, count = remaining_limits(limits, node.status)
     spent = constraints.unit_cost_of(node.bought)
     assert left == constraints.unit_budget - spent
@@ -221,6 +228,59 @@ def test_what_is_left_and_what_a_predictor_costs_now(node, data):
     for g in node.free:
         price = constraints.unit_cost_of((*node.bought, g)) - spent
         assert price_now(limits, node.status, g) == price
+
+
+@MANY
+@given(values_and_status(), st.data())
+def test_best_value_for_every_amount(node, data):
+    """The table of the staircase: what each whole amount buys, without one of the predictors."""
+    costs = draw_costs(data, len(node[0]), WHOLE)
+    fees = draw_disjoint_fees(data, len(node[0]), WHOLE)
+    node = Node(*node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees))
+    limits = node.constraints
+    skipped = data.draw(st.sampled_from([-1, *node.free]), label="skipped")
+    spent = limits.unit_cost_of(node.bought)
+    amount = int(limits.unit_budget - spent)
+    table = value_table(node.search.limits, node.v, node.status, amount, skipped)
+    best = np.zeros(amount + 1)
+    others = [g for g in node.free if g != skipped]
+    for size in range(1, len(others) + 1):
+        for added in combinations(others, size):
+            price = int(limits.unit_cost_of((*node.bought, *added)) - spent)
+            best[price:] = np.maximum(best[price:], math.fsum(node.v[list(added)]))
+    assert table == pytest.approx(best, rel=1e-12, abs=1e-12)
+
+
+def test_room_that_is_left():
+    """What can still be bought, and whether it is one predictor at most."""
+    seen = Counter()
+
+    @MANY
+    @given(values_and_status(), st.integers(1, 8), st.data())
+    def check(node, max_features, data):
+        costs = draw_costs(data, len(node[0]), DECIMAL)
+        has_fees = data.draw(st.booleans(), label="has fees")
+        fees = draw_overlapping_fees(data, len(node[0]), DECIMAL) if has_fees else []
+        budget = draw_budget(data, costs, fees)
+        node = Node(*node, max_features=max_features, costs=costs, fees=fees, budget=budget)
+        limits, bought, free = node.constraints, node.bought, node.free
+        status = node.status.copy()
+        left = settle(node.search.limits, status, node.search.relaxation.model.price)
+        assert status.tolist() == node.status.tolist()  # what is not affordable is out already
+        assert left.n_free == len(free)
+        prices = [limits.unit_cost_of((*bought, g)) - limits.unit_cost_of(bought) for g in free]
+        fits = len(free) <= left.count and math.fsum(prices) <= left.left
+        assert left.all_affordable == fits
+        if free and is_only_one_more(node.search.limits, status, left):
+            seen["one"] += 1
+            for pair in combinations(free, 2):
+                assert not limits.is_affordable((*bought, *pair))
+        elif free and not fees:
+            seen["several"] += 1
+            assert any(limits.is_affordable((*bought, *pair)) for pair in combinations(free, 2))
+
+    check()
+    assert min(seen["one"], seen["several"]) > 20, seen
 
 
 def test_a_fee_paid_by_a_bought_predictor_is_not_charged_again():

@@ -5,8 +5,13 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from compiled import compiled
 
-from shortlist.solver.kernels.rows import dot, exp_minus_abs, logistic_rows, total_of
+from shortlist.solver.kernels import rows as kernels
+
+dot, exp_minus_abs, logistic_rows, total_of = map(
+    compiled, (kernels.dot, kernels.exp_minus_abs, kernels.logistic_rows, kernels.total_of)
+)
 
 # Where exp(-|u|) is cut off: what is smaller changes no sum of doubles.
 CLIP = 700.0

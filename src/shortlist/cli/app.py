@@ -26,6 +26,7 @@ from .predict import predict
 from .simulate import simulate
 from .study import study
 from .verify import verify
+from .warmup import warmup
 
 # What the package raises when it is given something wrong: each message is one sentence.
 _TOLD = (
@@ -117,4 +118,5 @@ app.command()(alternatives)
 app.command()(verify)
 app.command()(export)
 app.command()(explore)
+app.command()(warmup)
 app.add_typer(study, name="study")

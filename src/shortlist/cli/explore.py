@@ -106,6 +106,7 @@ def explore(
     from ..explorer import Cohort, embedded_cohort
     from ..explorer.serve import check_installed, serve
     from ..prognostic.patients import read_patients
+    from ..solver.compilation import ready_kernels
     from ..tables import read_costs, read_fees
 
     check_installed()
@@ -130,6 +131,7 @@ def explore(
                 spline_knots=spline_knots,
                 missing_indicator=missing_indicator,
             )
+        ready_kernels()  # who opens the page expects answers
     serve(
         cohort,
         ridge=ridge,

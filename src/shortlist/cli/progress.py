@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +14,44 @@ from rich.text import Text
 
 @contextmanager
 def working(text: str) -> Iterator[Callable[[str], None]]:
-    """Show a spinner on a terminal; the function it gives changes the words beside it."""
+    """Show a spinner on a terminal; the function it gives changes the words beside it.
+
+    What the package logs meanwhile is shown too: notices above the spinner, details beside it.
+    """
     with Console(stderr=True).status(Text(f"{text}…")) as status:
-        yield lambda news: status.update(Text(f"{news}…"))
+
+        def announce(news: str) -> None:
+            status.update(Text(f"{news}…"))
+
+        def notify(notice: str) -> None:
+            status.console.print(Text(notice), soft_wrap=True)
+
+        with _hearing(notify, announce):
+            yield announce
+
+
+@contextmanager
+def _hearing(notify: Callable[[str], None], announce: Callable[[str], None]) -> Iterator[None]:
+    log, handler = logging.getLogger("shortlist"), _Teller(notify, announce)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+
+
+class _Teller(logging.Handler):
+    def __init__(self, notify: Callable[[str], None], announce: Callable[[str], None]) -> None:
+        super().__init__()
+        self._notify, self._announce = notify, announce
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record."""
+        show = self._notify if record.levelno >= logging.WARNING else self._announce
+        show(record.getMessage())
 
 
 @contextmanager

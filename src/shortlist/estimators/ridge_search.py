@@ -91,7 +91,10 @@ def search_ridges(
     announce : callable
         Told in words how far the search is.
     """
+    from ..solver.compilation import ready_kernels
+
     paths = []
+    ready_kernels()  # or else every process would compile them
     announce(f"Choosing the ridge: fold 1 of {len(folds)}")
     for path in Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(solve_fold)(*fold) for fold in folds

@@ -65,6 +65,10 @@ def run_tasks(
     """
     results = dict(journal.results) if journal is not None else {}
     open_tasks = {key: arguments for key, arguments in tasks.items() if key not in results}
+    if open_tasks:
+        from ..solver.compilation import ready_kernels
+
+        ready_kernels()  # or else every worker would compile them
     jobs = (delayed(_timed)(function, key, arguments) for key, arguments in open_tasks.items())
     with _workers(dask), _bar(progress, len(tasks), len(tasks) - len(open_tasks)) as advance:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")

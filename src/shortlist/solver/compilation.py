@@ -11,124 +11,155 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
+import llvmlite.binding
+import numba
 import numpy as np
 from numba import config
 from numba.core.dispatcher import Dispatcher
 from numba.core.event import Event, Listener, install_listener
 
+from ..files import make_folder, write_whole
 from ..options import Options
 from ..problem import SubsetProblem
 from . import kernels
 
 _log = logging.getLogger("shortlist")
-_STAMPS = "kernels.json"
-# What Python calls: these hold the machine code of everything that they call.
-_ENTRIES = (
-    "pack.constant_columns", "pack.gather_rows", "pack.is_packed", "pack.merge_rows",
-    "pack.pack_table", "pack.weigh_rows",
-    "search.polish", "search.run_search", "staircase.run_staircase",
-)  # fmt: skip
+_STATE = "kernels.json"  # beside the machine code: which sources it was made of, and for what
 _checked = False
 
 
-def ready_kernels() -> None:
-    """Make sure that the kernels are compiled; a process that finds them on disk is silent."""
+def ready_kernels() -> int:
+    """Make sure that the kernels are compiled; a process that finds them on disk is silent.
+
+    Returns the number of kernels that had to be compiled.
+    """
     global _checked
     if _checked or config.DISABLE_JIT:
-        return
+        return 0
     _checked = True
-    if not _is_compiled(_folder()):
-        _log.warning(
-            "Compiling the solver's kernels: about half a minute, once; "
-            "later runs load them from disk."
-        )
-        with _counter(len(list(dispatchers()))):
-            _run_all()
+    state = _State(machine_code_folder())
+    if state.is_complete():
+        return 0
+    _log.warning(
+        "Compiling the solver's kernels: about half a minute, once; later runs load them from disk."
+    )
+    with _counting() as counter:
+        _run_all()
+    state.complete()
+    return counter.n_done
 
 
-def dispatchers() -> Iterator[Dispatcher]:
-    """Yield every compiled function of the kernels."""
-    for name in _sources():
-        module = import_module(f"{kernels.__name__}.{name}")
-        for value in vars(module).values():
-            if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__:
-                yield value
-
-
-def _folder() -> Path:
-    """Return where numba keeps machine code."""
+def machine_code_folder() -> Path:
+    """Return where numba keeps the machine code."""
     from .kernels.search import run_search
 
     return Path(run_search.stats.cache_path)
+
+
+def dispatchers() -> Iterator[Dispatcher]:
+    """Yield every function of the kernels that is compiled on its own."""
+    for name in _sources():
+        module = import_module(f"{kernels.__name__}.{name}")
+        for value in vars(module).values():
+            is_own = getattr(value, "__module__", None) == module.__name__
+            if is_own and isinstance(value, Dispatcher) and "inline" not in value.targetoptions:
+                yield value
 
 
 def _sources() -> dict[str, Path]:
     return {path.stem: path for path in sorted(Path(kernels.__path__[0]).glob("*.py"))}
 
 
-def _stamps() -> dict[str, list[str]]:
-    """Return, for each kernel file, what it and the files that it imports look like.
+def _dependents(changed: set[str]) -> set[str]:
+    """Return the files that changed, and those that import them, directly or not.
 
     numba renews a function when its own file changes, but not when a function that it calls does.
     """
-    sources = _sources()
     imports = {
-        name: [i for i in re.findall(r"^from \.(\w+) import", path.read_text(), re.M)]
-        for name, path in sources.items()
+        name: set(re.findall(r"^from \.(\w+) import", path.read_text(), re.M))
+        for name, path in _sources().items()
     }
-
-    def reached(name: str, seen: set[str]) -> set[str]:
-        for other in [name, *imports[name]]:
-            if other not in seen and other in sources:
-                seen.add(other)
-                reached(other, seen)
-        return seen
-
-    looks = {
-        name: f"{name} {path.stat().st_size} {path.stat().st_mtime_ns}"
-        for name, path in sources.items()
-    }
-    return {name: [looks[other] for other in sorted(reached(name, set()))] for name in sources}
+    while True:
+        more = {name for name, imported in imports.items() if imported & changed} - changed
+        if not more:
+            return changed
+        changed = changed | more
 
 
-def _is_compiled(folder: Path) -> bool:
-    """Whether all entries are on disk; drops machine code whose sources have changed."""
-    stamps = _stamps()
-    try:
-        known = json.loads((folder / _STAMPS).read_text())
-    except (OSError, ValueError):
-        known = {}
-    if known != stamps:
-        for machine_code in folder.glob("*.nb[ic]"):
-            name = machine_code.name.split(".")[0]
-            if known.get(name) != stamps.get(name):
-                machine_code.unlink(missing_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / _STAMPS).write_text(json.dumps(stamps))
-    return all(any(folder.glob(f"{entry}-*.nbi")) for entry in _ENTRIES)
+def _machine() -> str:
+    """Name what machine code depends on besides the sources."""
+    versions = f"{sys.implementation.cache_tag}, numba {numba.__version__}"
+    return f"{versions}, {llvmlite.binding.get_host_cpu_name()}"
+
+
+class _State:
+    """What the folder of machine code holds; what was made of other sources is dropped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _STATE
+        stats = {name: path.stat() for name, path in _sources().items()}
+        self._looks = {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats.items()}
+        self._machines: list[str] = []
+        known: dict[str, list[int]] = {}
+        try:
+            content = json.loads(self._path.read_text())
+            known, self._machines = content["sources"], content["machines"]
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # nothing is known: all machine code goes
+        names = known.keys() | self._looks.keys()
+        changed = {name for name in names if known.get(name) != self._looks.get(name)}
+        if changed:
+            self._machines = []
+            stale = _dependents(changed)
+            for machine_code in folder.glob("*.nb[ic]"):
+                if machine_code.name.split(".")[0] in stale:
+                    machine_code.unlink(missing_ok=True)
+            self._write()
+
+    def is_complete(self) -> bool:
+        """Whether everything was compiled for this machine."""
+        return _machine() in self._machines
+
+    def complete(self) -> None:
+        """Note that everything is compiled for this machine."""
+        self._machines.append(_machine())
+        self._write()
+
+    def _write(self) -> None:
+        make_folder(self._path.parent)
+        state = {"sources": self._looks, "machines": self._machines}
+        write_whole(self._path, json.dumps(state, indent=1))
 
 
 @contextmanager
-def _counter(n_kernels: int) -> Iterator[None]:
-    """Count compilations on a terminal."""
-    with install_listener("numba:compile", _Counter(n_kernels)):
-        yield
-    if sys.stderr.isatty():
+def _counting() -> Iterator[_Counter]:
+    """Count the kernels that are compiled, on the terminal unless somebody listens to the log."""
+    counter = _Counter()
+    with install_listener("numba:compile", counter):
+        yield counter
+    if counter.is_shown:
         sys.stderr.write("\r" + " " * 40 + "\r")
 
 
 class _Counter(Listener):  # type: ignore[misc]
-    def __init__(self, n_kernels: int) -> None:
-        self._n_kernels, self._n_done = n_kernels, 0
+    def __init__(self) -> None:
+        self._left = set(dispatchers())
+        self._n_kernels = len(self._left)
+        self.is_shown = sys.stderr.isatty() and not _log.isEnabledFor(logging.DEBUG)
+
+    @property
+    def n_done(self) -> int:
+        return self._n_kernels - len(self._left)
 
     def on_start(self, event: Event) -> None:
         pass
 
     def on_end(self, event: Event) -> None:
-        self._n_done += 1
-        if sys.stderr.isatty():
-            done = min(self._n_done, self._n_kernels)
-            sys.stderr.write(f"\r{done} of {self._n_kernels} kernels compiled")
+        self._left.discard(event.data["dispatcher"])
+        text = f"{self.n_done} of {self._n_kernels} kernels compiled"
+        _log.debug(text)
+        if self.is_shown:
+            sys.stderr.write(f"\r{text}")
             sys.stderr.flush()
 
 

@@ -49,7 +49,7 @@ class Run:
                 if options.time_limit is not None and clock - started >= options.time_limit:
                     return Status.TIME_LIMIT
                 if now["n_open"] == len(self.tree.heap):
-                    self.tree = _enlarge(self.tree)
+                    self.tree = enlarge(self.tree)
                 self.recording.make_room()
                 # Slices of equal time, so that limits and Ctrl-C are noticed soon.
                 ratio = _SLICE_SECONDS / max(clock - slice_started, 1e-6)
@@ -86,7 +86,7 @@ class Run:
         )
 
 
-def _enlarge(tree: Tree) -> Tree:
+def enlarge(tree: Tree) -> Tree:
     """Return a tree with the same nodes and twice the room."""
     n = len(tree.heap)
     *arrays, now = tree
