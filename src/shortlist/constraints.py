@@ -128,7 +128,7 @@ class Constraints:
 def _in_units(
     prices: NDArray[np.float64], budget: float
 ) -> tuple[tuple[int, int], bool, NDArray[np.float64], float, float]:
-    """Return (unit, whether prices are whole, prices, budget with its generosity, step) in units."""
+    """Return (unit, whether prices are whole) and, in units, (prices, generous budget, step)."""
     for denominator in _DENOMINATORS:
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = prices * denominator
