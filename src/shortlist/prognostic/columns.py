@@ -103,6 +103,18 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
     return "categorical"
 
 
+def may_be_codes(column: pd.Series[Any]) -> bool:
+    """Whether a column that is taken for numbers has three to ten different ones, all whole."""
+    try:
+        if infer_kind(column) != "numeric":
+            return False
+        values = as_numbers(column)
+    except InvalidProblemError:
+        return False
+    different = np.unique(values[~np.isnan(values)])
+    return 3 <= len(different) <= 10 and bool((different == np.floor(different)).all())
+
+
 def read_column(column: pd.Series[Any], kind: Kind) -> NDArray[Any]:
     """Return the values of a column in the plain form of its kind."""
     if kind == "numeric":

@@ -51,7 +51,11 @@ def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> N
 
 def load_proof(path: str | Path) -> tuple[ModelCard, Certificate]:
     """Read what `save_proof` wrote; anything else raises `InvalidCertificateError`."""
-    certificate, attached = Certificate.load_attached(path)
+    try:
+        certificate, attached = Certificate.load_attached(path)
+    except InvalidCertificateError as error:
+        message = str(error).removeprefix("path: ").removeprefix(f"{Path(path).name} ")
+        raise InvalidCertificateError(f"{path}: {message}") from None
     if _CARD not in attached:
         raise InvalidCertificateError(
             f"{path}: carries no model, so it does not say which problem it is about; pass a file "
