@@ -324,7 +324,9 @@ def test_a_price_that_is_none_stays_and_is_said(page):
     price.fill("-3")
     page.get_by_label("Price of informative_2").focus()
     assert price.input_value() == "-3"
-    complaint = "The price of informative_1 must be a number from 0 to 1,000,000,000; 2 still counts."
+    complaint = (
+        "The price of informative_1 must be a number from 0 to 1,000,000,000; 2 still counts."
+    )
     assert complaint in text_of(page, "#predictors")
     price.fill("3")
     assert page.locator("#predictors .wrong").count() == 0
