@@ -1,9 +1,9 @@
 """Random problems of every kind and of every scale, each determined by a seed, and their laws.
 
-`scaled_arguments(seed)` takes a problem of `random_problems` and changes its units: columns, weights,
-the ridge and prices get factors from 1e-8 to 1e8, columns get offsets, and the budget becomes the
-exact price of a selection. Mathematically some of these problems are hard (a ridge of 1e-8 on
-columns of 1e8 is hardly any), but none of them is wrong, so an answer may be STALLED, never false.
+`scaled_arguments(seed)` takes a problem of `random_problems` and changes its units: columns,
+weights, the ridge and prices get factors from 1e-8 to 1e8, columns get offsets, and the budget
+becomes the exact price of a selection. Some of these problems are hard (a ridge of 1e-8 on columns
+of 1e8 is hardly any), but none of them is wrong, so an answer may be STALLED, never false.
 
 Run as a script it prints what fails: `python tests/scaled_problems.py 0 10000`.
 """
@@ -114,11 +114,6 @@ def complaints(problem: sl.SubsetProblem) -> list[str]:
     elif verdict.lower_bound < solution.lower_bound * (1 - 10 * _ROUNDING):
         found.append("the checker proves less than the solution claims")
     return found
-
-
-def is_stalled(problem: sl.SubsetProblem) -> bool:
-    """Whether the search ends without a proof; right, but not good."""
-    return sl.solve(problem, gap=GAP, node_limit=100_000).status is sl.Status.STALLED
 
 
 def main(first: int, stop: int) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 from contextlib import chdir
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from shortlist.cli.app import app
+from shortlist.explorer import Cohort
 from shortlist.prognostic import ModelCard
+from shortlist.prognostic.patients import read_patients
 
 PATIENTS = [["age", "sex", "stage", "smoker", "ill"]] + [
     [
@@ -113,13 +116,13 @@ def mutate_json(text: str, steps: list[tuple[str, int, str]]) -> bytes:
         if kind.startswith("drop"):
             del node[key]
         elif kind == "row" and isinstance(node, list):
-            node.insert(0, node[key])
+            node.insert(0, deepcopy(node[key]))
         elif kind == "column" and isinstance(node, dict):
             node[cell] = node.pop(key)
         elif kind == "swap" and isinstance(node[key], int | float):
             node[key] = node[key] * rng.choice([-1, 2, 0.5, 1e300, 1 + 1e-6])
         else:
-            node[key] = rng.choice([cell, *JSON_VALUES])
+            node[key] = deepcopy(rng.choice([cell, *JSON_VALUES]))
     return damage(json.dumps(content, default=str).encode(), after)
 
 
@@ -166,7 +169,9 @@ def right_files() -> dict[str, str]:
         result = call(Path(folder), "fit", *COMMANDS["fit"][0])
         assert result.exit_code == 0, result.output
         card, proof = ((Path(folder) / name).read_text() for name in ("n.json", "q.json"))
-    return {"m.json": card, "v.json": proof, "s.json": json.dumps({"version": 1, "data": "x"})}
+        patients = read_patients(Path(folder) / "p.csv", "ill", None, None)
+    state = Cohort.prepare("p.csv", patients).first_state()
+    return {"m.json": card, "v.json": proof, "s.json": state.model_dump_json()}
 
 
 def write(folder, patients, costs, fees, others):
@@ -176,8 +181,8 @@ def write(folder, patients, costs, fees, others):
 
 
 def call(folder: Path, command: str, *arguments: str) -> Result:
-    """Run a command in a folder; what should be served is not."""
-    with chdir(folder), patch("shortlist.explorer.serve.serve", lambda *_, **__: None):
+    """Run a command in a folder; a server ends at once."""
+    with chdir(folder), patch("uvicorn.Server.run", lambda *_, **__: None):
         return run(command, *arguments)
 
 
@@ -261,11 +266,8 @@ def check_commands(commands, in_patients, in_costs, in_fees, in_json):
             check_command(Path(folder), command)
 
 
-KNOWN = [
-    name
-    for name in COMMANDS
-    if name in {c.name or c.callback.__name__ for c in app.registered_commands}
-]
+NAMES = {c.name or c.callback.__name__.replace("_", "-") for c in app.registered_commands}
+KNOWN = [name for name in COMMANDS if name in NAMES]
 # Few of the files at a time, so that the others are read too.
 some_mutations = st.tuples(*[mutations] * 4).map(list) | st.integers(0, 3).flatmap(
     lambda place: mutations.map(lambda steps: [steps if i == place else [] for i in range(4)])
@@ -273,8 +275,7 @@ some_mutations = st.tuples(*[mutations] * 4).map(list) | st.integers(0, 3).flatm
 
 
 def test_every_command_that_reads_files_is_tried():
-    names = {c.name or c.callback.__name__.replace("_", "-") for c in app.registered_commands}
-    assert names - WITHOUT_FILES <= set(COMMANDS)
+    assert NAMES.difference(WITHOUT_FILES, COMMANDS) == set()
 
 
 @pytest.mark.parametrize("command", KNOWN)
