@@ -287,7 +287,7 @@ def test_every_command_does_what_it_should_with_the_files_as_they_are(tmp_path, 
     assert written <= {path.name for path in tmp_path.iterdir()}
 
 
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(some_mutations)
 def test_some_mutated_files_for_all_commands(steps):
     check_commands(KNOWN, *steps)
@@ -306,7 +306,7 @@ def test_the_files_themselves_are_right(tmp_path):
     assert (tmp_path / "m.json").exists()
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(mutations, st.none() | mutations, ridges)
 def test_some_mutated_files(in_patients, in_costs, ridge):
     check_mutations(in_patients, in_costs, ridge)

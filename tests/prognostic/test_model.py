@@ -457,7 +457,7 @@ def test_an_event_that_is_not_obvious_is_told(patients):
 def test_the_ridge_is_tuned_for_the_event(patients):
     """A score that treats the classes differently has to know which is the event."""
     table, fate = patients
-    model = sl.PrognosticModel(max_features=2, scoring="average_precision").fit(table, fate)
+    model = sl.PrognosticModel(max_features=2, scoring="average_precision", cv=2).fit(table, fate)
     turned = model.set_params(positive="alive")
     scores = model.cv_results_["mean_test_score"].copy()
     assert (turned.fit(table, fate).cv_results_["mean_test_score"] != scores).all()
@@ -500,7 +500,7 @@ def test_a_weight_counts_as_copies_of_a_row(patients):
 def test_weights_and_groups_reach_the_folds(patients):
     table, y = patients
     persons = np.arange(150) // 3
-    model = sl.PrognosticModel(max_features=2)
+    model = sl.PrognosticModel(max_features=2, ridges=(1.0, 0.1), cv=3)
     by_persons = clone(model).fit(table, y, persons=persons).cv_results_["mean_test_score"]
     by_groups = clone(model).fit(table, y, groups=persons).cv_results_["mean_test_score"]
     assert np.array_equal(by_persons, by_groups)
