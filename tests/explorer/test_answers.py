@@ -93,6 +93,10 @@ def test_alternatives_are_those_of_near_optimal(cohort, page):
     assert found["complete"] == expected.is_complete
 
 
+def test_a_list_that_is_complete_says_so(page):
+    assert page.ask("alternatives", tolerance=0.0)["complete"] is True
+
+
 def test_an_adopted_alternative_is_shown_and_never_called_best(page):
     other = page.ask("alternatives")["models"][1]
     found = page.ask("solve", adopted=other["predictors"])

@@ -72,7 +72,7 @@ def list_models(
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     models = [_model(problem, prepared, i) for i in range(int(listing.now.n_listed))]
-    return models, status is Status.OPTIMAL and listing.now.n_left_out == 0
+    return models, status is Status.OPTIMAL and int(listing.now.n_left_out) == 0
 
 
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:
