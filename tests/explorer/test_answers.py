@@ -93,8 +93,9 @@ def test_alternatives_are_those_of_near_optimal(cohort, page):
     assert found["complete"] == expected.is_complete
 
 
-def test_a_list_that_is_complete_says_so(page):
+def test_a_list_says_whether_it_is_complete(page):
     assert page.ask("alternatives", tolerance=0.0)["complete"] is True
+    assert page.ask("alternatives", tolerance=0.5)["complete"] is False
 
 
 def test_an_adopted_alternative_is_shown_and_never_called_best(page):
