@@ -9,8 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import shortlist as sl
 from shortlist.constraints import Constraints, Fee
 from shortlist.errors import InfeasibleError
+from shortlist.verification.limits import Limits
 
 
 def build(costs, budget=inf, max_features=None, **rest):
@@ -123,3 +125,73 @@ def test_a_budget_of_many_units_is_not_generous_by_one():
     assert constraints.unit_budget > 1e9
     assert not constraints.is_affordable((0, 1))
     assert constraints.is_affordable((1,))
+
+
+@pytest.mark.parametrize(
+    ("costs", "budget"),
+    [
+        ([5, 1e12, np.pi, 2, 3], 1e12),
+        ([5.00001, 1e12, 1, 2, 3], 1e12),
+        ([5.00001, 1e12, 1, 2, 3], 1e12 + 1.5),
+        ([5, 1e12, 1e16, 2, 3], 1e12 + 4),
+        ([1e12 + 0.3, 0.4, 0.2, 1, 2], 1e12 + 0.5),
+    ],
+)
+def test_a_small_price_beside_a_large_one_is_still_paid(costs, budget):
+    constraints = build(costs, budget=budget)
+    for support in supports(len(costs)):
+        total = sum(Fraction(repr(float(costs[g]))) for g in support)
+        assert constraints.is_affordable(support) == (total <= Fraction(repr(budget))), support
+
+
+any_price = st.one_of(
+    st.just(0.0),
+    st.integers(1, 10).map(float),
+    st.floats(1e-9, 1e-3),
+    st.floats(1.0, 9.0).map(lambda price: round(price, 2)),
+    st.floats(1e9, 1e13),
+)
+
+
+@given(st.lists(any_price, min_size=1, max_size=6), st.data())
+def test_all_agree_on_what_is_affordable(costs, data):
+    """Budgets at, just above and just below a total, over many orders of prices."""
+    chosen = data.draw(st.sets(st.integers(0, len(costs) - 1)))
+    total = sum(Fraction(costs[g]) for g in chosen)
+    budget = float(total) * data.draw(st.sampled_from([1, 1 - 1e-15, 1 + 1e-15, 1 - 1e-11, 0.5]))
+    X = np.eye(8)[:, : len(costs)]
+    problem = sl.SubsetProblem(X, [0, 1] * 4, ridge=1, costs=costs).with_limits(budget=budget)
+    constraints, checker = problem.constraints, Limits(problem)
+    affordable = {s for s in supports(len(costs)) if constraints.is_affordable(s)}
+    assert affordable == {s for s in supports(len(costs)) if not checker.exceeded(frozenset(s))}
+    assert () in affordable
+    for support in affordable:
+        exact = sum(Fraction(costs[g]) for g in support)
+        assert exact <= Fraction(budget) * (1 + Fraction(2, 10**14))
+        assert constraints.cost_of(support) == pytest.approx(float(exact), rel=1e-9)
+        # No price is so small that it comes as a gift.
+        dearest = max((costs[g] for g in support), default=0.0)
+        if dearest == budget > 1:
+            assert not any(costs[g] > 1e-14 * budget for g in support if costs[g] < dearest)
+    for support in set(supports(len(costs))) - affordable:
+        assert sum(Fraction(costs[g]) for g in support) > Fraction(budget) * (
+            1 - Fraction(1, 10**9)
+        )
+
+
+@pytest.mark.parametrize("backend", ["native", "enumeration"])
+def test_solvers_and_the_staircase_agree_over_many_orders(backend):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X @ [1.0, 2.0, 1.0, 0.5] + rng.logistic(size=60) > 0
+    costs = [5.00001, 1e12, np.pi, 2]
+    problem = sl.SubsetProblem(X, y, ridge=0.1, costs=costs, budget=1e12)
+    assert sl.solve(problem, backend).support == (1,)
+    more = problem.with_limits(budget=1e12 + 2)
+    assert sl.solve(more, backend).support == (1, 3)
+    path = sl.solve_path(problem.with_limits(budget=1e12 + 20))
+    assert path.at(1e12).solution.support == (1,)
+    assert path.at(1e12 + 2).solution.support == (1, 3)
+    for step in path:
+        direct = sl.solve(problem.with_limits(budget=step.limit), backend)
+        assert step.solution.support == direct.support

@@ -1,8 +1,9 @@
-"""Links between the documents lead somewhere."""
+"""Links between the documents lead somewhere, and what they tell to install exists."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,13 @@ def test_relative_links_exist(document: Path) -> None:
         link for link in links if "://" not in link and not (document.parent / link).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_nothing_is_installed_from_a_registry_that_does_not_have_it(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    extras = re.findall(r"'\.\[(\w+)\]'", text)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(extras) <= set(declared["optional-dependencies"])
+    assert not re.search(r"pip install\s+(-U\s+)?'?shortlist\b", text)
+    assert "'shortlist[" not in text

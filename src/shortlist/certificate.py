@@ -173,8 +173,8 @@ class Certificate:
 def _parse(content: Any) -> Certificate:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidCertificateError(
-            f"path: the file does not say that it is a {FORMAT!r}; pass one that "
-            "Certificate.save wrote."
+            f"path: does not say that it is a {FORMAT!r}; pass a proof, as Certificate.save or "
+            "`shortlist fit --certificate` wrote it."
         )
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise InvalidCertificateError(

@@ -1,14 +1,16 @@
 """The affordable selections Z: prices, shared fees, limits, and what must or must not be bought.
 
-Prices are brought to a common denominator once, so that a total of 0.1 + 0.2 is within a budget
-of 0.3 and every later comparison is exact. Prices without a short decimal form stay real numbers,
-compared with a relative tolerance of 1e-9.
+This is the one place that says what is affordable within rounding. Prices are brought to a common
+denominator, so that a total of 0.1 + 0.2 is within a budget of 0.3. Prices without a short one
+are rounded to a grid of 2^-52 of the budget, on which every sum is exact too. So whoever adds
+them up, in whatever order, comes to the same result. The budget is generous by 1e-14 of itself,
+but never by a whole unit nor by the smallest price.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd, inf
+from math import floor, frexp, fsum, gcd, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,12 @@ from numpy.typing import NDArray
 from .errors import InfeasibleError
 
 _DENOMINATORS = (1, 10, 100, 1000, 2, 3, 4, 6, 8, 12, 10_000, 100_000, 1_000_000)
-_RELATIVE_TOLERANCE = 1e-9
+_ROUNDING = 1e-14  # of the budget
+# A price is a multiple of a unit if it misses it by no more than this, relatively and in units.
+_NEAR, _NEAR_UNITS = 1e-9, 1e-3
+_GRID_BITS = 52
+_SMALLEST_EXPONENT = -1000
+_LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,8 @@ class Constraints:
 
     `unit_costs`, `unit_fees` and `unit_budget` are the prices in units of
     `unit` (numerator, denominator); when `integral`
-    is true they are whole numbers. A limit that does not exist is `inf` (budget) or
-    `n_predictors` (max_features).
+    is true they are whole numbers. `unit_step` is the difference at which two totals are told
+    apart. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
     """
 
     costs: NDArray[np.float64]
@@ -48,6 +55,7 @@ class Constraints:
     unit_costs: NDArray[np.float64]
     unit_fees: NDArray[np.float64]
     unit_budget: float
+    unit_step: float
 
     @classmethod
     def build(
@@ -63,13 +71,14 @@ class Constraints:
         amounts = np.array([fee.amount for fee in fees], dtype=np.float64)
         if budget == inf:
             unit, integral, unit_costs, unit_fees, unit_budget = (1, 1), False, costs, amounts, inf
+            unit_step = 0.0
         else:
             prices = np.concatenate([costs, amounts]) if len(fees) else costs
-            unit, integral, units, unit_budget = _common_unit(prices, budget)
+            unit, integral, units, unit_budget, unit_step = _in_units(prices, budget)
             unit_costs, unit_fees = units[: len(costs)], units[len(costs) :]
         constraints = cls(
             costs, budget, max_features, fees, include, exclude,
-            unit, integral, unit_costs, unit_fees, unit_budget,
+            unit, integral, unit_costs, unit_fees, unit_budget, unit_step,
         )  # fmt: skip
         if len(include) > max_features:
             raise InfeasibleError(
@@ -99,8 +108,12 @@ class Constraints:
 
     def cost_of(self, support: tuple[int, ...]) -> float:
         """Price of a selection, each fee paid once."""
-        numerator, denominator = self.unit
-        return self.unit_cost_of(support) * numerator / denominator
+        if self.integral:
+            numerator, denominator = self.unit
+            return self.unit_cost_of(support) * numerator / denominator
+        chosen = set(support)
+        fees = (fee.amount for fee in self.fees if not chosen.isdisjoint(fee.members))
+        return fsum([*self.costs[list(support)].tolist(), *fees])
 
     def is_affordable(self, support: tuple[int, ...]) -> bool:
         """Whether a selection is in Z."""
@@ -112,19 +125,29 @@ class Constraints:
         )
 
 
-def _common_unit(
+def _in_units(
     prices: NDArray[np.float64], budget: float
-) -> tuple[tuple[int, int], bool, NDArray[np.float64], float]:
-    """Return (unit, integral, prices in units, budget in units, rounded down if integral)."""
+) -> tuple[tuple[int, int], bool, NDArray[np.float64], float, float]:
+    """Return (unit, whether prices are whole) and, in units, (prices, generous budget, step)."""
     for denominator in _DENOMINATORS:
-        scaled = prices * denominator
-        units = np.rint(scaled)
-        # Relative to the price itself, so that a tiny price is never taken for no price at all.
-        if np.all(np.abs(scaled - units) <= _RELATIVE_TOLERANCE * scaled):
-            if units.max(initial=0.0) > 2.0**52:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = prices * denominator
+            units = np.rint(scaled)
+            # Relative to the price itself, so that a tiny one is never taken for none at all.
+            near = np.abs(scaled - units) <= np.minimum(_NEAR * scaled, _NEAR_UNITS)
+        if near.all():
+            if np.minimum(units, budget * denominator + 1).sum() > _LARGEST_WHOLE:
                 break
-            divisor = gcd(*units.astype(np.int64).tolist()) or 1
+            divisor = gcd(*map(int, units.tolist())) or 1
             in_units = budget * denominator / divisor
-            unit_budget = np.floor(in_units + min(_RELATIVE_TOLERANCE * in_units, 0.5))
-            return (divisor, denominator), True, units / divisor, float(unit_budget)
-    return (1, 1), False, prices, budget * (1 + _RELATIVE_TOLERANCE)
+            unit_budget = np.floor(in_units + min(_ROUNDING * in_units, 0.5))
+            return (divisor, denominator), True, units / divisor, float(unit_budget), 1.0
+    grid = 2.0 ** max(frexp(budget)[1] - _GRID_BITS, _SMALLEST_EXPONENT)
+    with np.errstate(over="ignore"):
+        # What is far beyond the budget needs no more digits, and no price is below two steps.
+        steps = np.minimum(np.rint(prices / grid), _LARGEST_WHOLE)
+    steps = np.where(prices > 0, np.maximum(steps, 2.0), 0.0)
+    smallest = steps.min(where=steps > 0, initial=inf)
+    generosity = max(1, floor(min(_ROUNDING * budget / grid, smallest / 2)))
+    unit_budget = (floor(budget / grid) + generosity) * grid
+    return (1, 1), False, steps * grid, unit_budget, 2 * generosity * grid

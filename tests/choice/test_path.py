@@ -85,7 +85,7 @@ def test_costs_without_a_budget(problem):
 def test_at(path):
     second = path[1]
     assert path.at(second.limit) == second
-    assert path.at(second.limit * (1 - 1e-12)) == second
+    assert path.at(second.limit * (1 - 1e-15)) == second
     assert path.at(second.limit - 0.01) == path[0]
     assert path.at(9) == path[-1]
 

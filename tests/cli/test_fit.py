@@ -232,7 +232,7 @@ def test_names_are_neither_markup_nor_emoji_codes(run, tmp_path):
         (("--outcome", "fat", "--max-features", "1"), "'fat' for --outcome; is it 'fate'?"),
         (("--outcome", "qqq", "--max-features", "1"), "there are 'age', 'sex', 'stage', 'lab'"),
         (("--outcome", "stage", "--max-features", "1"), "must have 2 different values, not 3"),
-        (("--outcome", "fate", "--max-features", "1"), "say with --positive"),
+        (("--outcome", "sex", "--max-features", "1"), "say with --positive"),
         ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is no value of 'fate'"),
         (FIT, "say what is affordable"),
         ((*FIT, "--budget", "3"), "needs a price list"),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from explorer_page import table_of
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import shortlist as sl
@@ -92,6 +93,11 @@ def test_alternatives_are_those_of_near_optimal(cohort, page):
     assert found["complete"] == expected.is_complete
 
 
+def test_a_list_says_whether_it_is_complete(page):
+    assert page.ask("alternatives", tolerance=0.0)["complete"] is True
+    assert page.ask("alternatives", tolerance=0.5)["complete"] is False
+
+
 def test_an_adopted_alternative_is_shown_and_never_called_best(page):
     other = page.ask("alternatives")["models"][1]
     found = page.ask("solve", adopted=other["predictors"])
@@ -142,8 +148,16 @@ def test_a_patient_s_risk_is_the_model_s_and_the_parts_add_up(cohort, page):
     total = base + sum(part["contribution"] for part in risk["parts"])
     assert 1 / (1 + np.exp(-total)) == pytest.approx(risk["risk"])
     assert not any(part["missing"] or part["outside"] for part in risk["parts"])
-    page.ask("patient", values={})
     assert all(part["missing"] for part in page.ask("patient")["parts"])
+
+
+def test_a_patient_of_whom_nothing_is_known_has_no_risk(page):
+    bought = page.ask("solve")["predictors"]
+    assert page.ask("patient", values={})["risk"] is None
+    assert page.ask("patient", values={"uninformative_8": 0.5})["risk"] is None
+    assert page.ask("patient", values={bought[0]: 0.5})["risk"] is not None
+    nothing = page.ask("patient", budget=0)  # of a model that asks for nothing
+    assert nothing["risk"] == pytest.approx(nothing["average"])
 
 
 def test_a_patient_with_words_for_numbers_gets_a_sentence(page):
@@ -159,6 +173,51 @@ def test_stability_comes_resample_by_resample(page, monkeypatch):
     again = page.post("stability", {"number": 2, "state": page.state})
     assert again.text == response.text
     assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["predictors"])
+
+
+def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page, monkeypatch):
+    monkeypatch.setattr(bootstrap, "N_RESAMPLES", 4)
+    response = page.post("stability", {"number": 1, "state": page.state})
+    found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["performance"]}
+    rng = np.random.default_rng(0)
+    state = cohort.first_state()
+    y, X = cohort.events, cohort.design.matrix
+
+    def scores(model, rows):
+        log_odds = model.decision_function(X[rows])
+        line = LogisticRegression(C=np.inf, tol=1e-10).fit(log_odds[:, None], y[rows])
+        return np.array([roc_auc_score(y[rows], log_odds), line.coef_[0, 0]])
+
+    def fit(rows):
+        limits = {"budget": state.budget, "costs": list(state.costs.values())}
+        names = list(cohort.design.names)
+        fees = [(f.amount, [names.index(m) for m in f.members]) for f in state.fees]
+        return sl.BestSubsetClassifier(**limits, fees=fees, ridge=1.0).fit(X[rows], y[rows])
+
+    everyone = np.arange(len(y))
+    optimism = []
+    for _ in range(4):
+        rows = rng.integers(len(y), size=len(y))
+        model = fit(np.sort(rows))
+        optimism.append(scores(model, rows) - scores(model, everyone))
+    apparent = scores(fit(everyone), everyone)
+    corrected = apparent - np.mean(optimism, axis=0)
+    assert found["AUC"]["apparent"] == pytest.approx(apparent[0])
+    assert found["AUC"]["corrected"] == pytest.approx(corrected[0], abs=1e-6)
+    assert found["Calibration slope"]["apparent"] == pytest.approx(apparent[1], rel=1e-4)
+    assert found["Calibration slope"]["corrected"] == pytest.approx(corrected[1], rel=1e-4)
+    assert found["AUC"]["resamples"] == 4
+    assert found["AUC"]["corrected"] < found["AUC"]["apparent"]
+
+
+def test_the_ridge_is_tuned_as_fit_does(page):
+    table = table_of(120)
+    page.load(table.to_csv(index=False), "fate", "dead")
+    found = page.ask("tune", count=2, limit="count")
+    model = sl.PrognosticModel(max_features=2).fit(table.drop(columns="fate"), table["fate"])
+    assert found["ridge"] == model.ridge_
+    assert found["tried"] == [10.0, 1.0, 0.1, 0.01]
+    assert found["folds"] == 5
 
 
 def test_saved_model_and_certificate_can_be_used(cohort, page, tmp_path):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
 from explorer_page import table_of
 
+from shortlist.explorer import answer
 from shortlist.explorer.serve import serve_in_background
 
 pytestmark = pytest.mark.slow
@@ -304,11 +306,119 @@ def test_a_broken_file_is_explained_and_a_good_one_taken(page, tmp_path):
 
 def test_one_patient(page):
     wait_for(page, "patient")
-    average = text_of(page, "#patient .risk").split(" %")[0]
-    page.get_by_label("informative_5", exact=True).last.fill("0.9")
-    page.wait_for_selector("#patient[aria-busy=true]", state="attached")
-    page.wait_for_selector("#patient[aria-busy=false]")
-    assert float(text_of(page, "#patient .risk").split(" %")[0]) > float(average)
+    assert "Enter what is known" in text_of(page, "#patient .content")
+    assert page.locator("#patient .risk").count() == 0
+    risks = []
+    for value in ("0.1", "0.9"):
+        page.get_by_label("informative_5", exact=True).last.fill(value)
+        page.wait_for_selector("#patient[aria-busy=true]", state="attached")
+        page.wait_for_selector("#patient[aria-busy=false]")
+        risks.append(float(text_of(page, "#patient .risk").split(" %")[0]))
+    assert risks[0] < risks[1]
+    page.get_by_label("informative_5", exact=True).last.fill("")
+    page.wait_for_selector("#patient .risk", state="detached")
+
+
+def test_a_price_that_is_none_stays_and_is_said(page):
+    price = page.get_by_label("Price of informative_1")
+    price.fill("-3")
+    page.get_by_label("Price of informative_2").focus()
+    assert price.input_value() == "-3"
+    complaint = (
+        "The price of informative_1 must be a number from 0 to 1,000,000,000; 2 still counts."
+    )
+    assert complaint in text_of(page, "#predictors")
+    price.fill("3")
+    assert page.locator("#predictors .wrong").count() == 0
+    page.locator("#ridge").fill("0")
+    page.locator("#limit-number").fill("-1")
+    price.focus()
+    assert "The ridge must be a number from 0.0001" in text_of(page, "#predictors")
+    assert "The limit must be a number from 0" in text_of(page, ".limit")
+
+
+def test_the_slider_reaches_from_button_to_button_on_a_phone(browser, address):
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector(SOLVED)
+    down, slider, up = (
+        page.locator(selector).bounding_box()
+        for selector in ("#step-down", "#limit-slider", "#step-up")
+    )
+    assert 0 <= slider["x"] - (down["x"] + down["width"]) < 16
+    assert 0 <= up["x"] - (slider["x"] + slider["width"]) < 16
+    page.touchscreen.tap(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
+    page.wait_for_selector(SOLVED)
+    highest = page.locator("#limit-slider").get_attribute("max")
+    assert page.locator("#limit-number").input_value() == highest
+    context.close()
+
+
+def test_scores_are_corrected_and_marked_when_out_of_date(page):
+    page.wait_for_selector("#optimism[aria-busy=false]", timeout=30_000)
+    cells = page.locator("#optimism tbody td").all_inner_texts()
+    assert cells[0] == "AUC" and cells[3] == "100"
+    assert 0.5 < float(cells[2]) < float(cells[1]) < 1
+    assert page.locator("#optimism .updating").is_hidden()
+    set_slider(page, 10)
+    page.wait_for_selector("#optimism[aria-busy=true]")
+    assert page.locator("#optimism .updating").is_visible()
+    page.wait_for_selector("#optimism[aria-busy=false]", timeout=30_000)
+
+
+def test_the_ridge_is_tuned_at_the_press_of_a_button(page):
+    page.locator("#tune").click()
+    page.wait_for_selector("#tuning:has-text('by 5-fold cross-validation')", timeout=30_000)
+    ridge = page.locator("#ridge").input_value()
+    assert text_of(page, "#tuning").startswith(f"Ridge {ridge}: the best of 10, 1, 0.1, 0.01")
+    assert figures(page)
+    set_slider(page, 12)
+    assert page.locator("#tuning").inner_text() == ""  # it was for other settings
+
+
+def test_a_list_of_alternatives_is_cancelled_and_asked_for_again(page, monkeypatch):
+    running, end = Event(), Event()
+    listed = answer.near_optimal
+
+    def wait(problem, *arguments, callback, **options):
+        running.set()
+        while not end.is_set():
+            callback(None)
+        return listed(problem, *arguments, **options)
+
+    page.wait_for_selector(SETTLED, timeout=30_000)
+    page.expected.append("409")
+    monkeypatch.setattr(answer, "near_optimal", wait)
+    page.locator("#tolerance").select_option("0.05")
+    assert running.wait(20)
+    page.locator("#cancel-alternatives").click()
+    assert text_of(page, "#alternatives .content").startswith("Cancelled.")
+    end.set()
+    page.locator("#alternatives .content button").click()
+    page.wait_for_selector("#alternatives table")
+
+
+def test_the_event_is_proposed_only_where_it_is_obvious(page, tmp_path):
+    table = table_of(60).assign(code="x", reply="nein")
+    table.loc[::2, "code"] = "y"
+    table.loc[::3, "reply"] = "ja"
+    table.to_excel(tmp_path / "t.xlsx", index=False)
+    page.locator("#open-load").click()
+    page.locator("#data-file").set_input_files(tmp_path / "t.xlsx")
+    page.locator("#outcome").select_option("reply")
+    assert page.locator("#event").input_value() == "ja"
+    page.locator("#outcome").select_option("code")
+    assert page.locator("#event").input_value() == ""
+    page.locator("#use-data").click()
+    assert "Choose which value of code is the event" in text_of(page, "#load-error")
+    page.locator("#outcome").select_option("fate")
+    assert page.locator("#event").input_value() == "dead"
+    page.locator("#use-data").click()
+    page.wait_for_selector("#load-dialog:not([open])", state="attached")
+    assert "with fate = dead" in text_of(page, "#data-line")
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])

@@ -5,7 +5,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from time import sleep
 
 import pandas as pd
@@ -14,9 +14,12 @@ from explorer_page import Page, table_of
 from starlette.testclient import TestClient
 
 import shortlist.explorer
+from shortlist.choice import near_optimal
 from shortlist.errors import InvalidProblemError, ShortlistWarning
 from shortlist.explorer import Cohort, bootstrap, session, upload
 from shortlist.explorer.app import make_app
+from shortlist.explorer.fitted import make_problem
+from shortlist.explorer.save import tune_ridge
 from shortlist.explorer.serve import _fragment
 from shortlist.explorer.session import Session, SessionEndedError, Sessions, SupersededError
 
@@ -113,7 +116,7 @@ def test_a_lower_number_is_superseded(page):
 
 
 def test_a_running_solve_ends_when_a_newer_one_comes(cohort, monkeypatch):
-    monkeypatch.setattr("shortlist.solver.branch_and_bound.first_slice", lambda n_entries: 1)
+    monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
     mine, state = Session(cohort), cohort.first_state()
     turn = mine.begin("solve", 1, state)
     mine.fit(cohort, state, turn)
@@ -402,3 +405,75 @@ def test_wrong_json_and_unknown_files(page):
     assert page.post("solve", b"{").status_code == 400
     assert page.post("solve", b'{"number": NaN}').status_code == 400
     assert page.ask("save/secret", status=404)
+
+
+def test_what_is_asked_can_be_cancelled(cohort, monkeypatch):
+    """A list of alternatives that never ends by itself ends when the page cancels it."""
+    running = Event()
+
+    def list_forever(problem, tolerance, limit, *, time_limit, callback):
+        running.set()
+        while True:
+            callback(None)
+
+    monkeypatch.setattr("shortlist.explorer.answer.near_optimal", list_forever)
+    with TestClient(make_app(cohort), base_url="http://127.0.0.1") as client:
+        page = Page(client)
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(page.ask, "alternatives", number=5, status=409)
+            assert running.wait(20)
+            page.ask("cancel/alternatives", number=6)
+            assert asked.result(20) == {"superseded": True}
+
+
+def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(cohort, monkeypatch):
+    problem = make_problem(cohort, cohort.first_state())
+    solve = near_optimal.__globals__["solve"]
+
+    def quietly(*arguments, callback, **options):
+        return solve(*arguments, **options)
+
+    def stop(progress):
+        raise SupersededError
+
+    monkeypatch.setitem(near_optimal.__globals__, "solve", quietly)
+    monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
+    with pytest.raises(SupersededError):
+        near_optimal(problem, 0.05, callback=stop)
+
+
+def test_a_tuning_ends_with_other_limits_but_not_with_another_ridge(cohort):
+    mine, state = Session(cohort), cohort.first_state()
+    turn = mine.begin("tune", 1, state)
+    mine.begin("solve", 2, state.model_copy(update={"ridge": 0.5}))
+    turn.check()
+    mine.begin("solve", 3, state.model_copy(update={"budget": 3.0}))
+    with pytest.raises(SupersededError):
+        tune_ridge(cohort, state, turn.check)
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.csv", "renamed"])
+def test_a_workbook_can_be_loaded(page, tmp_path, name):
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        table_of(60).to_excel(book, sheet_name="all", index=False)
+        pd.DataFrame({"x": [1]}).to_excel(book, sheet_name="other", index=False)
+    content = (tmp_path / "t.xlsx").read_bytes()
+    described = page.post("upload", content, **{"x-file-name": name}).json()
+    assert described["rows"] == 60
+    assert described["notes"] == [f"{name}: only the first of 2 sheets, 'all', is read."]
+    page.load(content, "fate", "dead")
+    assert page.cohort["rows"] == 60
+    prices = tmp_path / "p.xlsx"
+    pd.DataFrame({"predictor": ["age"], "cost": [2.5]}).to_excel(prices, index=False)
+    assert page.post("prices", prices.read_bytes()).json() == {"costs": {"age": 2.5}}
+
+
+@pytest.mark.parametrize(
+    ("values", "event"), [("ja nein", "ja"), ("die live", "die"), ("0 1", "1"), ("x y", None)]
+)
+def test_the_event_that_is_proposed_is_that_of_the_command_line(page, values, event):
+    first, second = values.split()
+    rows = [f"{i},{first if i % 3 else second}" for i in range(20)]
+    text = "\n".join(["age,fate", *rows])
+    columns = page.post("upload", text.encode()).json()["columns"]
+    assert {column["name"]: column["event"] for column in columns} == {"age": None, "fate": event}

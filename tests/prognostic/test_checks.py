@@ -5,9 +5,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import shortlist as sl
 
 
-# No check is expected to fail. The one of the array API skips itself where it is not enabled.
+def expected_failures(model):
+    if model.ridge is not None:
+        return {}
+    reason = "repeated rows fall into other folds than weighted ones, and have other quantiles"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+# No other check is expected to fail. That of the array API skips itself where it is not enabled.
 @parametrize_with_checks(
-    [sl.PrognosticModel(ridge=1.0), sl.PrognosticModel(max_features=1, spline_knots=3)]
+    [sl.PrognosticModel(ridge=1.0), sl.PrognosticModel(max_features=1, spline_knots=3)],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)

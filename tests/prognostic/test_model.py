@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 
 import shortlist as sl
 from shortlist.estimators.ridge_search import search_ridges
-from shortlist.prognostic.proof import problem_of
+from shortlist.prognostic import problem_of, verify_model
 
 COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}
 OPTIONS = [
@@ -309,7 +309,17 @@ def wrong_inputs(table, y):
     yield "infinite or too large", table.assign(marker=np.inf), y, {}
     yield "too large to compute", table.assign(marker=1e200), y, {}
     yield "too large to compute", table.assign(marker=[10**400, *range(149)]), y, {}
-    yield "neither numbers nor text", table.assign(noise=pd.Timestamp("2020-01-01")), y, {}
+    yield "neither numbers nor text", table.assign(noise=[{} for _ in y]), y, {}
+    yield (
+        "dates such as '2020-01-01'; make n",
+        table.assign(noise=pd.Timestamp("2020-01-01")),
+        y,
+        {},
+    )
+    yield "dates such as '1.2.2020'", table.assign(noise="1.2.2020"), y, {}
+    yield "dates such as '3/12/98'", table.assign(noise=["3/12/98", None] * 75), y, {}
+    yield "dates such as '12-Mar-2020 10:15'", table.assign(noise="12-Mar-2020 10:15"), y, {}
+    yield "positive: 'ill' is no value of y; use alive or dead", table, y, {"positive": "ill"}
     yield "different texts", table.assign(noise=[f"id{i}" for i in range(len(y))]), y, {}
     yield "two columns are named 'age'", pd.concat([table, table[["age"]]], axis=1), y, {}
     yield "must be text", table.rename(columns={"age": 3}), y, {}
@@ -398,3 +408,105 @@ def test_hash_knows_values_not_types(patients):
     ]
     assert hashes[0] == hashes[1]
     assert len(set(hashes)) == 3
+
+
+def test_all_columns_that_cannot_be_used_are_named_at_once(patients):
+    table, y = patients
+    table = table.assign(pid=[f"p{i}" for i in range(150)], visit="2020-01-02", birth="1.2.1950")
+    with pytest.raises(sl.InvalidProblemError) as caught:
+        sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+    message = str(caught.value)
+    assert message.startswith("3 columns cannot be used as they are; column 'pid': has 150 diff")
+    assert "'visit': holds dates" in message and "'birth': holds dates" in message
+    assert message.endswith("to leave all of them out, exclude pid,visit,birth.")
+    sl.PrognosticModel(max_features=2, ridge=1.0, exclude=["pid", "visit", "birth"]).fit(table, y)
+    kinds = {"visit": "categorical", "birth": "categorical"}
+    with pytest.warns(sl.ShortlistWarning, match="cannot be bought: the same value"):
+        sl.PrognosticModel(max_features=2, ridge=1.0, exclude=["pid"], kinds=kinds).fit(table, y)
+
+
+def test_the_event_is_the_obvious_value_or_the_one_that_is_named(patients):
+    table, fate = patients
+    for words in (["live", "die"], ["nein", "ja"], ["no", "yes"], [0, 1], [False, True], [-1, 1]):
+        y = pd.Series(np.where(fate == "dead", words[1], words[0]))
+        model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+        assert model.event_ == words[1]
+        assert model.card_.outcome.event == str(words[1])
+        assert model.classes_.tolist() == sorted(words)
+        risk = model.predict_proba(table)[:, sorted(words).index(words[1])]
+        assert np.allclose(risk, model.card_.probability(table), rtol=1e-12)
+        auc = roc_auc_score(y == words[1], model.card_.log_odds(table))
+        assert auc > 0.6
+    turned = sl.PrognosticModel(max_features=2, ridge=1.0, positive="alive").fit(table, fate)
+    model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, fate)
+    assert model.event_ == "dead" and turned.event_ == "alive"
+    assert np.allclose(turned.card_.log_odds(table), -model.card_.log_odds(table), atol=1e-9)
+    assert np.allclose(turned.predict_proba(table), model.predict_proba(table), atol=1e-9)
+    assert turned.predict(table).tolist() == model.predict(table).tolist()
+
+
+def test_an_event_that_is_not_obvious_is_told(patients):
+    table, fate = patients
+    y = np.where(fate == "dead", 1, 2)
+    with pytest.warns(sl.ShortlistWarning, match="'2' is taken for the event, as the last"):
+        model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+    assert model.card_.outcome.event == "2"
+    assert sl.PrognosticModel(max_features=2, ridge=1.0, positive=1).fit(table, y).event_ == 1
+
+
+def test_the_ridge_is_tuned_for_the_event(patients):
+    """A score that treats the classes differently has to know which is the event."""
+    table, fate = patients
+    model = sl.PrognosticModel(max_features=2, scoring="average_precision", cv=2).fit(table, fate)
+    turned = model.set_params(positive="alive")
+    scores = model.cv_results_["mean_test_score"].copy()
+    assert (turned.fit(table, fate).cv_results_["mean_test_score"] != scores).all()
+
+
+def test_polars_keeps_its_names(patients):
+    polars = pytest.importorskip("polars")
+    table, y = patients
+    frame = polars.DataFrame(
+        {name: [None if pd.isna(v) else v for v in column] for name, column in table.items()}
+    )
+    model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(table, y)
+    other = sl.PrognosticModel(max_features=3, ridge=1.0).fit(frame, polars.Series(y.tolist()))
+    assert other.feature_names_in_.tolist() == list(table.columns)
+    assert other.selected_features_ == model.selected_features_
+    assert np.array_equal(other.predict_proba(frame), model.predict_proba(table))
+    bought = frame.select(reversed(model.selected_features_))
+    assert np.array_equal(other.predict_proba(bought), model.predict_proba(table))
+
+
+def test_a_weight_counts_as_copies_of_a_row(patients):
+    table, y = patients
+    table = table.dropna().reset_index(drop=True)  # medians and levels do not know weights
+    y = y.iloc[: len(table)].reset_index(drop=True)
+    weights = np.random.default_rng(0).integers(0, 4, len(table))
+    rows = np.repeat(np.arange(len(table)), weights)
+    model = sl.PrognosticModel(max_features=3, ridge=1.0)
+    weighted = model.fit(table, y, sample_weight=weights).card_
+    certificate = model.certificate_
+    copied = clone(model).fit(table.iloc[rows], y.iloc[rows]).card_
+    assert [term.name for term in weighted.terms] == [term.name for term in copied.terms]
+    assert np.allclose(weighted.log_odds(table), copied.log_odds(table), atol=1e-7)
+    events = (y == "dead").astype(int)
+    assert verify_model(weighted, certificate, table, events, weights).valid
+    assert not verify_model(weighted, certificate, table, events).valid
+    with pytest.raises(sl.InvalidProblemError, match="sample_weight: expected"):
+        clone(model).fit(table, y, sample_weight=[1.0])
+
+
+def test_weights_and_groups_reach_the_folds(patients):
+    table, y = patients
+    persons = np.arange(150) // 3
+    model = sl.PrognosticModel(max_features=2, ridges=(1.0, 0.1), cv=3)
+    by_persons = clone(model).fit(table, y, persons=persons).cv_results_["mean_test_score"]
+    by_groups = clone(model).fit(table, y, groups=persons).cv_results_["mean_test_score"]
+    assert np.array_equal(by_persons, by_groups)
+    with pytest.raises(sl.InvalidProblemError, match="groups: means the same as persons"):
+        clone(model).fit(table, y, persons, groups=persons)
+    weights = np.where(np.arange(150) < 100, 1.0, 0.0)
+    scores = clone(model).fit(table, y, groups=persons, sample_weight=weights).cv_results_
+    alone = clone(model).fit(table[:100], y[:100], groups=persons[:100]).cv_results_
+    assert np.allclose(scores["mean_test_score"], alone["mean_test_score"], rtol=1e-9)

@@ -1,5 +1,6 @@
 """Prices and fees from files."""
 
+import pandas as pd
 import pytest
 
 import shortlist as sl
@@ -22,6 +23,10 @@ def write(folder, content):
         "age;1\nchol;5.17\n",
         "age\t1\nchol\t5.17\n",
         "\ufeffage, 1\r\n\r\nchol, 5.17\r\n",
+        "predictor;cost\nage;1,0\nchol;5,17\n",
+        "age;1\nchol;5,17\n",
+        "chol;5,17\nage;1\n",
+        "chol\t5,17\nage\t1\n",
     ],
 )
 def test_costs(tmp_path, content):
@@ -40,8 +45,23 @@ def test_names_survive_being_made_harmless(tmp_path):
     assert read_costs(write(tmp_path, "=x,1\nage,2\n"), COLUMNS) == {"=x": 1, "age": 2}
 
 
-def test_fees(tmp_path):
-    path = write(tmp_path, "amount,members\n2.10,chol,age\n0,age,,\n")
+@pytest.mark.parametrize("header", [True, False])
+def test_costs_and_fees_from_a_workbook(tmp_path, header):
+    costs, fees = tmp_path / "costs.xlsx", tmp_path / "fees.xlsx"
+    rows = [("age", 1, None), ("chol", 5.17, None), (None, None, None), ("a,b", "2,5", None)]
+    pd.DataFrame(rows, columns=["predictor", "cost", ""]).to_excel(
+        costs, index=False, header=header
+    )
+    assert read_costs(costs, COLUMNS) == {"age": 1, "chol": 5.17, "a,b": 2.5}
+    pd.DataFrame([(2.1, "chol", "age"), (3, "age", None)]).to_excel(fees, index=False, header=False)
+    assert read_fees(fees, COLUMNS) == [(2.1, ["chol", "age"]), (3, ["age"])]
+
+
+@pytest.mark.parametrize(
+    "content", ["amount,members\n2.10,chol,age\n0,age,,\n", "2,10;chol;age\n0;age\n"]
+)
+def test_fees(tmp_path, content):
+    path = write(tmp_path, content)
     assert read_fees(path, COLUMNS) == [(2.1, ["chol", "age"]), (0, ["age"])]
 
 
@@ -73,7 +93,7 @@ def test_wrong_costs(tmp_path, content, message):
         ("2.10,height\n", "there is no predictor 'height'"),
         ("amount,members\nfree,age\n", "not 'free'"),
         ("-2,age\n", "at least 0"),
-        ("$2.10,chol,age\n3,age\n", "row 1"),
+        ("$2.10,chol,age\n3,age\n", r"the fee in row 1 for 'chol', 'age' must be .* not '\$2.10'"),
     ],
 )
 def test_wrong_fees(tmp_path, content, message):

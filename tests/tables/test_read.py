@@ -79,7 +79,7 @@ def test_columns_without_a_name_are_left_out_and_told(tmp_path):
         ("größe,b\n1,2\n".encode("latin-1"), r"not UTF-8 text \(byte 0xf6\)"),
         ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
         (b"a,b\n1,\x002\n", "binary data"),
-        (b"PK\x03\x04\x00\x00", "binary data|UTF-8"),
+        (b"PK\x03\x04\x00\x00", "is no Excel workbook"),
         ("a,b\n" + "x" * 200_000 + ",1\n", "not a table of text"),
     ],
 )
@@ -145,3 +145,27 @@ def test_missing_extra(tmp_path, monkeypatch, package, ending):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=r"install shortlist\[\w+\]"):
         read_table(write(tmp_path, "a,b\n1,2\n", f"t.{ending}"))
+
+
+@pytest.mark.parametrize("between", [";", "\t", "|"])
+def test_a_bad_cell_does_not_spoil_the_decimal_commas_of_its_column(tmp_path, between):
+    lines = ["age,lab,sex", "63,1_5,f", "abc,2_5,m", "70_5,3,f"]
+    text = "\n".join(line.replace(",", between).replace("_", ",") for line in lines)
+    table = read_table(write(tmp_path, text))
+    assert table["age"].tolist() == ["63", "abc", "70.5"]
+    assert table["lab"].tolist() == [1.5, 2.5, 3]
+
+
+def test_a_workbook_is_known_by_its_content(tmp_path):
+    path = tmp_path / "t.xlsx"
+    pd.DataFrame({"age": [1.5, 2], "sex": ["f", "m"]}).to_excel(path, index=False)
+    renamed = path.rename(tmp_path / "upload.csv")
+    assert read_table(renamed)["age"].tolist() == [1.5, 2]
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "t.xlsx"
+    pd.DataFrame({"age": [1.5, 2], "sex": ["f", "m"]}).to_excel(path, index=False)
+    monkeypatch.setattr("shortlist.tables.workbook._UNPACKED_LIMIT", 100)
+    with pytest.raises(sl.InvalidFileError, match="is too large"):
+        read_table(path)

@@ -28,7 +28,6 @@ _MAX_FITS = 200_000
 _MAX_SELECTIONS = 2**20  # affordable ones, which are listed before it is known what to fit
 # Selections that tie in exact arithmetic, as duplicated columns make them, differ by rounding.
 _TIE = 1e-12
-_ROUNDING = 1e-12  # bounds the error of summing at most some dozens of prices in another order
 
 
 class EnumerationBackend(Backend):
@@ -97,17 +96,11 @@ def _supports_to_fit(fits: SupportFits) -> list[tuple[int, ...]]:
         return [everything]
     chosen = _maximal_selections(constraints, choices)
     supports = [tuple(np.flatnonzero(row).tolist()) for row in chosen]
-    return sorted(support for support in supports if constraints.is_affordable(support))
+    return sorted(supports)
 
 
 def _maximal_selections(constraints: Constraints, choices: NDArray[np.int_]) -> NDArray[np.bool_]:
-    """List selections of `include` and `choices` to which no choice can be added, a row each.
-
-    Prices here are sums in another order than that of `Constraints`. So a selection is listed when
-    it is affordable but for rounding, and left out only when a larger one surely is affordable.
-    """
-    exact = constraints.integral or constraints.unit_budget == inf
-    slack = 0.0 if exact else _ROUNDING * constraints.unit_budget
+    """List selections of `include` and `choices` to which no choice can be added, a row each."""
     level = np.zeros((1, constraints.n_predictors), dtype=bool)
     level[0, list(constraints.include)] = True
     last = np.array([-1])  # of the choices in a row, which are bought in this order, the last
@@ -115,11 +108,11 @@ def _maximal_selections(constraints: Constraints, choices: NDArray[np.int_]) -> 
     while len(level):
         price = _price_after_adding(constraints, level, choices)
         addable = ~level[:, choices] & bool(level[0].sum() < constraints.max_features)
-        full = ~(addable & (price <= constraints.unit_budget - slack)).any(axis=1)
+        addable &= price <= constraints.unit_budget
+        full = ~addable.any(axis=1)
         maximal.append(level[full])
         n_listed += len(level)
         n_maximal += int(full.sum())
-        addable &= price <= constraints.unit_budget + slack
         rows, added = np.nonzero(addable & (np.arange(len(choices)) > last[:, np.newaxis]))
         if n_maximal > _MAX_FITS or n_listed + len(rows) > _MAX_SELECTIONS:
             raise InvalidProblemError(

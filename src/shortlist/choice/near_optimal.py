@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
+from ..options import Progress
 from ..problem import SubsetProblem
 from ..solver.listing import Model, list_models
 
@@ -79,6 +80,7 @@ def near_optimal(
     limit: int = 1000,
     *,
     time_limit: float | None = None,
+    callback: Callable[[Progress], None] | None = None,
 ) -> NearOptimal:
     """List every affordable selection whose objective is within a tolerance of the optimum.
 
@@ -97,6 +99,8 @@ def near_optimal(
         `is_complete` is False.
     time_limit : float, optional
         Seconds after which what was found is returned, with `is_complete` False.
+    callback : callable, optional
+        As in `solve`, now and then. What it raises ends the search.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def near_optimal(
     if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 1:
         raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
     started = perf_counter()
-    best = uninterrupted(solve(problem, gap=GAP, time_limit=time_limit))
+    best = uninterrupted(solve(problem, gap=GAP, time_limit=time_limit, callback=callback))
     deadline = inf if time_limit is None else started + time_limit
     factor = 1.0 + max(float(tolerance), TIE)
     # The search stops a little above the tolerance, so that rounding does not decide what is in.
@@ -129,7 +133,7 @@ def near_optimal(
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
         seconds_left = deadline - perf_counter()
-        listed, is_complete = list_models(problem, threshold, n_places, seconds_left)
+        listed, is_complete = list_models(problem, threshold, n_places, seconds_left, callback)
         models = _within_tolerance(problem, listed, factor)
         if is_complete or len(models) > limit or perf_counter() >= deadline:
             break

@@ -20,7 +20,6 @@ from .near_optimal import GAP, TIE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ROUNDING = 1e-9  # what a budget may exceed itself by, relatively, as in `constraints`
 _LIMIT_LABELS = {"budget": "budget", "max_features": "number of predictors"}
 
 
@@ -84,13 +83,22 @@ class Path:
     def at(self, limit: float) -> PathStep:
         """Return the step that a budget (or a number of predictors) buys."""
         lowest, highest = self.steps[0].limit, self.highest_limit
-        within = limit * (1.0 + _ROUNDING)
-        if not (lowest <= within and limit <= highest * (1.0 + _ROUNDING)):
+        generosity = self._generosity_at(limit)
+        within = limit + generosity
+        if not (lowest <= within and limit <= highest + generosity):
             raise InvalidProblemError(
                 f"limit: the path is known from {lowest:g} to {highest:g}, so it does not say "
                 f"what {limit!r} buys; solve it with other limits."
             )
         return [step for step in self.steps if step.limit <= within][-1]
+
+    def _generosity_at(self, limit: float) -> float:
+        """Return by how much a total may exceed a budget, as `constraints` has it."""
+        if self.limit_name != "budget" or not 0 <= limit < inf:
+            return 0.0
+        free = self.steps[-1].problem.with_limits(budget=inf, include=())
+        limits = free.with_limits(budget=limit).constraints
+        return max(0.0, limits.unit_budget * limits.unit[0] / limits.unit[1] - limit)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: limit, cost, objective, bound, and what is bought."""
@@ -217,8 +225,7 @@ def _next_limits(
     cost = limits.unit_cost_of(solution.support)
     if cost <= limits.unit_cost_of(limits.include):
         return None
-    # Whole units, or else just beyond the tolerance of real prices.
-    lower = cost - 1.0 if limits.integral else cost * (1.0 - 4e-9)
+    lower = cost - limits.unit_step
     if lower < limits.unit_cost_of(limits.include):
         lower = limits.unit_cost_of(limits.include)
     return problem.with_limits(budget=lower * limits.unit[0] / limits.unit[1])

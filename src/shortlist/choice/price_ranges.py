@@ -145,7 +145,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
     limits = problem.constraints
     with_g = tuple(sorted({*limits.include, g}))
     # The next higher price at which another rival may be the last affordable one.
-    step = limits.unit[0] / limits.unit[1] if limits.integral else 4 * TIE * limits.budget
+    step = limits.unit_step * limits.unit[0] / limits.unit[1]
     low = price = 0.0
     rival: tuple[int, ...] = ()
     while price < limits.costs[g]:

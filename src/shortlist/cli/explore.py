@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InvalidProblemError
-from .parameter import PersonColumn, split_names
+from .columns import Columns
+from .parameter import PersonColumn
 from .progress import noting, working
-from .question import name_kinds
 
 if TYPE_CHECKING:
     from ..explorer import Cohort
@@ -107,10 +107,11 @@ def explore(
     from ..explorer.serve import check_installed, serve
     from ..prognostic.patients import read_patients
     from ..solver.compilation import ready_kernels
-    from ..tables import read_costs, read_fees
+    from ..tables import read_fees
 
     check_installed()
-    if data is None and any((outcome, positive, person, costs, fees)):
+    about_data = (outcome, positive, person, costs, fees, exclude, categorical, numeric)
+    if data is None and any((*about_data, spline_knots, missing_indicator)):
         raise InvalidProblemError("DATA: give the table that the options are about.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
@@ -120,14 +121,16 @@ def explore(
             cohort = embedded_cohort()
         else:
             patients = read_patients(data, outcome, positive, person)
-            names = list(patients.predictors.columns)
+            columns = Columns(patients, outcome, person)
+            excluded = columns.excluded(exclude)
+            columns.note_codes(excluded, categorical, numeric)
             cohort = Cohort.prepare(
                 data.name,
                 patients,
-                costs=None if costs is None else read_costs(costs, names),
-                fees=() if fees is None else read_fees(fees, names),
-                exclude=split_names(exclude, names),
-                kinds=name_kinds(split_names(categorical, names), split_names(numeric, names)),
+                costs=None if costs is None else columns.costs(costs),
+                fees=() if fees is None else read_fees(fees, columns.names),
+                exclude=excluded,
+                kinds=columns.kinds(categorical, numeric),
                 spline_knots=spline_knots,
                 missing_indicator=missing_indicator,
             )

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ..errors import ShortlistWarning, shown
-from .parameter import AsJson, split_names
+from ..errors import InvalidProblemError, ShortlistWarning
+from .parameter import AsJson
 from .place import check_places
 from .progress import noting, working
 from .question import Question, asking
 from .report import check_report, make_report, report_files
 
-if TYPE_CHECKING:
-    import pandas as pd
+_RESAMPLES = 39
 
 
 @asking
@@ -44,13 +41,13 @@ def fit(
         ),
     ] = None,
     resamples: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=0,
-            help="How often the report repeats the selection to measure optimism and stability; "
-            "399 for a paper.",
+            help="How often the report repeats the selection to measure optimism and stability: "
+            f"{_RESAMPLES}, if not said otherwise; 399 for a paper.",
         ),
-    ] = 39,
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a model on the best predictors that are affordable, and prove that none are better.
@@ -62,6 +59,8 @@ def fit(
     from ..result import Status
     from .fit_view import Fitted, as_record, render
 
+    if resamples is not None and report is None:
+        raise InvalidProblemError("--resamples: matter only with a --report; give one.")
     check_places(question.inputs, [model, certificate, *report_files(report)])
     question.check_limits()
     started = perf_counter()
@@ -73,8 +72,6 @@ def fit(
             estimator.fit(patients.predictors, patients.events, patients.persons, announce)
             card = estimator.card_.model_copy(update={"outcome": patients.outcome})
             estimator.card_ = card  # with the outcome's own values, not 0 and 1
-            amounts = split_names(question.numeric, list(patients.predictors.columns))
-            _note_codes(patients.predictors, estimator.kinds_, amounts)
             if model is not None:
                 card.save(model)
             if certificate is not None:
@@ -86,7 +83,7 @@ def fit(
                     warnings.warn(text, ShortlistWarning, stacklevel=2)
                     certificate = None
         if report is not None:
-            make_report(report, estimator, patients, resamples)
+            make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
     files = {"model": model, "certificate": certificate, "report": report}
     fitted = Fitted(card, estimator, patients, files, notes, perf_counter() - started)
     if as_json:
@@ -95,24 +92,3 @@ def fit(
         render(fitted)
     if estimator.status_ is not Status.OPTIMAL:
         raise typer.Exit(3)
-
-
-def _note_codes(predictors: pd.DataFrame, kinds: Mapping[str, str], numeric: list[str]) -> None:
-    """Point at numbers that may be codes: three to ten different ones, all of them whole."""
-    from ..prognostic.columns import as_numbers
-
-    suspects = []
-    for name, kind in kinds.items():
-        if kind == "numeric" and name not in numeric:
-            values = set(as_numbers(predictors[name]).tolist())
-            values = {value for value in values if value == value}  # NaN is not itself
-            if 3 <= len(values) <= 10 and all(value.is_integer() for value in values):
-                suspects.append(name)
-    if suspects:
-        warnings.warn(
-            f"{', '.join(map(shown, suspects))} hold few whole numbers and are taken for amounts; "
-            f"if they are codes, add --categorical {quote(','.join(suspects))}, "
-            "and --numeric for those that are not.",
-            ShortlistWarning,
-            stacklevel=2,
-        )

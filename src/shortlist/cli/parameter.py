@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 
 DataFile = Annotated[
     Path,
@@ -45,3 +48,21 @@ def split_names(values: Sequence[str] | None, columns: Sequence[str]) -> list[st
     for value in values or ():
         names += [value] if value in columns else [part.strip() for part in value.split(",")]
     return names
+
+
+def decimal(text: str) -> float:
+    """Return the number that an option was given, with a decimal point or a decimal comma."""
+    if _THOUSANDS.fullmatch(text):
+        raise typer.BadParameter(f"{text!r} has two meanings; write it without the comma.")
+    return float(text.replace(",", ".") if text.count(",") == 1 else text)
+
+
+def amount(text: str) -> float:
+    """Return a number of at least 0."""
+    try:
+        number = decimal(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise typer.BadParameter(f"{text!r} is not a number of at least 0.")
+    return number

@@ -56,7 +56,7 @@ class _Teller(logging.Handler):
 
 @contextmanager
 def noting() -> Iterator[list[str]]:
-    """Collect what the package warns about as notes, and print them at the end."""
+    """Collect what the package warns about as notes, and print them at the end, come what may."""
     from sklearn.exceptions import ConvergenceWarning
 
     from ..errors import ShortlistWarning
@@ -66,7 +66,9 @@ def noting() -> Iterator[list[str]]:
         warnings.simplefilter("ignore")
         for category in (ShortlistWarning, ConvergenceWarning):
             warnings.simplefilter("always", category)
-        yield notes
-    notes += dict.fromkeys(str(warning.message) for warning in caught)
-    for note in notes:
-        typer.echo(f"Note: {note}", err=True)
+        try:
+            yield notes
+        finally:
+            notes += dict.fromkeys(str(warning.message) for warning in caught)
+            for note in notes:
+                typer.echo(f"Note: {note}", err=True)

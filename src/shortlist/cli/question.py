@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..errors import InvalidProblemError
-from .parameter import DataFile, OutcomeColumn, PersonColumn, split_names
+from .columns import Columns
+from .parameter import DataFile, OutcomeColumn, PersonColumn, amount, decimal
 
 if TYPE_CHECKING:
     from ..problem import SubsetProblem
@@ -40,7 +41,10 @@ class Question:
     budget: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Upper limit on the total cost; needs --costs.", rich_help_panel=_LIMITS
+            parser=amount,
+            metavar="NUMBER",
+            help="Upper limit on the total cost; needs --costs.",
+            rich_help_panel=_LIMITS,
         ),
     ] = None
     costs: Annotated[
@@ -176,37 +180,35 @@ class Question:
                 "--costs: a budget needs a price list; make one with `shortlist costs-template`, "
                 "or use --max-features."
             )
-        if required and self.budget is None and self.fees is not None:
-            raise InvalidProblemError("--fees: matter only with a --budget; give one.")
+        for option, file in (("--costs", self.costs), ("--fees", self.fees)):
+            if required and self.budget is None and file is not None:
+                raise InvalidProblemError(f"{option}: matter only with a --budget; give one.")
 
     def pose(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""
         from ..prognostic import PrognosticModel
         from ..prognostic.patients import read_patients
-        from ..tables import read_costs, read_fees
+        from ..tables import read_fees
 
         ridge = _parse_ridge(self.ridge)
         patients = read_patients(self.data, self.outcome, self.positive, self.person)
-        names = list(patients.predictors.columns)
+        columns = Columns(patients, self.outcome, self.person)
         model = PrognosticModel(
             max_features=self.max_features,
             budget=self.budget,
-            costs=None if self.costs is None else read_costs(self.costs, names),
-            fees=None if self.fees is None else read_fees(self.fees, names),
-            include=split_names(self.include, names),
-            exclude=split_names(self.exclude, names),
-            kinds=name_kinds(
-                split_names(self.categorical, names), split_names(self.numeric, names)
-            ),
+            costs=None if self.costs is None else columns.costs(self.costs),
+            fees=None if self.fees is None else read_fees(self.fees, columns.names),
+            include=columns.named("--include", self.include),
+            exclude=columns.excluded(self.exclude),
+            kinds=columns.kinds(self.categorical, self.numeric),
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
-            signs=name_signs(
-                split_names(self.increasing, names), split_names(self.decreasing, names)
-            ),
+            signs=columns.signs(self.increasing, self.decreasing),
         )
+        columns.note_codes(model.exclude, self.categorical, self.numeric)
         return patients, model
 
     def problem(self, announce: Callable[[str], None]) -> SubsetProblem:
@@ -249,29 +251,8 @@ def _parse_ridge(ridge: str) -> float | None:
     if ridge == "tuned":
         return None
     try:
-        return float(ridge)
+        return decimal(ridge)
     except ValueError:
         raise InvalidProblemError(
             f"--ridge: must be a number greater than 0 or 'tuned', not {ridge!r}."
         ) from None
-
-
-def name_kinds(categorical: list[str], numeric: list[str]) -> dict[str, str]:
-    """Return the kinds of the columns that options name."""
-    both = set(categorical).intersection(numeric)
-    if both:
-        raise InvalidProblemError(
-            f"--categorical and --numeric: {min(both)!r} is in both; remove it from one."
-        )
-    return dict.fromkeys(categorical, "categorical") | dict.fromkeys(numeric, "numeric")
-
-
-def name_signs(increasing: list[str], decreasing: list[str]) -> dict[str, str] | None:
-    """Return the signs of the columns that options name."""
-    both = set(increasing).intersection(decreasing)
-    if both:
-        raise InvalidProblemError(
-            f"--increasing and --decreasing: {min(both)!r} is in both; remove it from one."
-        )
-    signs = dict.fromkeys(increasing, "positive") | dict.fromkeys(decreasing, "negative")
-    return signs or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,17 +39,25 @@ def verify(
     PROOF carries the model and the problem that was posed: columns, preprocessing, ridge, prices,
     limits. The problem is built again from that and from DATA, its digest has to be that of the
     proof, and an independent checker computes bounds that hold whatever the rounding was. The
-    answer repeats the question: see whether it is yours. Exit code 1: the proof does not hold; 3:
-    its bounds hold, but they do not prove the model optimal.
+    answer repeats the question: see whether it is yours. Exit code 1: the proof does not hold, or
+    not for --model; 3: its bounds hold, but they do not prove the model optimal.
     """
     from ..prognostic import ModelCard, is_proven, load_proof, verify_model
 
     with noting() as notes, working("Checking the proof"):
         card, certificate = load_proof(proof)
-        if model is not None:
-            card = ModelCard.load(model)
-        patients = _patients(card, model or proof, data)
+        other = card if model is None else ModelCard.load(model)
+        patients = _patients(card, proof, data)
         verdict = verify_model(card, certificate, patients.predictors, patients.events)
+        wrong = "" if verdict.valid else f"The proof does not hold: {verdict.reason}"
+        if verdict.valid and other != card:
+            wrong = _difference(other, card)
+            if not wrong:
+                about = verify_model(other, certificate, patients.predictors, patients.events)
+                wrong, card = about.reason, other
+            if wrong:
+                wrong = f"The proof holds, but {model} is not the model that it proves: {wrong}"
+                verdict = replace(verdict, valid=False, reason=wrong)
         optimal = is_proven(card, verdict)
     if as_json:
         record = {
@@ -82,9 +91,21 @@ def verify(
         for topic, text in _question(card, patients):
             typer.echo(f"  {topic + ':':<13} {text}")
     else:
-        typer.echo(f"The proof does not hold: {verdict.reason}")
+        typer.echo(wrong)
     if not optimal:
         raise typer.Exit(3 if verdict.valid else 1)
+
+
+def _difference(other: ModelCard, card: ModelCard) -> str:
+    """Return what tells at once that another model is not that of a card; empty if nothing does."""
+    if other.data.sha256 != card.data.sha256:
+        return "It was fitted to other data."
+    names = [
+        ", ".join(shown(term.name) for term in item.terms) or "nothing" for item in (other, card)
+    ]
+    if names[0] != names[1]:
+        return f"It buys {names[0]}, and the proven model {names[1]}."
+    return ""
 
 
 def _patients(card: ModelCard, source: Path, data: Path) -> Patients:

@@ -70,10 +70,14 @@ def describe_staircase(cohort: Cohort, state: State, callback: Callback) -> dict
     }
 
 
-def describe_alternatives(cohort: Cohort, state: State, tolerance: float) -> dict[str, Any]:
+def describe_alternatives(
+    cohort: Cohort, state: State, tolerance: float, callback: Callback
+) -> dict[str, Any]:
     """Return the selections that are at most `tolerance` worse than the best one."""
     problem = make_problem(cohort, state)
-    listed = near_optimal(problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS)
+    listed = near_optimal(
+        problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS, callback=callback
+    )
     best = set(listed[0].support)
     return {
         "models": [

@@ -80,10 +80,13 @@ class Inquiry:
 TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
     "solve": lambda i: answer.describe_model(i.cohort, i.state, i.fit()),
     "staircase": lambda i: answer.describe_staircase(i.cohort, i.state, i.turn),
-    "alternatives": lambda i: answer.describe_alternatives(i.cohort, i.state, i.question.tolerance),
+    "alternatives": lambda i: answer.describe_alternatives(
+        i.cohort, i.state, i.question.tolerance, i.turn
+    ),
     "substitutes": lambda i: answer.describe_substitutes(i.cohort, i.state, i.turn),
     "performance": lambda i: performance.describe_performance(i.cohort, i.fit()),
     "patient": lambda i: performance.describe_patient(i.cohort, i.fit(), i.question.values),
+    "tune": lambda i: save.tune_ridge(i.cohort, i.state, i.turn.check),
 }
 
 
@@ -97,6 +100,7 @@ def make_app(cohort: Cohort, *, ridge: float = 1.0, key: str = "") -> Starlette:
         Route("/api/prices", explorer.take_prices, methods=["POST"]),
         *(Route(f"/api/{topic}", explorer.answerer(topic), methods=["POST"]) for topic in TOPICS),
         Route("/api/stability", explorer.stability, methods=["POST"]),
+        Route("/api/cancel/{topic}", explorer.cancel, methods=["POST"]),
         Route("/api/save/{what}", explorer.save, methods=["POST"]),
         Mount("/", StaticFiles(directory=STATIC, html=True)),
     ]
@@ -168,6 +172,11 @@ class _Explorer:
         await self._run(lambda: make_problem(inquiry.cohort, inquiry.state))  # or a refusal
         steps = bootstrap.draw_selections(inquiry.cohort, inquiry.state, inquiry.turn)
         return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
+
+    async def cancel(self, request: Request) -> Response:
+        """End what is asked about a topic, as a newer question on it would."""
+        await self._inquiry(request, request.path_params["topic"])
+        return JSONResponse({"cancelled": True})
 
     async def save(self, request: Request) -> Response:
         write = save.WRITERS.get(request.path_params["what"])

@@ -46,7 +46,10 @@ def describe_performance(cohort: Cohort, fitted: Fitted) -> dict[str, Any]:
 
 
 def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> dict[str, Any]:
-    """Return one patient's risk, and what each predictor adds relative to the average patient."""
+    """Return one patient's risk, and what each predictor adds relative to the average patient.
+
+    A patient of whom nothing is known that the model asks for has no risk of his own: None.
+    """
     card = fitted.card
     names = [term.name for term in card.terms]
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
@@ -64,4 +67,9 @@ def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> 
         for name in names
     ]
     log_odds = base + float(own.iloc[0].sum() - average.sum())
-    return {"risk": float(expit(log_odds)), "average": float(expit(base)), "parts": parts}
+    unknown = bool(names) and bool(missing.iloc[0].all())
+    return {
+        "risk": None if unknown else float(expit(log_odds)),
+        "average": float(expit(base)),
+        "parts": parts,
+    }

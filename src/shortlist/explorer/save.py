@@ -1,10 +1,11 @@
-"""Files to take away: what `shortlist fit` would write for the same settings."""
+"""What `shortlist fit` would do with the same settings: the ridge it tunes, the files it writes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ..errors import InvalidProblemError
 from ..prognostic import PrognosticModel, save_proof
@@ -16,7 +17,13 @@ from .state import State
 N_RESAMPLES = 39  # of a report, as `shortlist fit --report` has them
 
 
-def fit_again(cohort: Cohort, state: State) -> PrognosticModel:
+def fit_again(
+    cohort: Cohort,
+    state: State,
+    *,
+    tuned: bool = False,
+    announce: Callable[[str], None] = lambda text: None,
+) -> PrognosticModel:
     """Fit the model of a state as `PrognosticModel` does, so that others can do it again."""
     never = [name for name in cohort.patients.predictors.columns if name not in cohort.study.kinds]
     never += state.never
@@ -35,11 +42,22 @@ def fit_again(cohort: Cohort, state: State) -> PrognosticModel:
         kinds=cohort.kinds,
         spline_knots=cohort.spline_knots,
         missing_indicator=cohort.missing_indicator,
-        ridge=state.ridge,
+        ridge=None if tuned else state.ridge,
         time_limit=SOLVE_SECONDS,
-    ).fit(cohort.patients.predictors, cohort.patients.events)
+    ).fit(cohort.patients.predictors, cohort.patients.events, cohort.patients.persons, announce)
     model.card_ = model.card_.model_copy(update={"outcome": cohort.patients.outcome})
     return model
+
+
+def tune_ridge(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[str, Any]:
+    """Return the ridge that `fit` chooses by cross-validation; `check` raises to end the search."""
+    best = state.model_copy(update={"adopted": None})
+    search = fit_again(cohort, best, tuned=True, announce=lambda text: check()).card_.search
+    return {
+        "ridge": search.ridge,
+        "tried": [entry.ridge for entry in search.tuning],
+        "folds": search.folds,
+    }
 
 
 def model_file(cohort: Cohort, state: State) -> bytes:

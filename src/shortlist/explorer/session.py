@@ -24,6 +24,7 @@ _IRRELEVANT: dict[str, dict[str, object]] = {
     "staircase": {"adopted": None, "budget": 0.0, "count": 0},
     "substitutes": {"adopted": None},
     "stability": {"adopted": None},
+    "tune": {"adopted": None, "ridge": 1.0},
 }
 
 
@@ -46,6 +47,7 @@ class Upload:
     name: str
     table: pd.DataFrame
     n_bytes: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
 from ..prognostic.card import Count, SharedFee
-from ..prognostic.term import Name, Plain
+from ..prognostic.term import Name, Plain, describe_error
 
 MOST_AMOUNT = 1e9  # above it, sums of prices lose their cents
 MOST_FEES = 1000
@@ -86,10 +86,9 @@ def parse(kind: type[Model], text: str | bytes) -> Model:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        message = first["msg"].removeprefix("Value error, ")
-        raise InvalidProblemError(f"The settings cannot be used ({place}: {message}).") from None
+        raise InvalidProblemError(
+            f"The settings cannot be used ({describe_error(error)})."
+        ) from None
 
 
 def check_amounts(place: str, amounts: Iterable[float]) -> None:

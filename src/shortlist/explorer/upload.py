@@ -7,10 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import pandas as pd
+
 from ..errors import InvalidFileError, InvalidProblemError
 from ..prognostic.columns import level_of
+from ..prognostic.event import obvious_event
 from ..prognostic.patients import part_patients
-from ..tables import read_costs, read_table
+from ..tables import read_costs, read_noting
 from .cohort import Cohort, n_bytes_of
 from .session import Upload
 from .state import check_amounts
@@ -18,20 +21,24 @@ from .state import check_amounts
 MOST_BYTES = 10_000_000
 _MOST_COLUMNS = 1000
 _FEW_VALUES = 10
+_ENDINGS = (".xlsx", ".xlsm", ".xls", ".parquet", ".tsv", ".tab")
 Result = TypeVar("Result")
 
 
 def read_upload(name: str, content: bytes) -> Upload:
-    """Read a table of text; messages call it by the name that the person knows."""
+    """Read a table; messages call it by the name that the person knows."""
     first_line = content.split(b"\n", 1)[0]
-    if max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|")) > _MOST_COLUMNS:
+    n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
+    if n_columns <= _MOST_COLUMNS:
+        table, notes = _read(name, content, lambda path: _read_noting(path, name))
+        n_columns = len(table.columns)
+    if n_columns > _MOST_COLUMNS:
         raise InvalidFileError(
             f"{name}: has more than {_MOST_COLUMNS} columns; keep those you need."
         )
-    table = _read(name, content, read_table)
-    if len(table.columns) < 2:
+    if n_columns < 2:
         raise InvalidFileError(f"{name}: has one column; it needs an outcome and predictors.")
-    return Upload(name, table, n_bytes_of(table))
+    return Upload(name, table, n_bytes_of(table), notes)
 
 
 def read_prices(name: str, content: bytes, cohort: Cohort) -> dict[str, float]:
@@ -52,10 +59,16 @@ def describe_upload(upload: Upload) -> dict[str, Any]:
             {
                 "name": name,
                 "values": values if len(values) <= _FEW_VALUES else None,
+                "event": obvious_event(values),
                 "complete": len(known) == len(upload.table),
             }
         )
-    return {"name": upload.name, "rows": len(upload.table), "columns": columns}
+    return {
+        "name": upload.name,
+        "rows": len(upload.table),
+        "columns": columns,
+        "notes": upload.notes,
+    }
 
 
 def make_cohort(
@@ -75,6 +88,11 @@ def make_cohort(
         raise InvalidProblemError(_for_a_page(str(error), upload.name)) from None
 
 
+def _read_noting(path: Path, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    table, notes = read_noting(path)
+    return table, tuple(note.replace(str(path), name) for note in notes)
+
+
 def _for_a_page(message: str, name: str) -> str:
     """Return a message of the command line or the library as a page says it."""
     for prefix, said in (("--positive: ", "Event: "), ("X: ", f"{name}: ")):
@@ -84,8 +102,10 @@ def _for_a_page(message: str, name: str) -> str:
 
 
 def _read(name: str, content: bytes, reader: Callable[[Path], Result]) -> Result:
+    """Read a file under a name that is ours, but for an ending that says what it is."""
+    ending = Path(name).suffix.lower()
     with TemporaryDirectory(prefix="shortlist-") as folder:
-        path = Path(folder) / "upload.csv"
+        path = Path(folder) / f"upload{ending if ending in _ENDINGS else '.csv'}"
         path.write_bytes(content)
         try:
             return reader(path)

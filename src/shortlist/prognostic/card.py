@@ -20,16 +20,18 @@ from pydantic import (
 )
 from scipy.special import expit
 
+from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
 from .columns import Kind
-from .term import Contribution, Effect, Finite, Name, Plain, Term
+from .term import Contribution, Effect, Finite, Name, Plain, Term, describe_error
 
 Float = NDArray[np.float64]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 
+FORMAT = "shortlist model"
 _LARGEST_FILE = 50_000_000
 
 
@@ -274,15 +276,21 @@ class ModelCard(Plain):
     @classmethod
     def parse(cls, text: str, source: str) -> ModelCard:
         """Return the model that a text holds; `source` is where it comes from, for messages."""
+        wrong = f"{source}: is not a model file; pass what `shortlist fit --model` wrote."
         try:
-            json.loads(text, object_pairs_hook=unique_names)
+            content = json.loads(text, object_pairs_hook=unique_names)
+            kind = content.get("format") if isinstance(content, dict) else None
+            if kind == CERTIFICATE_FORMAT:
+                wrong = (
+                    f"{source}: is a proof; pass the model, as `shortlist fit --model` wrote it."
+                )
+            if kind != FORMAT:
+                raise InvalidFileError(wrong)
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise InvalidFileError(f"{source}: {_sentence(error)}") from None
         except (ValueError, RecursionError):
-            raise InvalidFileError(
-                f"{source}: is not a model file; pass what `shortlist fit --model` wrote."
-            ) from None
+            raise InvalidFileError(wrong) from None
 
     def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
         absent = [term.name for term in self.terms if term.name not in table.columns]
@@ -306,9 +314,6 @@ def _read(path: Path) -> str:
 
 
 def _sentence(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    if first["loc"] == ("format_version",):
+    if error.errors(include_url=False, include_input=False)[0]["loc"] == ("format_version",):
         return "was written by a newer version of shortlist, or is damaged; update shortlist."
-    place = ".".join(str(part) for part in first["loc"]) or "the whole"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"is not a model file that can be used ({place}: {message})."
+    return f"is damaged ({describe_error(error)}); save the model again."

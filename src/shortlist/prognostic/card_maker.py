@@ -21,6 +21,7 @@ from .card import (
     Search,
     SharedFee,
 )
+from .columns import level_of
 from .design import Design
 from .equation import write_equation
 from .study import Study
@@ -51,8 +52,8 @@ def make_card(
         shortlist_version=__version__,
         outcome=Outcome(
             name=None if outcome is None else str(outcome),
-            event=str(problem.classes[1]),
-            no_event=str(problem.classes[0]),
+            event=level_of(study.event),
+            no_event=level_of(next(label for label in study.classes if label != study.event)),
         ),
         intercept=intercept,
         terms=terms,

@@ -6,7 +6,9 @@ alike: float64 with NaN, 0 and 1 with NaN, or text with None.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import date, time
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,11 +23,21 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 _LARGEST = 1e100  # so that cubes, as splines have them, stay finite
 _MAX_LEVELS = 50
-_SHARE_OF_NUMBERS = 0.5  # text columns with more numbers than this are numbers with mistakes
+_SHARE = 0.5  # text columns with more numbers than this are numbers with mistakes; so with dates
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
+    r"|\d{1,2}[- .]*[A-Za-z]{3,9}[- .,]*(\d{4}|\d{2}))([ T]+\d{1,2}:\d{2}.*)?"
+)
+_MOST_COMPLAINTS = 10
 
 
-def infer_kinds(table: pd.DataFrame, kinds: Mapping[str, str] | None) -> dict[str, Kind]:
-    """Return the kind of every column: as given, else as its values suggest."""
+def read_columns(
+    table: pd.DataFrame, kinds: Mapping[str, str] | None
+) -> tuple[dict[str, Kind], dict[str, NDArray[Any]]]:
+    """Return the kind of every column, as given or else as its values suggest, and its plain form.
+
+    What is wrong with any of the columns is said of all of them at once.
+    """
     given: dict[str, Any] = dict(kinds or {})
     for name, kind in given.items():
         if kind not in KINDS:
@@ -34,7 +46,28 @@ def infer_kinds(table: pd.DataFrame, kinds: Mapping[str, str] | None) -> dict[st
             )
         if name not in table.columns:
             raise InvalidProblemError(f"kinds: there is no column {shown(name)}; correct the name.")
-    return {name: given.get(name) or infer_kind(table[name]) for name in table.columns}
+    found: dict[str, Kind] = {}
+    columns: dict[str, NDArray[Any]] = {}
+    complaints: dict[str, str] = {}
+    for name in table.columns:
+        try:
+            kind = given.get(name) or infer_kind(table[name])
+            values = read_column(table[name], kind)
+            if kind == "categorical":
+                _check_levels(name, values)
+        except InvalidProblemError as error:
+            complaints[name] = str(error)
+        else:
+            found[name], columns[name] = kind, values
+    if len(complaints) == 1:
+        raise InvalidProblemError(*complaints.values())
+    if complaints:
+        some = [text.removesuffix(".") for text in complaints.values()][:_MOST_COMPLAINTS]
+        raise InvalidProblemError(
+            f"{len(complaints)} columns cannot be used as they are; {'; '.join(some)}; "
+            f"to leave all of them out, exclude {','.join(complaints)}."
+        )
+    return found, columns
 
 
 def infer_kind(column: pd.Series[Any]) -> Kind:
@@ -46,11 +79,12 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
     if pd.api.types.is_numeric_dtype(column.dtype):
         return "boolean" if _is_binary(column) else "numeric"
     known = column[~_is_missing(column)]
+    _refuse_dates(column, known)
     for value in known:
         if not isinstance(value, str | bool | int | float | np.number | np.bool_):
             raise InvalidProblemError(
                 f"column {shown(column.name)}: holds values such as {shown(str(value))}, neither "
-                "numbers nor text; convert it, for example dates to days, or exclude it."
+                "numbers nor text; convert it, or exclude it."
             )
     if all(isinstance(value, bool | np.bool_) for value in known):
         return "boolean"
@@ -58,7 +92,7 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
     share = float(numbers.notna().mean())
     if share == 1:
         return "boolean" if _is_binary(numbers) else "numeric"
-    if share >= _SHARE_OF_NUMBERS:
+    if share >= _SHARE:
         wrong = _parse(column).isna().to_numpy() & ~_is_missing(column)
         _refuse(
             column,
@@ -67,6 +101,18 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
             "column categorical",
         )
     return "categorical"
+
+
+def may_be_codes(column: pd.Series[Any]) -> bool:
+    """Whether a column that is taken for numbers has three to ten different ones, all whole."""
+    try:
+        if infer_kind(column) != "numeric":
+            return False
+        values = as_numbers(column)
+    except InvalidProblemError:
+        return False
+    different = np.unique(values[~np.isnan(values)])
+    return 3 <= len(different) <= 10 and bool((different == np.floor(different)).all())
 
 
 def read_column(column: pd.Series[Any], kind: Kind) -> NDArray[Any]:
@@ -117,7 +163,7 @@ def level_of(value: Any) -> str:
     return str(value).strip()
 
 
-def check_levels(name: str, levels: NDArray[Any]) -> None:
+def _check_levels(name: str, levels: NDArray[Any]) -> None:
     """Raise if a factor has so many levels that it must be something else."""
     distinct = set(levels) - {None}
     if len(distinct) > _MAX_LEVELS:
@@ -125,6 +171,21 @@ def check_levels(name: str, levels: NDArray[Any]) -> None:
         raise InvalidProblemError(
             f"column {shown(name)}: has {len(distinct)} different texts such as {some}, and more "
             f"than {_MAX_LEVELS} are too many; exclude it if it identifies rows, or merge levels."
+        )
+
+
+def _refuse_dates(column: pd.Series[Any], known: pd.Series[Any]) -> None:
+    """Raise if most of what is known are dates, which are neither amounts nor levels."""
+    are_dates = [
+        isinstance(value, date | time | np.datetime64)
+        or (isinstance(value, str) and _DATE.fullmatch(value.strip()) is not None)
+        for value in known
+    ]
+    if sum(are_dates) > _SHARE * len(are_dates):
+        example = str(known.iloc[are_dates.index(True)]).removesuffix(" 00:00:00")
+        raise InvalidProblemError(
+            f"column {shown(column.name)}: holds dates such as {shown(example)}; make numbers of "
+            "them, such as days since a start or years of age, or exclude it."
         )
 
 

@@ -28,11 +28,15 @@ Float = NDArray[np.float64]
 
 
 class TwoDeviationScaler(StandardScaler):  # type: ignore[misc]
-    """Centre each column and divide it by two standard deviations."""
+    """Centre each column and divide it by two standard deviations, those of the weighted rows."""
+
+    def __init__(self, weights: Float | None = None) -> None:
+        super().__init__()
+        self.weights = weights
 
     def fit(self, X: Float, y: Any = None) -> TwoDeviationScaler:
         """Measure means and deviations."""
-        super().fit(X)
+        super().fit(X, sample_weight=self.weights)
         self.scale_: Float = 2.0 * np.asarray(self.scale_)
         return self
 
@@ -68,14 +72,17 @@ class Design:
         kinds: Mapping[str, Kind],
         n_knots: int | None,
         missing_indicator: bool,
+        weights: Float | None = None,
     ) -> Design:
-        """Fit the preprocessing to a table in plain form."""
+        """Fit the preprocessing to a table in plain form, whose rows may have weights."""
         of_kind = {
             kind: [name for name in table.columns if kinds[name] == kind]
             for kind in ("numeric", "boolean", "categorical")
         }
         blocks: list[tuple[str, Any, list[str]]] = [
-            (kind, _block(kind, n_knots), names) for kind, names in of_kind.items() if names
+            (kind, _block(kind, n_knots, weights), names)
+            for kind, names in of_kind.items()
+            if names
         ]
         if missing_indicator:
             indicator = MissingIndicator(features="missing-only", error_on_new=False)
@@ -108,13 +115,13 @@ class Design:
         return part
 
 
-def _block(kind: str, n_knots: int | None) -> Any:
+def _block(kind: str, n_knots: int | None, weights: Float | None) -> Any:
     if kind == "numeric":
         return Pipeline(
             [
                 ("impute", SimpleImputer(strategy="median", keep_empty_features=True)),
                 ("spline", NaturalSpline(n_knots)),
-                ("scale", TwoDeviationScaler()),
+                ("scale", TwoDeviationScaler(weights)),
             ]
         )
     impute = SimpleImputer(

@@ -15,19 +15,25 @@ from .study import Study
 Int = NDArray[np.int64]
 
 
+def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:
+    """Return whom each row belongs to, if that is known."""
+    if persons is None:
+        return None
+    owners: NDArray[Any] = np.asarray(persons)
+    if owners.shape != (n_rows,):
+        raise InvalidProblemError(
+            f"persons: expected {n_rows} values, one per row, but got shape {owners.shape}."
+        )
+    return owners
+
+
 def make_folds(
-    cv: Any, study: Study, persons: ArrayLike | None, random_state: int
+    cv: Any, study: Study, owners: NDArray[Any] | None, random_state: int
 ) -> list[tuple[Int, Int]]:
     """Return (train, test) indices, each with rows of both outcomes.
 
     A number of folds larger than that of the rarer outcome is lowered to it.
     """
-    owners = None if persons is None else np.asarray(persons)
-    if owners is not None and owners.shape != study.labels.shape:
-        raise InvalidProblemError(
-            f"persons: expected {len(study.labels)} values, one per row, but got shape "
-            f"{owners.shape}."
-        )
     if isinstance(cv, Integral):
         rarest = int(np.unique(study.labels, return_counts=True)[1].min())
         n_folds = min(int(cv), rarest)

@@ -24,7 +24,7 @@ from ..problem import SubsetProblem
 from ..result import Solution
 from .card_maker import make_card
 from .design import Design
-from .fold import make_folds
+from .fold import check_persons, make_folds
 from .spline import KNOT_QUANTILES
 from .study import (
     Study,
@@ -68,6 +68,9 @@ class PrognosticModel(LogOddsClassifier):
         Knots of a natural cubic spline for every number; None is linear.
     missing_indicator : bool
         Whether a column with missing values also tells by being missing.
+    positive : optional
+        The value of the outcome that is the event. By default the obvious one of a pair such as 0
+        and 1, no and yes, or alive and dead; else the last in sorted order, with a warning.
     ridge : float, optional
         Strength of the L2 penalty; None chooses one of `ridges` by cross-validation.
     ridges : sequence of float
@@ -76,7 +79,7 @@ class PrognosticModel(LogOddsClassifier):
         The folds; a number means stratified and shuffled ones, with each person in one of them,
         and no more of them than there are rows of the rarer outcome.
     scoring : str or callable
-        What the folds maximise, as in scikit-learn.
+        What the folds maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
     random_state : int
         Seed of the folds.
     n_jobs : int, optional
@@ -109,6 +112,8 @@ class PrognosticModel(LogOddsClassifier):
         The ridge.
     cv_results_ : dict of ndarray or None
         As in `BestSubsetClassifierCV`; None if the ridge was given.
+    event_ : object
+        The value of the outcome that is the event, whose probability `card_` predicts.
     cost_, objective_, lower_bound_, gap_, status_, solution_, certificate_, classes_
         As in `BestSubsetClassifier`; the columns of `solution_` are those of `problem`.
     n_features_in_, feature_names_in_
@@ -140,6 +145,7 @@ class PrognosticModel(LogOddsClassifier):
         kinds: Mapping[str, str] | None = None,
         spline_knots: int | None = None,
         missing_indicator: bool = False,
+        positive: Any = None,
         ridge: float | None = None,
         ridges: Sequence[float] = (10.0, 1.0, 0.1, 0.01),
         cv: Any = 5,
@@ -162,6 +168,7 @@ class PrognosticModel(LogOddsClassifier):
         self.kinds = kinds
         self.spline_knots = spline_knots
         self.missing_indicator = missing_indicator
+        self.positive = positive
         self.ridge = ridge
         self.ridges = ridges
         self.cv = cv
@@ -181,6 +188,9 @@ class PrognosticModel(LogOddsClassifier):
         y: ArrayLike,
         persons: ArrayLike | None = None,
         announce: Callable[[str], None] = lambda text: None,
+        *,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> PrognosticModel:
         """Choose the ridge, unless it is given, and find the best affordable columns.
 
@@ -189,22 +199,33 @@ class PrognosticModel(LogOddsClassifier):
         X : DataFrame of shape (n_rows, n_columns)
             Patients: numbers, truth values and text, some of them missing.
         y : array-like of shape (n_rows,)
-            Outcomes of any two values; the larger one (in sorted order) is the event.
+            Outcomes of any two values; `positive` says which is the event.
         persons : array-like of shape (n_rows,), optional
             Whom each row belongs to; the rows of a person stay together in the folds.
         announce : callable
             Told in words what is going on, now and then.
+        groups : array-like of shape (n_rows,), optional
+            The name that scikit-learn has for `persons`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows in the loss, in standard deviations and in the scores of the folds.
+            A row without weight is left out; medians, knots and levels count the others alike.
 
         Returns
         -------
         self : PrognosticModel
             The fitted estimator.
         """
+        if groups is not None and persons is not None:
+            raise InvalidProblemError("groups: means the same as persons; give one of them.")
         study = self._study(X, y)
+        owners = check_persons(persons if groups is None else groups, len(study.labels))
+        study = study.weighted(sample_weight)
+        if owners is not None and sample_weight is not None:
+            owners = owners[np.asarray(sample_weight) > 0]
         search = None
         ridge = self.ridge
         if ridge is None:
-            search = self._choose_ridge(study, persons, announce)
+            search = self._choose_ridge(study, owners, announce)
             ridge = search.ridge
         design = self._design(study)
         problem = self._problem(study, design, ridge)
@@ -217,7 +238,13 @@ class PrognosticModel(LogOddsClassifier):
             warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
         return self
 
-    def problem(self, X: Any, y: ArrayLike, ridge: float | None = None) -> SubsetProblem:
+    def problem(
+        self,
+        X: Any,
+        y: ArrayLike,
+        ridge: float | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> SubsetProblem:
         """Return the problem that `fit` solves for these patients.
 
         Parameters
@@ -226,6 +253,8 @@ class PrognosticModel(LogOddsClassifier):
             As in `fit`.
         ridge : float, optional
             By default that of the fitted model, or else the parameter.
+        sample_weight : array-like of shape (n_rows,), optional
+            As in `fit`.
 
         Returns
         -------
@@ -236,12 +265,12 @@ class PrognosticModel(LogOddsClassifier):
             ridge = getattr(self, "ridge_", self.ridge)
         if ridge is None:
             raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
-        study = self._study(X, y)
+        study = self._study(X, y).weighted(sample_weight)
         return self._problem(study, self._design(study), ridge)
 
-    def data_hash(self, X: Any, y: ArrayLike) -> str:
-        """Return the SHA-256 of the candidates and the outcome, as `card_.data` has it."""
-        return self._study(X, y).sha256
+    def data_hash(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> str:
+        """Return the SHA-256 of candidates, outcome and weights, as `card_.data` has it."""
+        return self._study(X, y).weighted(sample_weight).sha256
 
     def decision_function(self, X: Any) -> Float:
         """Return the log-odds of the second class.
@@ -259,22 +288,33 @@ class PrognosticModel(LogOddsClassifier):
         """
         check_is_fitted(self)
         table = as_table(X)
-        if table is not X and table.shape[1] != self.n_features_in_:  # by position, not by name
+        nameless = not hasattr(X, "columns") or table is not as_table(table)
+        if nameless and table.shape[1] != self.n_features_in_:  # by position, not by name
             raise ValueError(
                 f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return self.card_.log_odds(table)
+        log_odds = self.card_.log_odds(table)
+        return log_odds if self.event_ == self.classes_[1] else -log_odds
 
     def _study(self, X: Any, y: ArrayLike) -> Study:
         if self.spline_knots not in (None, *KNOT_QUANTILES):
             raise InvalidProblemError(
                 f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."
             )
-        return check_study(X, y, kinds=self.kinds, include=self.include, exclude=self.exclude)
+        return check_study(
+            X,
+            y,
+            kinds=self.kinds,
+            include=self.include,
+            exclude=self.exclude,
+            positive=self.positive,
+        )
 
     def _design(self, study: Study) -> Design:
-        return Design.fit(study.table, study.kinds, self.spline_knots, self.missing_indicator)
+        return Design.fit(
+            study.table, study.kinds, self.spline_knots, self.missing_indicator, study.weights
+        )
 
     def _problem(self, study: Study, design: Design, ridge: float) -> SubsetProblem:
         # Columns that cannot be bought have no part in the problem, nor have their prices.
@@ -291,6 +331,7 @@ class PrognosticModel(LogOddsClassifier):
             include=self.include,
             max_coefficient=limits_without(self.max_coefficient, gone),
             signs=signs_without(self.signs, gone, study.kinds, self.spline_knots),
+            sample_weight=study.weights,
         )
 
     def _solve(
@@ -317,10 +358,10 @@ class PrognosticModel(LogOddsClassifier):
         )
 
     def _choose_ridge(
-        self, study: Study, persons: ArrayLike | None, announce: Callable[[str], None]
+        self, study: Study, owners: NDArray[Any] | None, announce: Callable[[str], None]
     ) -> RidgeSearch:
         ridges = check_ridges(self.ridges)
-        folds = make_folds(self.cv, study, persons, self.random_state)
+        folds = make_folds(self.cv, study, owners, self.random_state)
         limit = None if self.time_limit is None else self.time_limit / (len(ridges) * len(folds))
 
         def solve_fold(train: Int, test: Int) -> list[Outcome]:
@@ -342,10 +383,12 @@ class PrognosticModel(LogOddsClassifier):
             support = solution.support
             model = clone(self)
             model._set_fitted(train, design, problem, solution)
+            model.classes_, model.event_ = problem.classes, 1  # those of the study's labels
             with warnings.catch_warnings():
                 # A level that only the test rows have is no news to the user.
                 warnings.simplefilter("ignore", ShortlistWarning)
-                score = float(scorer(model, test.table, test.labels))
+                weights = {} if test.weights is None else {"sample_weight": test.weights}
+                score = float(scorer(model, test.table, test.labels, **weights))
             outcomes.append(Outcome(score, solution.gap, is_cut_short(solution)))
         return outcomes
 
@@ -361,6 +404,7 @@ class PrognosticModel(LogOddsClassifier):
         """Set what a fit leaves behind; the only place that does, after nothing can fail."""
         card = make_card(self, study, design, problem, solution, search, outcome)
         self._set_solution(problem, solution)
+        self.classes_, self.event_ = study.classes, study.event
         self.card_ = card
         self.coefficients_ = pd.DataFrame(
             [(*effect, effect.odds_ratio) for effect in card.effects()],

@@ -15,9 +15,7 @@ from ..errors import InvalidFileError, shown
 from ..tables import read_table
 from .card import Outcome
 from .columns import level_of
-
-# Pairs of values whose second is the event, whoever asks.
-_OBVIOUS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
+from .event import obvious_event
 
 
 @dataclass(frozen=True)
@@ -91,20 +89,17 @@ def _event(path: Path, outcome: str, values: list[str], positive: str | None) ->
             f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
             f"({_some(values)}); make a column that is 1 for the event and 0 for all else."
         )
-    if positive is not None:
-        if positive not in values:
-            raise InvalidFileError(
-                f"--positive: {shown(positive)} is no value of {shown(outcome)}; "
-                f"use {_some(values)}."
-            )
-        return positive, next(value for value in values if value != positive)
-    for obvious in _OBVIOUS:
-        if tuple(value.lower() for value in values) == obvious:
-            return values[1], values[0]
-    raise InvalidFileError(
-        f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
-        "say with --positive which of them is the event."
-    )
+    if positive is not None and positive not in values:
+        raise InvalidFileError(
+            f"--positive: {shown(positive)} is no value of {shown(outcome)}; use {_some(values)}."
+        )
+    event = positive or obvious_event(values)
+    if event is None:
+        raise InvalidFileError(
+            f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
+            "say with --positive which of them is the event."
+        )
+    return event, next(value for value in values if value != event)
 
 
 def _some(names: Sequence[str]) -> str:

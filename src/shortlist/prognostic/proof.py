@@ -51,7 +51,11 @@ def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> N
 
 def load_proof(path: str | Path) -> tuple[ModelCard, Certificate]:
     """Read what `save_proof` wrote; anything else raises `InvalidCertificateError`."""
-    certificate, attached = Certificate.load_attached(path)
+    try:
+        certificate, attached = Certificate.load_attached(path)
+    except InvalidCertificateError as error:
+        message = str(error).removeprefix("path: ").removeprefix(f"{Path(path).name} ")
+        raise InvalidCertificateError(f"{path}: {message}") from None
     if _CARD not in attached:
         raise InvalidCertificateError(
             f"{path}: carries no model, so it does not say which problem it is about; pass a file "
@@ -60,7 +64,9 @@ def load_proof(path: str | Path) -> tuple[ModelCard, Certificate]:
     return ModelCard.parse(json.dumps(attached[_CARD]), str(path)), certificate
 
 
-def problem_of(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> SubsetProblem:
+def problem_of(
+    card: ModelCard, X: pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> SubsetProblem:
     """Return the problem that a card answers, for these patients.
 
     Parameters
@@ -71,17 +77,23 @@ def problem_of(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> SubsetProblem:
         The columns that could be bought; others are ignored.
     y : array-like of shape (n_rows,)
         1 for the event, 0 otherwise.
+    sample_weight : array-like of shape (n_rows,), optional
+        As for `fit`.
 
     Returns
     -------
     SubsetProblem
         As `fit` solved it, if the patients are the same.
     """
-    return _restated(card).problem(_candidates(card, X), y)
+    return _restated(card).problem(_candidates(card, X), y, sample_weight=sample_weight)
 
 
 def verify_model(
-    card: ModelCard, certificate: Certificate, X: pd.DataFrame, y: ArrayLike
+    card: ModelCard,
+    certificate: Certificate,
+    X: pd.DataFrame,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
 ) -> Verdict:
     """Check that a certificate proves what a card says, for these patients.
 
@@ -89,7 +101,7 @@ def verify_model(
     ----------
     card, certificate
         As `load_proof` returns them.
-    X, y
+    X, y, sample_weight
         As for `problem_of`; X has the columns that were left out too.
 
     Returns
@@ -111,10 +123,13 @@ def verify_model(
     >>> verify_model(model.card_, model.certificate_, patients, [0, 1, 0, 1]).reason
     'The patients are not those that the model was fitted to.'
     """
+    if sample_weight is not None:  # rows without weight are none of the model's
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        X, y, sample_weight = X[weights > 0], np.asarray(y)[weights > 0], weights[weights > 0]
     table = _candidates(card, X)
-    if _restated(card).data_hash(table, y) != card.data.sha256:
+    if _restated(card).data_hash(table, y, sample_weight) != card.data.sha256:
         return _refused("The patients are not those that the model was fitted to.")
-    problem = problem_of(card, X, y)
+    problem = problem_of(card, X, y, sample_weight)
     verdict = verify(problem, certificate)
     if not verdict.valid:
         return verdict
@@ -126,7 +141,7 @@ def verify_model(
         return _refused("The model predicts otherwise than the one that the certificate proves.")
     bought = [problem.name_of(g) for g in certificate.support]
     # With the same terms and the same predictions the intercept is the same too.
-    terms = _terms(card, table, y, coef, bought)
+    terms = _terms(card, table, y, sample_weight, coef, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
@@ -149,14 +164,23 @@ def is_proven(card: ModelCard, verdict: Verdict) -> bool:
 
 
 def _terms(
-    card: ModelCard, table: pd.DataFrame, y: ArrayLike, coef: Float, bought: list[str]
+    card: ModelCard,
+    table: pd.DataFrame,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    coef: Float,
+    bought: list[str],
 ) -> tuple[Term, ...]:
     """Return the terms that the card of these coefficients has."""
     kinds = {candidate.name: candidate.kind for candidate in card.candidates}
-    study = check_study(table, y, kinds=kinds, include=(), exclude=())
+    study = check_study(table, y, kinds=kinds, include=(), exclude=()).weighted(sample_weight)
     preparation = card.preprocessing
     design = Design.fit(
-        study.table, study.kinds, preparation.spline_knots, preparation.missing_indicator
+        study.table,
+        study.kinds,
+        preparation.spline_knots,
+        preparation.missing_indicator,
+        study.weights,
     )
     return write_equation(design, study.table, coef, 0.0, bought)[0]
 

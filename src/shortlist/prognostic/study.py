@@ -6,7 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..arguments import weights_of
 from ..errors import InvalidProblemError, ShortlistWarning, shown
-from .columns import Kind, check_levels, infer_kinds, is_constant, read_column
+from .columns import Kind, is_constant, level_of, read_columns
+from .event import obvious_event
 
+Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 
@@ -33,19 +36,41 @@ class Study:
     kinds : dict from str to str
         The kind of each candidate.
     labels : ndarray of shape (n_rows,)
-        The outcome, of two values.
+        1 for the event, else 0.
     names : list of str
         The columns of the table as it was given, excluded ones too.
+    classes : ndarray of shape (2,)
+        The two values of the outcome as it was given, sorted.
+    event : object
+        The one of them that is the event.
+    weights : ndarray of shape (n_rows,) or None
+        The weights of the rows, if they have any; all are above 0.
     """
 
     table: pd.DataFrame
     kinds: dict[str, Kind]
-    labels: NDArray[Any]
+    labels: Int
     names: list[str]
+    classes: NDArray[Any]
+    event: Any
+    weights: Float | None = None
 
     def rows(self, indices: Int) -> Study:
         """Return some of the rows."""
-        return Study(self.table.iloc[indices], self.kinds, self.labels[indices], self.names)
+        return replace(
+            self,
+            table=self.table.iloc[indices],
+            labels=self.labels[indices],
+            weights=None if self.weights is None else self.weights[indices],
+        )
+
+    def weighted(self, sample_weight: ArrayLike | None) -> Study:
+        """Return the rows with their weights; a row without weight is left out."""
+        if sample_weight is None:
+            return self
+        signs = np.where(self.labels == 1, 1.0, -1.0)
+        weights = weights_of(sample_weight, signs)
+        return replace(self, weights=weights).rows(np.flatnonzero(weights > 0))
 
     @cached_property
     def sha256(self) -> str:
@@ -63,15 +88,18 @@ class Study:
             else:
                 values = column.to_numpy(dtype="<f8")
                 digest.update(np.where(np.isnan(values), np.nan, values).tobytes())
-        events = self.labels == np.unique(self.labels)[1]
-        digest.update(events.astype(np.uint8).tobytes())
+        digest.update(self.labels.astype(np.uint8).tobytes())
+        if self.weights is not None:
+            digest.update(self.weights.astype("<f8").tobytes())
         return digest.hexdigest()
 
 
 def as_table(X: Any) -> pd.DataFrame:
     """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
     table: pd.DataFrame = X
-    if not isinstance(X, pd.DataFrame):
+    if not isinstance(X, pd.DataFrame) and hasattr(X, "columns"):  # another kind of data frame
+        table = pd.DataFrame({name: X[name].to_numpy() for name in X.columns}).infer_objects()
+    elif not isinstance(X, pd.DataFrame):
         table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
     if not any(isinstance(name, str) for name in table.columns):
         return table.set_axis([f"x{i}" for i in range(table.shape[1])], axis="columns")
@@ -93,10 +121,13 @@ def check_study(
     kinds: Mapping[str, str] | None,
     include: Sequence[str],
     exclude: Sequence[str],
+    positive: Any = None,
 ) -> Study:
     """Return the patients of a fit, without the columns that are excluded or hold one value."""
     table = as_table(X)
     labels = _labels(y, len(table))
+    classes = np.unique(labels)
+    event = _event(classes, positive)
     for argument, names in (("include", include), ("exclude", exclude)):
         _check_names(argument, names, table)
     both = sorted(set(include).intersection(exclude))
@@ -105,13 +136,9 @@ def check_study(
             f"include and exclude: {shown(both[0])} is in both; remove it from one."
         )
     candidates = table.drop(columns=list(exclude))
-    candidate_kinds = infer_kinds(
+    candidate_kinds, columns = read_columns(
         candidates, {name: kind for name, kind in (kinds or {}).items() if name not in exclude}
     )
-    columns = {name: read_column(candidates[name], kind) for name, kind in candidate_kinds.items()}
-    for name, kind in candidate_kinds.items():
-        if kind == "categorical":
-            check_levels(name, columns[name])
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
     for name in constant:
         if name in include:
@@ -129,7 +156,9 @@ def check_study(
         raise InvalidProblemError(
             "X: no predictor is left to buy; exclude fewer columns or add some that vary."
         )
-    return Study(_plain_table(columns), candidate_kinds, labels, list(table.columns))
+    events = (labels == event).astype(np.int64)
+    names = list(table.columns)
+    return Study(_plain_table(columns), candidate_kinds, events, names, classes, event)
 
 
 def costs_without(costs: Any, gone: frozenset[str]) -> dict[str, float] | None:
@@ -222,6 +251,27 @@ def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
             "select or merge classes."
         )
     return np.asarray(labels)
+
+
+def _event(classes: NDArray[Any], positive: Any) -> Any:
+    """Return which of two values is the event, by the rule of `event`."""
+    by_text = {level_of(value): value for value in classes}
+    if positive is not None:
+        if level_of(positive) not in by_text:
+            raise InvalidProblemError(
+                f"positive: {shown(positive)} is no value of y; use {' or '.join(by_text)}."
+            )
+        return by_text[level_of(positive)]
+    obvious = obvious_event(list(by_text))
+    if obvious is not None:
+        return by_text[obvious]
+    warnings.warn(
+        f"y: {shown(level_of(classes[1]))} is taken for the event, as the last in sorted order; "
+        "say with positive which it is.",
+        ShortlistWarning,
+        stacklevel=5,
+    )
+    return classes[1]
 
 
 def _check_names(argument: str, names: Sequence[str], table: pd.DataFrame) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from .columns import as_levels, as_numbers, as_truth_values
 from .spline import spline_curves
@@ -19,6 +19,8 @@ Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
+
+_WORDS = {"missing": "is missing", "extra_forbidden": "is unknown", "json_invalid": "is not JSON"}
 
 
 class Effect(NamedTuple):
@@ -52,6 +54,15 @@ class Plain(BaseModel):
     """Part of a model file: nothing unknown in it, nothing converted, nothing changed later."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def describe_error(error: ValidationError) -> str:
+    """Return the first thing that is wrong in what was read, and where, in our words."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the whole"
+    if first["type"] == "value_error":
+        return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    return f"{place}: {_WORDS.get(first['type'], 'has a value that cannot be')}"
 
 
 class NumericTerm(Plain):

@@ -67,7 +67,14 @@ def validate_model(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        study = check_study(X, y, kinds=model.kinds, include=model.include, exclude=model.exclude)
+        study = check_study(
+            X,
+            y,
+            kinds=model.kinds,
+            include=model.include,
+            exclude=model.exclude,
+            positive=model.positive,
+        )
         check_enough(study.labels, persons)
         gone = frozenset(study.names).difference(study.kinds)
         experiment = Experiment(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -9,7 +10,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ..options import Options
+from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Status
 from .compilation import ready_kernels
@@ -47,12 +48,16 @@ class Model:
 
 
 def list_models(
-    problem: SubsetProblem, threshold: float, limit: int, time_limit: float = inf
+    problem: SubsetProblem,
+    threshold: float,
+    limit: int,
+    time_limit: float = inf,
+    callback: Callable[[Progress], None] | None = None,
 ) -> tuple[list[Model], bool]:
     """Return the models below the threshold, and whether these are all of them.
 
     If there are more than `limit`, the best are returned; after `time_limit` seconds, those found.
-    They are in no particular order.
+    They are in no particular order. What the callback raises ends the search.
     """
     started = perf_counter()
     ready_kernels()
@@ -61,14 +66,14 @@ def list_models(
     warm, recording = prepared.scratch.warm, Recording(prepared.scratch, wanted=False)
     status = Run(prepared, recording).drive(
         lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, 0.0, n_nodes),
-        Options(time_limit=time_limit),
+        Options(time_limit=time_limit, callback=callback),
         started,
     )
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     models = [_model(problem, prepared, i) for i in range(int(listing.now["n_listed"]))]
     give_back(prepared.scratch)
-    return models, status is Status.OPTIMAL and listing.now["n_left_out"] == 0
+    return models, status is Status.OPTIMAL and int(listing.now["n_left_out"]) == 0
 
 
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:

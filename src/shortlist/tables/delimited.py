@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..errors import InvalidFileError, shown
 
 SIZE_LIMIT = 2_000_000_000  # bytes; a larger table does not fit into the memory of a usual machine
 _DELIMITERS = (",", ";", "\t", "|")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_NUMBER_WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 
 
 def check_size(path: Path, limit: int = SIZE_LIMIT) -> None:
@@ -30,13 +34,23 @@ def check_size(path: Path, limit: int = SIZE_LIMIT) -> None:
 
 
 def find_delimiter(path: Path) -> str:
-    """Return the delimiter that splits the first line into most parts, a comma if none does."""
+    """Return the delimiter that splits the first line into most parts, a comma if none does.
+
+    A comma between digits may be that of a decimal, and does not count.
+    """
     if path.suffix.lower() in (".tsv", ".tab"):
         return "\t"
     for line in read_lines(path):
         if line.strip():
-            return max(_DELIMITERS, key=line.count)
+            return max(_DELIMITERS, key=_DECIMAL_COMMA.sub("", line).count)
     return ","
+
+
+def with_point(cell: Any) -> Any:
+    """Return a number with a decimal comma as one with a point, and anything else as it is."""
+    if isinstance(cell, str) and _NUMBER_WITH_COMMA.fullmatch(cell):
+        return cell.replace(",", ".")
+    return cell
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -1,13 +1,16 @@
-"""What each predictor costs, and the fees that several share, from small files of text."""
+"""What each predictor costs, and the fees that several share, from small files."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
-from ..errors import InvalidFileError, shown
-from .delimited import check_size, find_delimiter, read_rows
+from ..errors import InvalidFileError, ShortlistWarning, shown
+from .delimited import check_size, find_delimiter, read_rows, with_point
+from .workbook import is_workbook, read_sheet
 from .write import original
 
 _SIZE_LIMIT = 10_000_000
@@ -19,7 +22,8 @@ def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
     Parameters
     ----------
     path : str or Path
-        The file, as `shortlist costs-template` makes it.
+        The file, as `shortlist costs-template` makes it, or an Excel workbook. Where cells have no
+        comma between them, prices may have decimal commas.
     columns : sequence of str
         The columns of the table that the prices are for.
 
@@ -55,7 +59,7 @@ def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
             raise InvalidFileError(f"{path}: {shown(name)} has two costs; remove one.")
         seen.add(name)
         if row[1]:
-            costs[name] = _amount(path, name, row[1])
+            costs[name] = _amount(path, f"the price of {shown(name)}", row[1])
     return costs
 
 
@@ -91,7 +95,8 @@ def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, lis
         names_nothing = not any(original(cell) in columns or cell in columns for cell in row[1:])
         if number == 1 and _number(row[0]) is None and names_nothing:
             continue  # the header
-        amount = _amount(path, f"row {number}", row[0])
+        shared = f" for {', '.join(map(shown, filter(None, row[1:])))}" if any(row[1:]) else ""
+        amount = _amount(path, f"the fee in row {number}{shared}", row[0])
         members = [_column(path, cell, columns) for cell in row[1:] if cell]
         if not members:
             raise InvalidFileError(
@@ -103,7 +108,32 @@ def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, lis
 
 def _rows(path: Path) -> list[list[str]]:
     check_size(path, _SIZE_LIMIT)
-    return list(read_rows(path, find_delimiter(path)))
+    if is_workbook(path):
+        return _sheet_rows(path)
+    delimiter = find_delimiter(path)
+    rows = list(read_rows(path, delimiter))
+    return rows if delimiter == "," else [[with_point(cell) for cell in row] for row in rows]
+
+
+def _sheet_rows(path: Path) -> list[list[str]]:
+    """Return the cells of a sheet as text, without empty rows and what is empty at their ends."""
+    cells, notes = read_sheet(path, [])
+    for note in notes:
+        warnings.warn(note, ShortlistWarning, stacklevel=4)
+    rows = []
+    for values in cells.astype(object).where(cells.notna(), "").to_numpy().tolist():
+        row = [with_point(_text(value)) for value in values]
+        while len(row) > 2 and not row[-1]:
+            row.pop()
+        if any(row):
+            rows.append(row)
+    return rows
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
 
 
 def _column(path: Path, cell: str, columns: Sequence[str]) -> str:
@@ -119,8 +149,7 @@ def _amount(path: Path, whose: str, cell: str) -> float:
     number = _number(cell)
     if number is None or number < 0:
         raise InvalidFileError(
-            f"{path}: the price of {shown(whose)} must be a number of at least 0, "
-            f"not {shown(cell)}."
+            f"{path}: {whose} must be a number of at least 0, not {shown(cell)}."
         )
     return number
 

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 
 from ..errors import InvalidFileError, MissingDependencyError, ShortlistWarning
-from .delimited import check_names, check_size, find_delimiter, read_lines, read_rows
+from .delimited import check_names, check_size, find_delimiter, read_lines, read_rows, with_point
+from .workbook import first_line, is_workbook, read_sheet
 
 # Besides what pandas takes for missing: the signs of the UCI repository and of SAS.
 _MISSING = ["?", "."]
-_DECIMAL_COMMA = re.compile(r"(^|;)\s*-?\d+,\d+\s*(;|$)")
 _SAMPLE_LINES = 1000
 # Every digit counts: pandas reads numbers exactly by itself since 3.1, before that if asked.
 _EXACT: dict[str, Any] = (
@@ -28,9 +28,9 @@ _EXACT: dict[str, Any] = (
 def read_table(path: str | Path) -> pd.DataFrame:
     r"""Read a table whose first row holds the names of its columns.
 
-    The ending of the name decides: `.parquet` and `.xlsx` need an extra; all else is text, with
-    commas, semicolons, tabs or bars between the cells. Empty cells, `NA`, `NaN`, `null`, `?` and
-    `.` are missing values. Text with semicolons may have decimal commas.
+    Parquet files (by the ending of their name) and Excel workbooks need an extra; all else is text,
+    with commas, semicolons, tabs or bars between the cells. Empty cells, `NA`, `NaN`, `null`, `?`
+    and `.` are missing values. Text may have decimal commas where cells have no comma between them.
 
     Parameters
     ----------
@@ -58,25 +58,34 @@ def read_table(path: str | Path) -> pd.DataFrame:
     ...     read_table(path)["age"].tolist()
     [63.0, nan]
     """
-    path = Path(path)
+    table, notes = read_noting(Path(path))
+    for note in notes:
+        warnings.warn(note, ShortlistWarning, stacklevel=2)
+    return table
+
+
+def read_noting(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table and, instead of warnings, what should be noted about it."""
     check_size(path)
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
+    notes: list[str] = []
+    if path.suffix.lower() == ".parquet":
         table = _read_parquet(path)
-    elif suffix in (".xlsx", ".xlsm"):
-        table = _read_excel(path)
-    elif suffix == ".xls":
-        raise InvalidFileError(f"{path}: is in the old Excel format; save it as .xlsx.")
+    elif is_workbook(path):
+        table, notes = _read_excel(path)
     else:
         table = _read_text(path)
-    table = _without_nameless(path, table)
+    named = [position for position, name in enumerate(table.columns) if name]
+    if len(named) < table.shape[1]:  # a written index, or the empty right of a sheet
+        notes.append(f"{path}: {table.shape[1] - len(named)} column(s) without a name are ignored.")
+    table = table.iloc[:, named]
     if table.empty:
         raise InvalidFileError(f"{path}: has no rows below the names of the columns.")
-    return table
+    return table, notes
 
 
 def _read_text(path: Path) -> pd.DataFrame:
     delimiter = find_delimiter(path)
+    decimal = _decimal(path, delimiter)
     names, n_rows = _check_rows(path, delimiter)
     try:
         with warnings.catch_warnings():
@@ -85,7 +94,7 @@ def _read_text(path: Path) -> pd.DataFrame:
             table: pd.DataFrame = pd.read_csv(
                 path,
                 sep=delimiter,
-                decimal=_decimal(path, delimiter),
+                decimal=decimal,
                 encoding="utf-8-sig",
                 skipinitialspace=True,
                 na_values=_MISSING,
@@ -95,13 +104,18 @@ def _read_text(path: Path) -> pd.DataFrame:
             )
     except (ValueError, OverflowError) as error:  # the errors of its parser are ValueErrors
         raise InvalidFileError(
-            f"{path}: cannot be read as a table ({_first_line(error)})."
+            f"{path}: cannot be read as a table ({first_line(error)})."
         ) from None
     if table.shape != (n_rows, len(names)):  # two readers, two opinions: better none than one
         raise InvalidFileError(
             f"{path}: quotes, blank lines or line ends in it are ambiguous; save it again as CSV."
         )
     table.columns = pd.Index(names, dtype=object)  # as they are, not as pandas renames them
+    if decimal == ",":
+        # A column with one bad cell stays text, and its good cells are numbers all the same.
+        for position, kind in enumerate(table.dtypes):
+            if not pd.api.types.is_numeric_dtype(kind):
+                table.isetitem(position, [with_point(cell) for cell in table.iloc[:, position]])
     return table
 
 
@@ -121,11 +135,12 @@ def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int]:
 
 
 def _decimal(path: Path, delimiter: str) -> str:
-    if delimiter == ";" and any(
-        _DECIMAL_COMMA.search(line) for line in islice(read_lines(path), _SAMPLE_LINES)
-    ):
-        return ","
-    return "."
+    if delimiter == ",":
+        return "."
+    between = re.escape(delimiter)
+    comma = re.compile(rf"(^|{between})\s*\"?-?\d+,\d+\"?\s*({between}|$)")
+    lines = islice(read_lines(path), _SAMPLE_LINES)
+    return "," if any(comma.search(line) for line in lines) else "."
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -138,52 +153,16 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_parquet(path, engine="pyarrow")
     except Exception as error:  # pyarrow has an error for each of the many ways a file is damaged
-        raise InvalidFileError(f"{path}: is no Parquet file ({_first_line(error)}).") from None
+        raise InvalidFileError(f"{path}: is no Parquet file ({first_line(error)}).") from None
     table.columns = pd.Index([str(name).strip() for name in table.columns], dtype=object)
     check_names(path, list(table.columns))
     return table.reset_index(drop=True)
 
 
-def _read_excel(path: Path) -> pd.DataFrame:
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(
-            "Reading Excel needs openpyxl; install shortlist[excel], or save the table as CSV."
-        ) from None
-    try:
-        with pd.ExcelFile(path, engine="openpyxl") as book:
-            sheets = book.sheet_names
-            # Without a header: pandas would rename columns of the same name.
-            cells: Any = pd.read_excel(book, sheet_name=0, header=None, na_values=_MISSING)
-    except Exception as error:  # zip, XML and openpyxl each have their own
-        raise InvalidFileError(f"{path}: is no Excel workbook ({_first_line(error)}).") from None
-    if len(sheets) > 1:
-        warnings.warn(
-            f"{path}: only the first of {len(sheets)} sheets, {sheets[0]!r}, is read.",
-            ShortlistWarning,
-            stacklevel=3,
-        )
-    if len(cells) == 0:
-        raise InvalidFileError(f"{path}: the first sheet is empty.")
+def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    cells, notes = read_sheet(path, _MISSING)
     names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
     check_names(path, names)
     table: pd.DataFrame = cells.iloc[1:].reset_index(drop=True).infer_objects()
     table.columns = pd.Index(names, dtype=object)
-    return table
-
-
-def _without_nameless(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out columns without a name: a written index, or the empty right of a sheet."""
-    named = [position for position, name in enumerate(table.columns) if name]
-    if len(named) < table.shape[1]:
-        warnings.warn(
-            f"{path}: {table.shape[1] - len(named)} column(s) without a name are ignored.",
-            ShortlistWarning,
-            stacklevel=3,
-        )
-    return table.iloc[:, named]
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return table, notes

@@ -89,7 +89,7 @@ class _Part:
 
 
 class DualPoint:
-    """The a of a point: its entropy, and the value of every predictor, on a common grid."""
+    """The a of a point: its entropy, and the value of every predictor."""
 
     def __init__(self, data: Data, point: Point) -> None:
         theta = data.coefficients(point)
@@ -110,27 +110,28 @@ class DualPoint:
         rho = [kept / mass for mass in masses]
         self.entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
         slope = slopes[0] * rho[0] + slopes[1] * rho[1]
-        values = [arb(0)] * data.n_predictors
+        self.values = [arb(0)] * data.n_predictors
         for n, g in enumerate(data.column_predictor):
-            values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
-        total = sum(values, arb(0)).upper()
-        if not total.is_finite() or not self.entropy.is_finite():
+            self.values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
+        if not sum(self.values, self.entropy).is_finite():
             raise ProofError("A point is too extreme to give a bound.")
-        mantissa, exponent = map(int, total.man_exp())
-        size = exponent + mantissa.bit_length()  # the total is below 2**size
-        if abs(size) > _LARGEST_EXPONENT:
-            raise ProofError("A point is too extreme to give a bound.")
-        self.grid = arb(2) ** (_VALUE_BITS - size)
-        self.values = [int((v * self.grid).upper().ceil().fmpz()) for v in values]
 
     def bound(
         self, limits: Limits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
     ) -> float:
         """Return a lower bound on all models that add at most so many to what is bought."""
         free = limits.free(bought, forbidden)
-        value = sum(self.values[g] for g in bought)
-        value += limits.most_valuable(self.values, bought, free, at_most)
-        lower = self.entropy - arb(value) / self.grid
+        lower = self.entropy - sum((self.values[g] for g in bought), arb(0))
+        # The grid is that of the free predictors: others may be worth more by many orders.
+        total = sum((self.values[g] for g in free), arb(0)).upper()
+        if total > 0:
+            mantissa, exponent = map(int, total.man_exp())
+            size = exponent + mantissa.bit_length()  # the total is below 2**size
+            if abs(size) > _LARGEST_EXPONENT:
+                raise ProofError("A point is too extreme to give a bound.")
+            grid = arb(2) ** (_VALUE_BITS - size)
+            values = {g: int((self.values[g] * grid).upper().ceil().fmpz()) for g in free}
+            lower -= arb(limits.most_valuable(values, bought, free, at_most)) / grid
         near = float(lower.lower())
         return near if arb(near) <= lower else nextafter(near, -inf)
 

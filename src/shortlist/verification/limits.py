@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil, inf, lcm
 
@@ -67,7 +67,7 @@ class Limits:
         )
 
     def most_valuable(
-        self, values: Sequence[int], bought: frozenset[int], free: frozenset[int], at_most: int
+        self, values: Mapping[int, int], bought: frozenset[int], free: frozenset[int], at_most: int
     ) -> int:
         """Return an upper bound on the total value of an affordable selection from `free`."""
         number = min(at_most, self.max_features - len(bought), len(free))
@@ -84,7 +84,7 @@ class Limits:
         small = len(free) * (left + 1) <= _TABLE_CELLS
         return min(best, (self._table if small else self._priced)(values, by_fee, left))
 
-    def _table(self, values: Sequence[int], by_fee: dict[int, list[int]], left: int) -> int:
+    def _table(self, values: Mapping[int, int], by_fee: dict[int, list[int]], left: int) -> int:
         """Exact for few different prices: the best value for every amount up to what is left."""
         best = np.zeros(left + 1, dtype=np.int64)
         for f, members in by_fee.items():
@@ -95,7 +95,7 @@ class Limits:
             np.maximum(best, entered, out=best)
         return int(best[-1])
 
-    def _priced(self, values: Sequence[int], by_fee: dict[int, list[int]], left: int) -> int:
+    def _priced(self, values: Mapping[int, int], by_fee: dict[int, list[int]], left: int) -> int:
         """For any prices: what is worth more than it costs at mu per unit, plus mu times the rest.
 
         The bound holds for every mu >= 0. It is convex and piecewise linear in mu.

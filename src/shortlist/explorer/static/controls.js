@@ -90,10 +90,29 @@ function choose(name, choice) {
   change({ must, never });
 }
 
-function setPrice(input, name) {
-  if (input.checkValidity() && input.value !== "") {
-    change({ costs: { ...store.state.costs, [name]: Number(input.value) } });
-  }
+/**
+ * Let an input set a number: a valid one counts at once, an invalid one stays to be corrected, and a
+ * sentence says so. what: its name; kept(): the number that counts meanwhile; set(number): takes it.
+ */
+function takesNumber(input, what, kept, set) {
+  const complaint = h("small", { class: "error wrong", role: "alert" });
+  const isRight = () => input.checkValidity() && input.value !== "";
+  input.addEventListener("input", () => {
+    input.removeAttribute("aria-invalid");
+    complaint.remove();
+    if (isRight()) set(Number(input.value));
+  });
+  input.addEventListener("blur", () => {
+    if (isRight()) {
+      input.value = money(kept());
+      return;
+    }
+    const { min, max } = input;
+    input.setAttribute("aria-invalid", "true");
+    complaint.textContent = `${what} must be a number from ${money(Number(min))} to ${Number(max).toLocaleString("en")}; ${money(kept())} still counts.`;
+    (input.closest(".predictor, .fee") ?? input.closest("label, .limit-row")).append(complaint);
+  });
+  return input;
 }
 
 /** Draw the list of predictors anew: after other data or other settings from outside. */
@@ -103,11 +122,9 @@ export function drawPredictors() {
     h("div", { class: "predictor", role: "group", "aria-label": name },
       h("span", { class: "dot" }, h("span", { class: "visually-hidden" })),
       h("span", { class: "name" }, name, h("small")),
-      h("input", {
-        type: "number", min: 0, max: MOST, step: "any", required: true, value: money(state.costs[name]), "aria-label": `Price of ${name}`,
-        oninput: (event) => setPrice(event.target, name),
-        onblur: (event) => { event.target.value = money(store.state.costs[name]); },
-      }),
+      takesNumber(
+        h("input", { type: "number", min: 0, max: MOST, step: "any", required: true, value: money(state.costs[name]), "aria-label": `Price of ${name}` }),
+        `The price of ${name}`, () => store.state.costs[name], (price) => change({ costs: { ...store.state.costs, [name]: price } })),
       h("span", { class: "segments", role: "radiogroup", "aria-label": `Use of ${name}` },
         CHOICES.map(([value, word, meaning]) => h("label", { title: `${name} ${meaning}` },
           h("input", {
@@ -145,10 +162,9 @@ function drawFees() {
   const open = [...list.querySelectorAll("details")].map((node) => node.open);
   const rows = state.fees.map((fee, i) =>
     h("div", { class: "fee", role: "group", "aria-label": `Shared fee ${i + 1}` },
-      h("input", {
-        type: "number", min: 0, max: MOST, step: "any", required: true, value: money(fee.amount), "aria-label": `Amount of fee ${i + 1}`,
-        oninput: ({ target }) => target.checkValidity() && setFee(i, { amount: Number(target.value) }),
-      }),
+      takesNumber(
+        h("input", { type: "number", min: 0, max: MOST, step: "any", required: true, value: money(fee.amount), "aria-label": `Amount of fee ${i + 1}` }),
+        `Fee ${i + 1}`, () => store.state.fees[i].amount, (amount) => setFee(i, { amount })),
       h("details", { open: open[i] },
         h("summary", {}, describeFee(fee)),
         h("div", { class: "checks" }, cohort.predictors.map(({ name }) => h("label", {},
@@ -173,16 +189,11 @@ function drawFees() {
 
 export function wireControls() {
   slider.addEventListener("input", () => setLimit(Number(slider.value)));
-  exact.addEventListener("input", () => {
-    if (exact.checkValidity() && exact.value !== "") setLimit(Number(exact.value));
-  });
-  exact.addEventListener("blur", () => { exact.value = money(limitOf(store.state)); });
+  takesNumber(exact, "The limit", () => limitOf(store.state), setLimit);
   byId("step-down").addEventListener("click", () => setLimit(neighbours().below));
   byId("step-up").addEventListener("click", () => setLimit(neighbours().above));
   byId("limit-kind").addEventListener("change", ({ target }) => change({ limit: target.value }));
-  byId("ridge").addEventListener("input", ({ target }) => {
-    if (target.checkValidity() && target.value !== "") change({ ridge: Number(target.value) });
-  });
+  takesNumber(byId("ridge"), "The ridge", () => store.state.ridge, (ridge) => change({ ridge }));
   byId("add-fee").addEventListener("click", () => {
     change({ fees: [...store.state.fees, { amount: 0, members: [] }] });
     drawFees();

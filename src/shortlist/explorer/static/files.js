@@ -63,8 +63,9 @@ function drawChoices(upload, begin) {
   const codesPart = h("div", {}, h("p", { class: "muted" }, "Numbers that are codes, not amounts:"), codes);
   const pick = () => {
     const column = able.find(({ name }) => name === outcome.value);
-    event.replaceChildren(...column.values.map((value) => h("option", { value }, value)));
-    event.value = column.values.at(-1);
+    event.replaceChildren(...(column.event === null ? [h("option", { value: "" }, "choose…")] : []),
+      ...column.values.map((value) => h("option", { value }, value)));
+    event.value = column.event ?? "";
     const rest = upload.columns.filter(({ name }) => name !== outcome.value);
     const box = (name, checked) => h("label", {}, h("input", { type: "checkbox", value: name, checked }), name);
     others.replaceChildren(...rest.map(({ name }) => box(name, true)));
@@ -76,6 +77,11 @@ function drawChoices(upload, begin) {
   pick();
   const checked = (node, is) => [...node.querySelectorAll("input")].filter((box) => box.checked === is).map((box) => box.value);
   const go = async () => {
+    if (!event.value) {
+      showLoadError(`Choose which value of ${outcome.value} is the event, whose risk is to be predicted.`);
+      event.focus();
+      return;
+    }
     try {
       showLoadError("");
       const choice = { outcome: outcome.value, event: event.value, exclude: checked(others, false), categorical: checked(codes, true) };
@@ -86,7 +92,7 @@ function drawChoices(upload, begin) {
     }
   };
   byId("load-choices").replaceChildren(
-    h("p", {}, `${upload.name}: ${upload.rows} rows, ${upload.columns.length} columns.`),
+    h("p", {}, [`${upload.name}: ${upload.rows} rows, ${upload.columns.length} columns.`, ...upload.notes].join(" ")),
     h("label", {}, "Outcome ", outcome), h("label", {}, "Event ", event),
     h("div", {}, h("p", { class: "muted" }, "Predictors:"), others), codesPart,
     h("div", {}, h("button", { type: "button", class: "primary", id: "use-data", onclick: go }, "Use these data")));

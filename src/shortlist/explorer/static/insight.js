@@ -122,12 +122,23 @@ export function showStability(answer) {
         + `${answer.unproven ? ` ${answer.unproven} of the searches are not proven.` : ""}`));
 }
 
+export function showOptimism(answer) {
+  const score = (value) => ({ number: value === null ? "–" : value.toFixed(3) });
+  const rows = answer.performance.map((entry) => ({ cells: [
+    entry.name, score(entry.apparent), score(entry.corrected), { number: String(entry.resamples) },
+  ] }));
+  contentOf("optimism").replaceChildren(
+    table("Performance corrected for optimism", ["", { number: "same patients" }, { number: "corrected" }, { number: "resamples" }], rows),
+    h("p", { class: "caption" }, `${answer.done < answer.of ? `${answer.done} of ${answer.of} resamples… ` : ""}`
+      + "Of the best model for these settings: the selection is repeated on bootstrap resamples (Harrell), at the same ridge. A slope below 1 means predictions that are too extreme."));
+}
+
 export function showPerformance(answer) {
-  const content = contentOf("performance");
+  const content = byId("performance").querySelector(":scope > .content");
   const wide = content.clientWidth > 420;
   const width = wide ? (content.clientWidth - 16) / 2 : content.clientWidth;
   content.replaceChildren(h("div", { class: "pair" },
     h("div", {}, h("h3", {}, `ROC, area ${answer.auc.toFixed(3)}`), rocCurve(answer.roc, answer.auc, width)),
     h("div", {}, h("h3", {}, "Calibration"), calibrationPlot(answer.bins, width))),
-  h("p", { class: "caption" }, "On the patients that the model was fitted to, which flatters every model. Dots are tenths of the patients with 95 % intervals."));
+  h("p", { class: "caption" }, "On the patients that the model was fitted to. Dots are tenths of the patients with 95 % intervals."));
 }

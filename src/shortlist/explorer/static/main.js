@@ -5,13 +5,14 @@ import { drawPredictors, showLimit, wireControls } from "./controls.js";
 import { byId, plural } from "./dom.js";
 import { notify, wireFiles } from "./files.js";
 import {
-  drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showPerformance, showStability,
-  showStaircase, showSubstitutes,
+  drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showOptimism, showPerformance,
+  showStability, showStaircase, showSubstitutes,
 } from "./insight.js";
 import { showModel, showNoModel, showSolving } from "./model.js";
 import { Panel } from "./panel.js";
 import { drawPatientForm, forgetPatient, patientValues, showPatient } from "./patient.js";
 import { onChange, readAddress, start, store } from "./store.js";
+import { wireTuning } from "./tuning.js";
 
 const SESSION = "shortlist-session";
 let waiting = null; // settings that came before their data
@@ -53,6 +54,24 @@ class StaircasePanel extends Panel {
   }
 }
 
+/** One run of resamples answers two questions: how stable the choice is, and how optimistic its scores. */
+class ResamplePanel extends Panel {
+  fail(sentence) {
+    super.fail(sentence);
+    byId("optimism").querySelector(".content").replaceChildren();
+  }
+
+  setBusy(busy) {
+    super.setBusy(busy);
+    byId("optimism").setAttribute("aria-busy", String(busy));
+  }
+}
+
+const showResamples = (answer) => {
+  showStability(answer);
+  showOptimism(answer);
+};
+
 const model = new ModelPanel({
   topic: "solve", element: byId("model"), needs: everything, delay: 0, follows: true, run: askWithState,
   render: (answer, isCurrent) => {
@@ -80,12 +99,12 @@ const panels = [
   new Panel({ topic: "substitutes", element: byId("substitutes"), needs: withoutAdoption, delay: 250, render: showSubstitutes }),
   performancePanel,
   patient,
-  new Panel({
-    topic: "stability", element: byId("stability"), needs: withoutAdoption, delay: 900, render: showStability,
+  new ResamplePanel({
+    topic: "stability", element: byId("stability"), needs: withoutAdoption, delay: 900, render: showResamples,
     run: async (topic, extra, signal) => {
       let last = null;
       await follow(topic, (answer) => {
-        if (!signal.aborted) showStability(answer);
+        if (!signal.aborted) showResamples(answer);
         last = answer;
       }, signal);
       if (last === null || last.done < last.of) throw new Superseded();
@@ -121,7 +140,9 @@ function restore(settings) {
 async function open() {
   wireControls();
   wireFiles({ begin, restore, redraw: drawPredictors });
+  wireTuning(drawPredictors);
   byId("tolerance").addEventListener("change", () => alternatives.refresh());
+  byId("cancel-alternatives").addEventListener("click", () => alternatives.cancel());
   addEventListener("hashchange", () => {
     const settings = readAddress();
     if (settings !== null) restore(settings);

@@ -17,7 +17,7 @@ function figures(answer) {
     entry("predictors", String(answer.predictors.length), limit === "count" ? `of ${count}` : ""),
     entry("cost", money(answer.cost), limit === "budget" ? `of ${money(budget)}` : ""),
     entry("penalised loss", answer.objective.toFixed(2)),
-    entry("AUC", answer.auc.toFixed(3)));
+    entry("AUC", answer.auc.toFixed(3), "same patients"));
 }
 
 function purchases(answer) {

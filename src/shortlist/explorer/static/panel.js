@@ -73,6 +73,21 @@ export class Panel {
     }
   }
 
+  /** End what is being asked, on the server too; `again` asks it after all. */
+  async cancel() {
+    clearTimeout(this.timer);
+    this.controller?.abort();
+    this.asked = null;
+    this.shown = this.wanted;
+    const again = () => {
+      this.shown = null;
+      this.refresh();
+    };
+    this.content.replaceChildren(h("p", { class: "empty" }, "Cancelled. ", h("button", { type: "button", class: "quiet", onclick: again }, "Ask again")));
+    this.setBusy(false);
+    await ask(`cancel/${this.topic}`, this.extra()).catch(() => {}); // nothing is lost if it came too late
+  }
+
   get content() {
     return this.element.querySelector(".content");
   }

@@ -51,7 +51,12 @@ export function showPatient(answer) {
   const { event, name } = store.cohort.outcome;
   const largest = Math.max(0.5, ...answer.parts.map((part) => Math.abs(part.contribution)));
   const parts = [...answer.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
-  byId("patient").querySelector(".content").replaceChildren(
+  const content = byId("patient").querySelector(".content");
+  if (answer.risk === null) {
+    content.replaceChildren(h("p", { class: "empty", role: "status" }, "Enter what is known of the patient; what is not measured may stay empty."));
+    return;
+  }
+  content.replaceChildren(
     h("p", { class: "risk", role: "status" }, percent(answer.risk),
       h("small", {}, ` risk of ${name ?? "the outcome"} = ${event}; a patient with average log-odds has ${percent(answer.average)}`)),
     h("div", { class: "bars diverging" }, parts.flatMap((part) => {
