@@ -8,6 +8,7 @@ from .evaluation import Evaluation, evaluate, evaluate_all, task_key, work_of
 from .experiment import Experiment
 from .intervals import percentile_interval, share_interval
 from .journal import Journal, JournalContent, read_journal
+from .measure import Measure, interval, measure, net_benefit
 from .procedure import evaluate_resample
 from .run import run_tasks
 from .stability import (
@@ -24,13 +25,17 @@ __all__ = [
     "Experiment",
     "Journal",
     "JournalContent",
+    "Measure",
     "Stability",
     "co_selection",
     "evaluate",
     "evaluate_all",
     "evaluate_resample",
     "inclusion_frequencies",
+    "interval",
+    "measure",
     "model_frequencies",
+    "net_benefit",
     "percentile_interval",
     "read_journal",
     "role_shares",

@@ -7,7 +7,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import __version__
-from .validation import N_FOLDS
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
 # What no program can know about a study.
@@ -164,13 +163,15 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
         f"problem: {content['proof']['problem_digest']}."
     )
     if not performance["n_resamples"]:
-        alone = f"The selection was validated by {N_FOLDS}-fold cross-validation alone."
+        alone = (
+            f"The selection was validated by {performance['n_folds']}-fold cross-validation alone."
+        )
         return text + alone + identity
     return text + (
         f"Internal validation: {performance['n_resamples']} bootstrap resamples, on each of which "
         "imputation, scaling, selection and fit were repeated with this ridge; Harrell's optimism "
         "was taken off the apparent performance. The choice of the ridge was not repeated. The "
-        f"curves show predictions of {N_FOLDS}-fold cross-validation.{identity}"
+        f"curves show predictions of {performance['n_folds']}-fold cross-validation.{identity}"
     )
 
 

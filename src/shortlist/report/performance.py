@@ -44,6 +44,7 @@ def describe_performance(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "level": LEVEL,
         "n_resamples": len(evaluation.resamples),
+        "n_folds": int(evaluation.rows["test_folds"].iloc[0]),
         "corrected": _rows(evaluation.optimism(LEVEL)),
         "cross_validated": _rows(evaluation.summary(LEVEL)),
         "n_unproven": int(evaluation.rows["unproven"].sum()),

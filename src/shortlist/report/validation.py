@@ -15,7 +15,8 @@ from ..prognostic.study import check_study, costs_without, fees_without
 from ..prognostic.transformer import DesignTransformer
 from ..result import Status
 
-N_FOLDS = 3
+N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
+FEWEST_FOLDS, MOST_FOLDS = 3, 10
 
 
 def validate_model(
@@ -24,7 +25,7 @@ def validate_model(
     y: ArrayLike,
     *,
     persons: ArrayLike | None = None,
-    n_resamples: int = 39,
+    n_resamples: int = N_RESAMPLES,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -81,7 +82,7 @@ def validate_model(
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
-            n_folds=N_FOLDS,
+            n_folds=choose_folds(study.labels, persons),
             seed=seed,
             gap=model.gap,
             node_limit=_node_limit(model),
@@ -90,7 +91,13 @@ def validate_model(
             ),
             names=list(study.kinds),
         )
-    return evaluate(experiment, n_resamples, n_jobs=n_jobs, progress=progress)
+    return evaluate(
+        experiment,
+        n_resamples,
+        n_jobs=n_jobs,
+        progress=progress,
+        cross_validate_resamples=False,
+    )
 
 
 def _node_limit(model: PrognosticModel) -> int | None:
@@ -100,13 +107,24 @@ def _node_limit(model: PrognosticModel) -> int | None:
     return model.node_limit
 
 
+def choose_folds(y: ArrayLike, persons: ArrayLike | None = None) -> int:
+    """Return the number of folds: ten, or fewer, so that each has five of the rarer outcome."""
+    return int(np.clip(_n_rarer(y, persons)[0] // 5, FEWEST_FOLDS, MOST_FOLDS))
+
+
 def check_enough(y: ArrayLike, persons: ArrayLike | None = None) -> None:
     """Raise if there are too few patients of an outcome to validate a model of it."""
+    count, outcome = _n_rarer(y, persons)
+    if count < FEWEST_FOLDS:
+        raise InvalidProblemError(
+            f"report: repeats the selection in {FEWEST_FOLDS} folds, so it needs {FEWEST_FOLDS} "
+            f"patients of each outcome, but there are fewer with {outcome}; fit without a report."
+        )
+
+
+def _n_rarer(y: ArrayLike, persons: ArrayLike | None) -> tuple[int, Any]:
+    """Return the number of patients who have the rarer outcome, and that outcome."""
     labels: NDArray[Any] = np.asarray(y)
     owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
-    for outcome in np.unique(labels):
-        if len(np.unique(owners[labels == outcome])) < N_FOLDS:
-            raise InvalidProblemError(
-                f"report: repeats the selection in {N_FOLDS} folds, so it needs {N_FOLDS} patients "
-                f"of each outcome, but there are fewer with {outcome}; fit without a report."
-            )
+    counts = [(len(np.unique(owners[labels == label])), label) for label in np.unique(labels)]
+    return min(counts, key=lambda pair: pair[0])
