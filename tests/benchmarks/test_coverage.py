@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from scipy.stats import binom
+
 from benchmarks.coverage import COLUMNS, PAGE, Setting, simulate, summarise, to_markdown
 from benchmarks.settings import RESULTS
-from scipy.stats import binom
 
 PROMISED = ["auc", "brier", "calibration_slope", "calibration_intercept"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,9 +49,9 @@ def fit(
         typer.Option(
             min=0,
             help="How often the report repeats the selection to measure optimism and stability; "
-            "399 for a paper.",
+            "999 for a paper.",
         ),
-    ] = 39,
+    ] = 199,
     as_json: AsJson = False,
 ) -> None:
     """Fit a model on the best predictors that are affordable, and prove that none are better.
@@ -58,41 +59,47 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
-    from ..prognostic import save_proof
+    from ..prognostic import check_fit, save_proof
     from ..result import Status
     from .fit_view import Fitted, as_record, render
 
     check_places(question.inputs, [model, certificate, *report_files(report)])
     question.check_limits()
     started = perf_counter()
-    with noting() as notes:
-        with working("Reading") as announce:
-            patients, estimator = question.pose()
-            check_report(report, patients)
-            announce("Preparing")
-            estimator.fit(patients.predictors, patients.events, patients.persons, announce)
-            card = estimator.card_.model_copy(update={"outcome": patients.outcome})
-            estimator.card_ = card  # with the outcome's own values, not 0 and 1
-            amounts = split_names(question.numeric, list(patients.predictors.columns))
-            _note_codes(patients.predictors, estimator.kinds_, amounts)
-            if model is not None:
-                card.save(model)
-            if certificate is not None:
-                proof = estimator.certificate_
-                if proof is not None:
-                    save_proof(certificate, card, proof)
-                else:
-                    text = f"{certificate}: is not written; the proof is too long."
-                    warnings.warn(text, ShortlistWarning, stacklevel=2)
-                    certificate = None
-        if report is not None:
-            make_report(report, estimator, patients, resamples)
+    with noting() as notes, working("Reading") as announce:
+        patients, estimator = question.pose()
+        check_report(report, patients)
+        announce("Preparing")
+        estimator.fit(patients.predictors, patients.events, patients.persons, announce)
+        card = estimator.card_.model_copy(update={"outcome": patients.outcome})
+        estimator.card_ = card  # with the outcome's own values, not 0 and 1
+        amounts = split_names(question.numeric, list(patients.predictors.columns))
+        _note_codes(patients.predictors, estimator.kinds_, amounts)
+        announce("Looking for what is suspicious")
+        data = (patients.predictors, patients.events, patients.persons)
+        for finding in check_fit(estimator, *data):
+            if finding.level == "warning":
+                text = f"{finding.topic}: {finding.text}"
+                warnings.warn(text, ShortlistWarning, stacklevel=2)
+        if model is not None:
+            card.save(model)
+        if certificate is not None:
+            proof = estimator.certificate_
+            if proof is not None:
+                save_proof(certificate, card, proof)
+            else:
+                text = f"{certificate}: is not written; the proof is too long."
+                warnings.warn(text, ShortlistWarning, stacklevel=2)
+                certificate = None
     files = {"model": model, "certificate": certificate, "report": report}
     fitted = Fitted(card, estimator, patients, files, notes, perf_counter() - started)
     if as_json:
         typer.echo(json.dumps(as_record(fitted), indent=2))
     else:
         render(fitted)
+    if report is not None:
+        sys.stdout.flush()
+        make_report(report, estimator, patients, resamples)
     if estimator.status_ is not Status.OPTIMAL:
         raise typer.Exit(3)
 

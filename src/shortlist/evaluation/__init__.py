@@ -4,6 +4,7 @@
 functions on selections work on any bool matrix.
 """
 
+from .calibration_curve import SmoothCalibration, smooth_calibration
 from .evaluation import Evaluation, evaluate, evaluate_all, task_key, work_of
 from .experiment import Experiment
 from .intervals import percentile_interval, share_interval
@@ -26,6 +27,7 @@ __all__ = [
     "Journal",
     "JournalContent",
     "Measure",
+    "SmoothCalibration",
     "Stability",
     "co_selection",
     "evaluate",
@@ -41,6 +43,7 @@ __all__ = [
     "role_shares",
     "run_tasks",
     "share_interval",
+    "smooth_calibration",
     "stability",
     "task_key",
     "work_of",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -232,7 +232,7 @@ def evaluate(
     n_resamples: int = 399,
     *,
     journal: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
     progress: bool = True,
     cross_validate_resamples: bool = True,
@@ -250,7 +250,8 @@ def evaluate(
         A file that keeps the results as they come. A run that was interrupted, even by kill -9,
         goes on from there and ends with the same results; more resamples can be added later.
     n_jobs : int, optional
-        Number of processes, as in joblib: -1 for one per core. Does not change the results.
+        Number of processes, as in joblib: -1 for one per core, "auto" for that if it pays. Does not
+        change the results.
     dask : str, optional
         Address of the scheduler of a Dask cluster to run on instead; needs `shortlist[dask]`.
     progress : bool
@@ -291,7 +292,7 @@ def evaluate_all(
     n_resamples: int = 399,
     *,
     journal: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
     progress: bool = True,
     cross_validate_resamples: bool = True,

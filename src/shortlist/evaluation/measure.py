@@ -28,7 +28,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 # Scales on which errors are closer to normal: ratios, and what lies between 0 and 1.
-_LOGARITHMIC = ("calibration_slope", "observed_expected")
+_LOGARITHMIC = ("brier", "calibration_slope", "observed_expected")
 _LOGISTIC = ("auc",)
 
 
@@ -67,7 +67,7 @@ def measure(y: Int, log_odds: Float) -> dict[str, Measure]:
     squares = (probability - y) ** 2
     intercept, slope = calibration(y, log_odds, ones)
     design = np.column_stack([np.ones(len(y)), log_odds])
-    joint = _influence_of_fit(design, y, expit(intercept + slope * log_odds))
+    joint = influence_of_fit(design, y, expit(intercept + slope * log_odds))
     shift = calibration_in_the_large(y, log_odds, ones)
     ratio = observed_expected(y, log_odds, ones)
     values = {
@@ -77,7 +77,7 @@ def measure(y: Int, log_odds: Float) -> dict[str, Measure]:
         "calibration_slope": (slope, joint[:, 1]),
         "calibration_in_the_large": (
             shift,
-            _influence_of_fit(design[:, :1], y, expit(shift + log_odds))[:, 0],
+            influence_of_fit(design[:, :1], y, expit(shift + log_odds))[:, 0],
         ),
         "observed_expected": (ratio, ratio * (y / y.sum() - probability / probability.sum())),
     }
@@ -127,8 +127,8 @@ def interval(
     Parameters
     ----------
     name : str
-        The measure; the AUC has its interval on the scale of its log-odds, slope and ratio on that
-        of logarithms.
+        The measure; the AUC has its interval on the scale of its log-odds, Brier score, slope and
+        ratio on that of logarithms.
     estimate : float
         The middle, on that scale: the measured value, or one corrected for optimism.
     measured : Measure
@@ -171,7 +171,7 @@ def _influence_of_auc(y: Int, log_odds: Float) -> Float:
     return influence
 
 
-def _influence_of_fit(design: Float, y: Int, probability: Float) -> Float:
+def influence_of_fit(design: Float, y: Int, probability: Float) -> Float:
     """Return how each row moves the coefficients of a logistic regression."""
     if np.isnan(probability).any():
         return np.full(design.shape, nan)

@@ -71,14 +71,19 @@ def describe_staircase(
     steps[affordable]["is_chosen"] = set(steps[affordable]["predictors"]) == set(bought)
     beyond = steps[affordable + 1 :]
     nothing = steps[0]["objective"]
+    last_shown = None
     for step in steps:
         step["reduction"] = 1.0 - step["objective"] / nothing
+        visible = f"{step['reduction']:.1%}"
+        step["is_shown"] = step["is_chosen"] or visible != last_shown
+        last_shown = visible if step["is_shown"] else last_shown
     return {
         "limit_name": path.limit_name,
         "own_limit": own if own < inf else None,
         "highest_limit": path.highest_limit if path.highest_limit < inf else None,
         "is_proven": path.is_certified,
         "steps": steps,
+        "n_hidden": sum(not step["is_shown"] for step in steps),
         "next": _first_step(card, beyond, 0.0),
         "worthwhile": WORTHWHILE,
         "next_worthwhile": _first_step(card, beyond, WORTHWHILE),

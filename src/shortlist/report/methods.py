@@ -42,12 +42,13 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             "Sample size",
             f"All {content['persons']['text']} were used, {size['events']} with the event, "
             f"{size['events_per_parameter']:.1f} of the rarer outcome per candidate parameter. "
-            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), three criteria of "
-            f"Riley et al. (2019), applied afterwards, ask for {needed['shrinkage']} patients "
+            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), the criteria of Riley "
+            f"et al. (2019, 2020), applied afterwards, ask for {needed['shrinkage']} patients "
             f"for a shrinkage of {size['shrinkage']:g}, "
             f"{needed['r2_difference']} for a difference of {size['r2_difference']:g} in "
-            f"Nagelkerke's R2 and {needed['overall_risk']} for an overall risk to within "
-            f"{size['risk_margin']:g}.",
+            f"Nagelkerke's R2, {needed['overall_risk']} for an overall risk to within "
+            f"{size['risk_margin']:g} and {needed['prediction_error']} for a mean absolute error "
+            f"of predicted risks of {size['prediction_error']:g}.",
         ),
         _item("11", "Missing data", _missing(card, content)),
         _item(
@@ -63,8 +64,11 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             "12e",
             "Performance measures",
             "Discrimination: area under the ROC curve (AUC). Overall: Brier score. Calibration: "
-            "intercept and slope of a logistic regression of the outcome on the log-odds, and "
-            "observed against predicted shares in groups of equal size. Usefulness: net benefit.",
+            "intercept and slope of a logistic regression of the outcome on the log-odds, its "
+            "intercept with the slope fixed at 1 (calibration in the large), observed / expected "
+            "events, and a smooth curve (natural cubic spline of the log-odds) with its "
+            "integrated calibration index. Usefulness: net benefit. Intervals come from "
+            "influence values of cross-validated predictions.",
         ),
         _item(
             "13",
@@ -121,7 +125,7 @@ def _missing(card: dict[str, Any], content: dict[str, Any]) -> str:
     return (
         "Missing numbers were replaced by the median, other missing values by the most frequent "
         f"one, measured anew in every resample and fold.{indicator} {missing['complete_rows']} "
-        f"{content['persons']['unit']} have all candidates."
+        f"{content['persons']['row_unit']} have all candidates."
     )
 
 

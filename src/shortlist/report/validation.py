@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..evaluation import Evaluation, Experiment, evaluate
+from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..prognostic import PrognosticModel
 from ..prognostic.study import check_study, costs_without, fees_without
 from ..prognostic.transformer import DesignTransformer
 from ..result import Status
+from .comparison import RULES
+from .effects import fit_full_model, make_probes
 
 N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
+N_COMPARED = 49  # resamples of each of the usual rules, which are slow
 FEWEST_FOLDS, MOST_FOLDS = 3, 10
 
 
@@ -27,7 +31,7 @@ def validate_model(
     persons: ArrayLike | None = None,
     n_resamples: int = N_RESAMPLES,
     seed: int = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     progress: bool = False,
 ) -> Evaluation:
     """Repeat what a model did, its ridge given, on bootstrap resamples and in cross-validation.
@@ -43,13 +47,13 @@ def validate_model(
     X, y, persons
         What it was fitted to.
     n_resamples : int
-        Number of bootstrap resamples; 399 for a paper, 0 for cross-validation alone.
+        Number of bootstrap resamples; 999 for a paper, 0 for cross-validation alone.
     seed : int
         Seed of the resamples and the folds.
     n_jobs : int, optional
-        Number of processes, -1 for one per core; it changes no result.
+        Number of processes, -1 for one per core, "auto" for that if it pays; it changes no result.
     progress : bool
-        Whether to show a bar with the time left, on a terminal.
+        Whether to show a bar with the time left; without a terminal, a line now and then.
 
     Returns
     -------
@@ -66,12 +70,58 @@ def validate_model(
     >>> list(evaluation.selected) == model.selected_features_
     True
     """
+    experiment = _experiment(model, X, y, persons, seed)
+    return evaluate(
+        experiment,
+        n_resamples,
+        n_jobs=n_jobs,
+        progress=progress,
+        cross_validate_resamples=False,
+    )
+
+
+def compare_rules(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    *,
+    persons: ArrayLike | None = None,
+    n_resamples: int = N_COMPARED,
+    seed: int = 0,
+    n_jobs: int | Literal["auto"] | None = None,
+    progress: bool = False,
+) -> dict[str, Evaluation]:
+    """Evaluate the usual rules to select as `validate_model` evaluates a model.
+
+    Parameters
+    ----------
+    model, X, y, persons, n_resamples, seed, n_jobs, progress
+        As in `validate_model`, whose resamples and folds these are.
+
+    Returns
+    -------
+    dict
+        Evaluations by the names of the rules.
+    """
+    experiment = replace(_experiment(model, X, y, persons, seed), probes=None)
+    return evaluate_all(
+        {rule: replace(experiment, backend=rule) for rule in RULES},
+        n_resamples,
+        n_jobs=n_jobs,
+        progress=progress,
+        cross_validate_resamples=False,
+    )
+
+
+def _experiment(
+    model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None, seed: int
+) -> Experiment:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
         study = check_study(X, y, kinds=model.kinds, include=model.include, exclude=model.exclude)
         check_enough(study.labels, persons)
         gone = frozenset(study.names).difference(study.kinds)
-        experiment = Experiment(
+        return Experiment(
             study.table,
             study.labels,
             budget=model.budget,
@@ -90,14 +140,8 @@ def validate_model(
                 study.kinds, model.spline_knots, bool(model.missing_indicator)
             ),
             names=list(study.kinds),
+            probes=make_probes(fit_full_model(model, X, y)),
         )
-    return evaluate(
-        experiment,
-        n_resamples,
-        n_jobs=n_jobs,
-        progress=progress,
-        cross_validate_resamples=False,
-    )
 
 
 def _node_limit(model: PrognosticModel) -> int | None:
