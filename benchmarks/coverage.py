@@ -189,17 +189,19 @@ def with_table(page: str, table: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    """Simulate everything; the number of processes is the only argument."""
+    """Simulate what results/coverage.csv lacks; the number of processes is the only argument."""
     n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    parts = []
+    path = RESULTS / "coverage.csv"
+    table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     for setting in SETTINGS:
-        parts.append(summarise(simulate(setting, n_jobs)))
-        print(parts[-1].round(3).to_string(), flush=True)
-    table = pd.concat(parts)
-    table.to_csv(RESULTS / "coverage.csv", index=False, float_format="%.6g")
+        if len(table):
+            known = table[["n_rows", "n_candidates"]] == [setting.n_rows, setting.n_candidates]
+            if known.all(axis=1).any():
+                continue
+        table = pd.concat([table, summarise(simulate(setting, n_jobs))])
+        table.to_csv(path, index=False, float_format="%.6g")
     page = PAGE.read_text(encoding="utf-8")
-    table = pd.read_csv(RESULTS / "coverage.csv")
-    PAGE.write_text(with_table(page, table), encoding="utf-8")
+    PAGE.write_text(with_table(page, pd.read_csv(path)), encoding="utf-8")
 
 
 if __name__ == "__main__":

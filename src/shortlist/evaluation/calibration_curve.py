@@ -19,6 +19,7 @@ Int = NDArray[np.int64]
 
 _MANY = 100  # patients of the rarer outcome, for a fourth knot
 _N_POINTS = 60
+_LARGE = 30.0  # log-odds
 
 
 class SmoothCalibration(NamedTuple):
@@ -75,9 +76,10 @@ def smooth_calibration(
     found = fit_logistic(design, y, ones)
     if found is None:
         return None
-    observed = expit(design @ found)
-    if min(observed.min(), 1 - observed.max()) < 1e-12:
+    fitted = design @ found
+    if np.abs(fitted).max() > max(_LARGE, 3 * np.abs(log_odds).max()):
         return None  # on its way to infinity
+    observed = expit(fitted)
     influence = influence_of_fit(design, y, observed)
     if persons is not None:
         influence = np.column_stack([np.bincount(persons, part) for part in influence.T])

@@ -65,7 +65,7 @@ def describe_model(
         "purchase": describe_purchase(card),
         "equation": describe_equation(card),
         "example": describe_example(card),
-        "persons": describe_persons(card, y, persons),
+        "persons": describe_persons(y, persons),
     }
     announce("Checking the proof")
     content["proof"] = describe_proof(model, problem)

@@ -68,7 +68,7 @@ def describe_effects(
     full = fit_full_model(model, X, y)
     bought = {(effect.predictor, effect.contrast): effect for effect in model.card_.effects()}
     errors = _standard_errors(full, X, y)
-    on_resamples = _on_resamples(evaluation)
+    on_resamples = _on_resamples(evaluation, len(errors))
     rows = []
     for number, effect in enumerate(full.card_.effects()):
         own = bought.get((effect.predictor, effect.contrast))
@@ -125,17 +125,22 @@ def _describe_values(
         "odds_ratio_upper": None if upper is None else _ratio(upper),
         "frequency": float(chosen.mean()),
         "rmsd_ratio": sqrt(float(np.mean((values - full) ** 2))) / error if error > 0 else None,
+        # Relative to a coefficient that could as well be 0 it would be any number.
         "relative_conditional_bias": (
-            float(of_chosen.mean()) / full - 1 if len(of_chosen) and abs(full) > 1e-12 else None
+            float(of_chosen.mean()) / full - 1 if len(of_chosen) and abs(full) > error else None
         ),
     }
 
 
-def _on_resamples(evaluation: Evaluation) -> Float | None:
-    """Return the coefficient of each contrast on each resample; None for fewer than two."""
-    if evaluation.probes is None or len(evaluation.resamples) < 2:
+def _on_resamples(evaluation: Evaluation, n_contrasts: int) -> Float | None:
+    """Return the coefficient of each contrast on each resample.
+
+    None for fewer than two, and for an evaluation of another model, whose contrasts are others.
+    """
+    probes = evaluation.probes
+    if probes is None or len(evaluation.resamples) < 2 or probes.shape[1] != 2 * n_contrasts:
         return None
-    log_odds = evaluation.probes.to_numpy()[1:]
+    log_odds = probes.to_numpy()[1:]
     coefficients: Float = log_odds[:, 0::2] - log_odds[:, 1::2]
     return coefficients
 

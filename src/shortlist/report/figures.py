@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 32
 _NARROWEST = 0.7  # how far, relatively, a figure shrinks before a phone has to scroll it
+_PHONE = 350.0  # pixels for a figure
 # The page's own colours, so that figures follow light and dark.
 _INK, _RULE = "#010203", "#dddddd"
 _COLOURS = {
@@ -182,8 +183,9 @@ def _figure(name: str, draw: Callable[[Any], tuple[Figure, str, str]], data: Any
         svg = svg.replace(colour, variable)
     size = re.search(r'viewBox="0 0 ([\d.]+)', svg)
     width = float(size[1]) * 96 / 72 if size else 600.0
+    wide = ' class="wide"' if _NARROWEST * width > _PHONE else ""
     opening = (
-        f'<svg role="img" aria-labelledby="{name}-title {name}-description" '
+        f'<svg role="img"{wide} aria-labelledby="{name}-title {name}-description" '
         f'style="max-width: {width:.0f}px; min-width: {_NARROWEST * width:.0f}px" '
     )
     inside = (

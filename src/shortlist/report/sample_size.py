@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import SubsetProblem
-from ..prognostic import ModelCard
 
 SHRINKAGE = 0.9
 R2_DIFFERENCE = 0.05
@@ -85,7 +84,7 @@ def cox_snell_r2(log_loss: float, prevalence: float) -> float:
     return 1 - exp(2 * (log_loss + entropy))
 
 
-def describe_persons(card: ModelCard, y: ArrayLike, persons: ArrayLike | None) -> dict[str, Any]:
+def describe_persons(y: ArrayLike, persons: ArrayLike | None) -> dict[str, Any]:
     """Return how many rows and persons there are; without persons each row is a patient.
 
     A person has the event if any of its rows has.
@@ -93,7 +92,7 @@ def describe_persons(card: ModelCard, y: ArrayLike, persons: ArrayLike | None) -
     labels = np.asarray(y)
     events = labels == np.unique(labels)[-1]
     owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
-    rows, n_persons = card.data.rows, len(np.unique(owners))
+    rows, n_persons = len(labels), len(np.unique(owners))
     has_several_rows = n_persons < rows
     return {
         "rows": rows,
