@@ -19,6 +19,7 @@ Int = NDArray[np.int64]
 
 _MANY = 100  # patients of the rarer outcome, for a fourth knot
 _N_POINTS = 60
+HIGHEST = 0.995  # quantile of the risks at which the curve ends: beyond it there is nobody to see
 _LARGE = 30.0  # log-odds
 
 
@@ -83,7 +84,7 @@ def smooth_calibration(
     influence = influence_of_fit(design, y, observed)
     if persons is not None:
         influence = np.column_stack([np.bincount(persons, part) for part in influence.T])
-    points = np.linspace(x.min(), x.max(), _N_POINTS)
+    points = np.linspace(*np.quantile(x, [1 - HIGHEST, HIGHEST]), _N_POINTS)
     grid = _design(points, knots)
     middle = grid @ found
     error = np.sqrt(((influence @ grid.T) ** 2).sum(axis=0))

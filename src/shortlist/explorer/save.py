@@ -8,12 +8,10 @@ from tempfile import TemporaryDirectory
 
 from ..errors import InvalidProblemError
 from ..prognostic import PrognosticModel, save_proof
-from ..report import require_packages, write_report
+from ..report import N_RESAMPLES, require_packages, write_report
 from .cohort import Cohort
 from .fitted import SOLVE_SECONDS
 from .state import State
-
-N_RESAMPLES = 39  # of a report, as `shortlist fit --report` has them
 
 
 def fit_again(cohort: Cohort, state: State) -> PrognosticModel:
@@ -76,6 +74,7 @@ def report_file(cohort: Cohort, state: State) -> bytes:
             patients.events,
             persons=patients.persons,
             n_resamples=N_RESAMPLES,
+            n_jobs="auto",
         ),
     )
 

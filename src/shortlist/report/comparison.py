@@ -52,6 +52,7 @@ def _describe_rival(name: str, evaluation: Evaluation, rival: Evaluation) -> dic
         "mean_excess": json_value(float(excess.iloc[1:].mean())),
         "same_share": json_value(float(same.iloc[1:].mean())),
         "corrected": {metric: json_value(float(corrected[metric])) for metric in _SHOWN},
-        "differences": [] if is_own else json_rows(difference),
+        # With the same selection the model is the same, whatever happens on resamples.
+        "differences": [] if bool(same.iloc[0]) else json_rows(difference),
         "stability": json_value(stability(selection).value) if len(selection) > 1 else None,
     }

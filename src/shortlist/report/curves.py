@@ -10,6 +10,7 @@ from scipy.special import expit
 from sklearn.metrics import roc_curve
 
 from ..evaluation import interval, net_benefit, share_interval, smooth_calibration
+from ..evaluation.calibration_curve import HIGHEST
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -127,9 +128,14 @@ def _calibration(y: Int, probability: Float) -> list[dict[str, Any]]:
 
 
 def _histogram(y: Int, probability: Float) -> list[dict[str, Any]]:
-    """Return how many patients with and without the event have which risk."""
-    edges = np.linspace(0.0, float(probability.max()), _N_BINS + 1)
-    counts = [np.histogram(probability[y == label], edges)[0].tolist() for label in (1, 0)]
+    """Return how many patients with and without the event have which risk.
+
+    The last bar has all of the highest 0.5 % too.
+    """
+    highest = float(np.quantile(probability, HIGHEST))
+    edges = np.linspace(0.0, highest, _N_BINS + 1)
+    shown = np.minimum(probability, highest)
+    counts = [np.histogram(shown[y == label], edges)[0].tolist() for label in (1, 0)]
     return [
         {"from": start, "to": stop, "events": events, "others": others}
         for start, stop, events, others in zip(
