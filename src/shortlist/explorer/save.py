@@ -74,7 +74,6 @@ def report_file(cohort: Cohort, state: State) -> bytes:
             patients.events,
             persons=patients.persons,
             n_resamples=N_RESAMPLES,
-            n_jobs="auto",
         ),
     )
 
