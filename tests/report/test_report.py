@@ -22,6 +22,7 @@ from shortlist.report import (
     write_report,
 )
 from shortlist.report.checks import describe_checks
+from shortlist.report.effects import describe_effects
 from shortlist.report.figures import draw_figures
 from shortlist.report.sample_size import cox_snell_r2, largest_r2
 
@@ -427,3 +428,19 @@ def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
     for number in places:
         assert f"… ({number})" in figures["staircase"]
         assert f"… ({number})" in figures["inclusion"]
+
+
+def test_resamples_keep_limits_of_coefficients(patients):
+    table, y = patients
+    model = sl.PrognosticModel(
+        max_features=2,
+        ridge=0.1,
+        max_coefficient={"age": 0.5},
+        signs={"lab": "negative"},
+        backend="enumeration",
+    ).fit(table, y)
+    evaluation = validate_model(model, table, y, n_resamples=2)
+    assert evaluation.rows["objective"].iloc[0] == pytest.approx(model.objective_)
+    effects = describe_effects(model, table, y, evaluation)
+    (age,) = [row for row in effects if row["predictor"] == "age" and "against" in row["contrast"]]
+    assert age["full_coefficient"] > 0.5  # the full model knows no such limit

@@ -84,7 +84,8 @@ def smooth_calibration(
     influence = influence_of_fit(design, y, observed)
     if persons is not None:
         influence = np.column_stack([np.bincount(persons, part) for part in influence.T])
-    points = np.linspace(*np.quantile(x, [1 - HIGHEST, HIGHEST]), _N_POINTS)
+    low, high = np.quantile(x, [1 - HIGHEST, HIGHEST]).tolist()
+    points = np.linspace(low, high, _N_POINTS)
     grid = _design(points, knots)
     middle = grid @ found
     error = np.sqrt(((influence @ grid.T) ** 2).sum(axis=0))

@@ -46,7 +46,7 @@ class Experiment:
         Features; the names of a DataFrame's columns can be used in the other parameters.
     y : array-like of shape (n_rows,)
         Labels of any two values; the larger one counts as the event.
-    budget, costs, max_features, groups, fees, include, exclude
+    budget, costs, max_features, groups, fees, include, exclude, max_coefficient, signs
         Prices and limits, as in `SubsetProblem`.
     backend : str
         Who solves: a name that `shortlist.available_backends` lists.
@@ -109,6 +109,8 @@ class Experiment:
     fees: Sequence[tuple[float, Sequence[Predictor]]] | None = None
     include: Sequence[Predictor] = ()
     exclude: Sequence[Predictor] = ()
+    max_coefficient: Any = None
+    signs: Any = None
     backend: str = "native"
     ridges: Sequence[float] = (0.1, 0.02, 0.004)
     protocol: Protocol = "clean"
@@ -144,6 +146,10 @@ class Experiment:
             "persons": _codes(self.persons, problem.n_rows),
             "names": _names(self.names, problem),
         }
+        for name in ("max_coefficient", "signs"):
+            value = getattr(self, name)
+            if isinstance(value, Mapping):  # columns of folds know predictors by number
+                normalised[name] = tuple(value.get(each) for each in normalised["names"])
         for name, value in normalised.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -212,6 +218,8 @@ class Experiment:
             fees=self.fees,
             include=self.include,
             exclude=self.exclude,
+            max_coefficient=self.max_coefficient,
+            signs=self.signs,
             sample_weight=weights,
         )
 

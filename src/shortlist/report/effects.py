@@ -35,6 +35,8 @@ def fit_full_model(model: PrognosticModel, X: Any, y: ArrayLike) -> PrognosticMo
         budget=None,
         costs=None,
         fees=None,
+        max_coefficient=None,
+        signs=None,
         include=everything,
         ridge=model.ridge_,
         backend="native",

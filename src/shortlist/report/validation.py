@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..prognostic import PrognosticModel
-from ..prognostic.study import check_study, costs_without, fees_without
+from ..prognostic.study import (
+    check_study,
+    costs_without,
+    fees_without,
+    limits_without,
+    signs_without,
+)
 from ..prognostic.transformer import DesignTransformer
 from ..result import Status
 from .comparison import RULES
@@ -129,6 +135,8 @@ def _experiment(
             max_features=model.max_features,
             fees=fees_without(model.fees, gone),
             include=model.include,
+            max_coefficient=limits_without(model.max_coefficient, gone),
+            signs=signs_without(model.signs, gone, study.kinds, model.spline_knots),
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
