@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .style import GREY, HUES, axes_for, check_columns
+from .style import GREY, HUES, axes_for, check_columns, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +37,15 @@ def plot_effect(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None =
     'odds ratio'
     """
     check_columns(frame, ("value", "odds_ratio"))
+    require_matplotlib()
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     ax = axes_for(ax, 4.0, 2.6)
     ax.axhline(1.0, color=GREY, linewidth=1, linestyle="--")
     ax.plot(frame["value"], frame["odds_ratio"], color=HUES[0], linewidth=1.8)
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set(xlabel=xlabel, ylabel="odds ratio")
     return ax
