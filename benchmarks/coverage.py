@@ -62,10 +62,10 @@ class Setting(NamedTuple):
 SETTINGS = (
     Setting(100, 10, 400),
     Setting(200, 10, 400),
-    Setting(400, 10, 400),
-    Setting(1000, 10, 400),
-    Setting(100, 20, 200),
-    Setting(200, 20, 200),
+    Setting(400, 10, 250),
+    Setting(1000, 10, 250),
+    Setting(100, 20, 100),
+    Setting(200, 20, 100),
 )
 
 

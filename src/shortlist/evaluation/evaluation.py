@@ -27,6 +27,7 @@ from .run import run_tasks
 
 Int = NDArray[np.int64]
 
+_SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
 _FEWEST = 20  # resamples, for the mean of their optimism to be the middle of an interval
 
 
@@ -193,7 +194,7 @@ class Evaluation:
         if len(np.unique(y)) < 2:
             return None
         persons = known["person"].to_numpy()
-        return measure(y, known["log_odds"].to_numpy()), y, persons
+        return measure(y, known["log_odds"].clip(-_SURE, _SURE).to_numpy()), y, persons
 
     def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
         """Return the nested cross-validated performance less that of another evaluation.

@@ -30,6 +30,7 @@ Int = NDArray[np.int64]
 # Scales on which errors are closer to normal: ratios, and what lies between 0 and 1.
 _LOGARITHMIC = ("brier", "calibration_slope", "observed_expected")
 _LOGISTIC = ("auc",)
+_TINY = 1e-300
 
 
 class Measure(NamedTuple):
@@ -79,7 +80,10 @@ def measure(y: Int, log_odds: Float) -> dict[str, Measure]:
             shift,
             influence_of_fit(design[:, :1], y, expit(shift + log_odds))[:, 0],
         ),
-        "observed_expected": (ratio, ratio * (y / y.sum() - probability / probability.sum())),
+        "observed_expected": (
+            ratio,
+            ratio * (y / y.sum() - probability / max(_TINY, probability.sum())),
+        ),
     }
     return {name: Measure(*pair) for name, pair in values.items()}
 

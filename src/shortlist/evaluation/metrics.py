@@ -85,9 +85,9 @@ def calibration_in_the_large(y: Int, log_odds: Float, weights: Int) -> float:
 
 
 def observed_expected(y: Int, log_odds: Float, weights: Int) -> float:
-    """Return the number of events divided by that predicted; NaN without events."""
-    events = float(weights @ y)
-    return events / float(weights @ expit(log_odds)) if events else nan
+    """Return the number of events divided by that predicted; NaN if either is 0."""
+    events, expected = float(weights @ y), float(weights @ expit(log_odds))
+    return events / expected if events and expected else nan
 
 
 def fit_logistic(design: Float, y: Int, weights: Int, offset: Float | float = 0.0) -> Float | None:

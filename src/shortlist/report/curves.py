@@ -132,7 +132,7 @@ def _histogram(y: Int, probability: Float) -> list[dict[str, Any]]:
 
     The last bar has all of the highest 0.5 % too.
     """
-    highest = float(np.quantile(probability, HIGHEST))
+    highest = max(1e-9, float(np.quantile(probability, HIGHEST)))
     edges = np.linspace(0.0, highest, _N_BINS + 1)
     shown = np.minimum(probability, highest)
     counts = [np.histogram(shown[y == label], edges)[0].tolist() for label in (1, 0)]

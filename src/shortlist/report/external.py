@@ -29,6 +29,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 ENOUGH = 100  # patients of each outcome (Collins, Ogundimu and Altman 2016)
+_SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
 _UPDATES = {
     "original": "as it is",
     "in-the-large": "recalibrated in the large: another intercept",
@@ -72,7 +73,7 @@ def describe_external(
     if set(np.unique(labels)) != {0, 1}:
         raise InvalidProblemError("y: must be 1 for the event and 0 otherwise, and have both.")
     owners = None if persons is None else np.unique(np.asarray(persons), return_inverse=True)[1]
-    log_odds = card.log_odds(X)
+    log_odds = np.clip(card.log_odds(X), -_SURE, _SURE)
     imputed, outside = card.imputed(X).mean(), card.outside(X).mean()
     people = describe_persons(labels, persons)
     rarer = min(people["with_event"], people["without_event"])
@@ -122,7 +123,7 @@ def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) ->
     labels: Int = np.asarray(y).astype(np.int64)
     if update == "refit":
         return refit(card, X, labels)
-    found = measure(labels, card.log_odds(X))
+    found = measure(labels, np.clip(card.log_odds(X), -_SURE, _SURE))
     values = (found["calibration_intercept"].value, found["calibration_slope"].value)
     if update == "in-the-large":
         values = (found["calibration_in_the_large"].value, 1.0)
@@ -186,7 +187,7 @@ def _describe_updates(
             rows.append({"name": update, "text": text, "reason": str(error)})
             deviance_before = None
             continue
-        log_odds = model.log_odds(X)
+        log_odds = np.clip(model.log_odds(X), -_SURE, _SURE)
         deviance = 2 * len(y) * log_loss(y, log_odds, ones)
         found = measure(y, log_odds)
         # Each recalibration has one parameter more; a refit is penalised, so it has no such test.
