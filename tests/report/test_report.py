@@ -444,3 +444,16 @@ def test_resamples_keep_limits_of_coefficients(patients):
     effects = describe_effects(model, table, y, evaluation)
     (age,) = [row for row in effects if row["predictor"] == "age" and "against" in row["contrast"]]
     assert age["full_coefficient"] > 0.5  # the full model knows no such limit
+
+
+def test_hidden_steps_leave_a_table_that_adds_up(content):
+    """What is new and given up from row to row gives the predictors of each row."""
+    owned = set()
+    hidden = 0
+    for step in content["staircase"]["steps"]:
+        if not step["is_shown"]:
+            hidden += 1
+            continue
+        owned = (owned - set(step["given_up"])) | set(step["new"])
+        assert owned == set(step["predictors"])
+    assert hidden == content["staircase"]["n_hidden"]

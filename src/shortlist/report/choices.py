@@ -71,12 +71,18 @@ def describe_staircase(
     steps[affordable]["is_chosen"] = set(steps[affordable]["predictors"]) == set(bought)
     beyond = steps[affordable + 1 :]
     nothing = steps[0]["objective"]
-    last_shown = None
+    shown: dict[str, Any] | None = None  # the last step that a reader sees a change at
     for step in steps:
         step["reduction"] = 1.0 - step["objective"] / nothing
-        visible = f"{step['reduction']:.1%}"
-        step["is_shown"] = step["is_chosen"] or visible != last_shown
-        last_shown = visible if step["is_shown"] else last_shown
+        before = [] if shown is None else shown["predictors"]
+        step["is_shown"] = (
+            shown is None
+            or step["is_chosen"]
+            or f"{step['reduction']:.1%}" != f"{shown['reduction']:.1%}"
+        )
+        step["new"] = [name for name in step["predictors"] if name not in before]
+        step["given_up"] = [name for name in before if name not in step["predictors"]]
+        shown = step if step["is_shown"] else shown
     return {
         "limit_name": path.limit_name,
         "own_limit": own if own < inf else None,
