@@ -8,6 +8,7 @@ model performs in the population. Writes results/coverage.csv and the table of d
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import cache
 from math import sqrt
 from typing import Any, NamedTuple
@@ -57,6 +58,7 @@ class Setting(NamedTuple):
     n_rows: int
     n_candidates: int
     replications: int
+    is_compared: bool = False  # with univariable selection too
 
 
 SETTINGS = (
@@ -64,8 +66,8 @@ SETTINGS = (
     Setting(200, 10, 400),
     Setting(400, 10, 250),
     Setting(1000, 10, 250),
-    Setting(100, 20, 100),
-    Setting(200, 20, 100),
+    Setting(300, 10, 120, is_compared=True),
+    Setting(100, 20, 80),
 )
 
 
@@ -117,16 +119,10 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
         .fit(halves, y)
         .ridge_
     )
-    solution = sl.solve(sl.SubsetProblem(halves, y, ridge=ridge, max_features=_MAX_FEATURES))
-    truth = true_performance(setting.n_candidates, solution.coef / 2, solution.intercept)
-    evaluation = sl.evaluate(
-        sl.Experiment(
-            halves, y, max_features=_MAX_FEATURES, ridges=(ridge,), n_folds=choose_folds(y)
-        ),
-        N_RESAMPLES,
-        progress=False,
-        cross_validate_resamples=False,
+    experiment = sl.Experiment(
+        halves, y, max_features=_MAX_FEATURES, ridges=(ridge,), n_folds=choose_folds(y)
     )
+    evaluation, truth = _evaluate(experiment, setting)
     table = evaluation.optimism()
     rows = [
         {"measure": name, "estimate": line["corrected"], "lower": line["lower"]}
@@ -140,7 +136,29 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
         {"measure": "net_benefit", "estimate": benefit.value, "lower": lower}
         | {"upper": upper, "truth": truth["net_benefit"]}
     )
+    if setting.is_compared:
+        rival, rival_truth = _evaluate(replace(experiment, backend="univariable"), setting)
+        difference = rival.corrected_difference(evaluation)
+        rows += [
+            {"measure": f"{name}_difference", "estimate": line["estimate"], "lower": line["lower"]}
+            | {"upper": line["upper"], "truth": rival_truth[name] - truth[name]}
+            for name, line in difference.loc[["auc", "brier"]].iterrows()
+            if rival.selected != evaluation.selected
+        ]
     return [setting._asdict() | {"replication": replication} | row for row in rows]
+
+
+def _evaluate(experiment: sl.Experiment, setting: Setting) -> tuple[Any, dict[str, float]]:
+    """Return the evaluation of a way to select, and how its model performs in the population."""
+    problem = sl.SubsetProblem(
+        experiment.X, experiment.y, ridge=experiment.ridges[0], max_features=_MAX_FEATURES
+    )
+    solution = sl.solve(problem, experiment.backend)
+    truth = true_performance(setting.n_candidates, solution.coef / 2, solution.intercept)
+    evaluation = sl.evaluate(
+        experiment, N_RESAMPLES, progress=False, cross_validate_resamples=False
+    )
+    return evaluation, truth
 
 
 def simulate(setting: Setting, n_jobs: int = 1) -> pd.DataFrame:
@@ -170,15 +188,28 @@ def to_markdown(table: pd.DataFrame) -> str:
     for (candidates, patients), part in table.groupby(["n_candidates", "n_rows"], sort=False):
         found = part.set_index("measure")
         shares = [f"{found.loc[name, 'coverage']:.1%}" for name in COLUMNS]
-        cells = [str(candidates), str(patients), *shares, str(found["intervals"].max())]
+        cells = [str(candidates), str(patients), *shares, str(found.loc["auc", "intervals"])]
         lines.append(f"| {' | '.join(cells)} |")
-    errors = [
-        100 * sqrt(0.95 * 0.05 / n) for n in (table["intervals"].max(), table["intervals"].min())
-    ]
+    counts = table[table["measure"] == "auc"]["intervals"]
+    errors = [100 * sqrt(0.95 * 0.05 / n) for n in (counts.max(), counts.min())]
     return (
         "\n".join(lines)
         + f"\n\nMonte-Carlo error of a share of 95 %: {errors[0]:.1f} to {errors[1]:.1f} "
-        "percentage points.\n"
+        "percentage points.\n" + _differences(table)
+    )
+
+
+def _differences(table: pd.DataFrame) -> str:
+    """Return a sentence about paired differences between two ways to select."""
+    found = table[table["measure"].str.endswith("_difference")].set_index("measure")
+    if found.empty:
+        return ""
+    auc_line, brier_line = found.loc["auc_difference"], found.loc["brier_difference"]
+    return (
+        f"\nPaired differences between univariable and exact selection, {auc_line['n_rows']:.0f} "
+        f"patients, in the {auc_line['intervals']:.0f} replications where the two differ: "
+        f"{auc_line['coverage']:.1%} for the AUC, {brier_line['coverage']:.1%} for the Brier "
+        "score.\n"
     )
 
 
