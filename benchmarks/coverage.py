@@ -66,8 +66,8 @@ SETTINGS = (
     Setting(200, 10, 400),
     Setting(400, 10, 250),
     Setting(1000, 10, 250),
-    Setting(300, 10, 120, is_compared=True),
-    Setting(100, 20, 80),
+    Setting(300, 10, 100, is_compared=True),
+    Setting(100, 20, 100),
 )
 
 
