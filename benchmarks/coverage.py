@@ -68,6 +68,7 @@ SETTINGS = (
     Setting(1000, 10, 250),
     Setting(300, 10, 100, is_compared=True),
     Setting(100, 20, 100),
+    Setting(200, 20, 100),
 )
 
 
@@ -185,7 +186,7 @@ def to_markdown(table: pd.DataFrame) -> str:
     """Return the table of the page, a line per setting."""
     head = ["candidates", "patients", *COLUMNS.values(), "replications"]
     lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---:' for _ in head)} |"]
-    for (candidates, patients), part in table.groupby(["n_candidates", "n_rows"], sort=False):
+    for (candidates, patients), part in table.groupby(["n_candidates", "n_rows"]):
         found = part.set_index("measure")
         shares = [f"{found.loc[name, 'coverage']:.1%}" for name in COLUMNS]
         cells = [str(candidates), str(patients), *shares, str(found.loc["auc", "intervals"])]
