@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
+from scipy.special import expit
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
@@ -27,6 +28,11 @@ def calibrate(labels: Any, log_odds: Any) -> Any:
         return float(np.logaddexp(0, -margins).sum())
 
     return minimize(loss, [0.0, 1.0], method="BFGS", options={"gtol": 1e-8}).x
+
+
+def shift(labels: Any, log_odds: Any) -> float:
+    """What is to be added to all log-odds for as many events to be predicted as there are."""
+    return float(brentq(lambda a: expit(a + log_odds).mean() - labels.mean(), -30, 30, xtol=1e-12))
 
 
 class NaiveEvaluation:
@@ -81,5 +87,7 @@ class NaiveEvaluation:
                 f"{place}_brier": brier_score_loss(labels, model.predict_proba(self.X[rows])[:, 1]),
                 f"{place}_calibration_intercept": calibration[0],
                 f"{place}_calibration_slope": calibration[1],
+                f"{place}_calibration_in_the_large": shift(labels, log_odds),
+                f"{place}_observed_expected": labels.mean() / expit(log_odds).mean(),
             }
         return result

@@ -78,6 +78,27 @@ def test_a_report_is_written_beside_its_numbers(fit, clinic):
     assert "Prognostic model for fate = dead" in (clinic / "r.html").read_text()
 
 
+def test_the_answer_comes_before_the_report(fit, clinic, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.cli.fit.make_report", interrupted)
+    result = fit(*priced(clinic, 6), "--report", clinic / "r.html", "--model", clinic / "m.json")
+    assert result.exit_code == 130
+    assert "Proven: no affordable selection" in result.stdout
+    assert (clinic / "m.json").exists() and not (clinic / "r.html").exists()
+
+
+def test_suspicious_data_are_noted_with_their_culprits(fit, clinic):
+    lines = (clinic / "patients.csv").read_text().splitlines()
+    rows = [f"{lines[0]},years"] + [f"{line},{line.split(',')[0]}" for line in lines[1:]]
+    (clinic / "patients.csv").write_text("\n".join([*rows, rows[-1]]) + "\n")
+    result = fit("--max-features", "3", "--include", "age,years")
+    notes = result.stderr.replace("\n", " ")
+    assert "Copies: 'age' and 'years' say the same. Both are bought" in notes
+    assert "Duplicated rows: 1 row(s) repeat another" in notes
+
+
 @pytest.mark.parametrize(
     ("name", "message"), [("r.pdf", "must end in .html"), ("costs.html", "is used twice")]
 )

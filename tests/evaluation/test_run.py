@@ -133,3 +133,38 @@ def test_progress_bar_shows_the_time_left(
     assert "left" in captured.err
     run_tasks(abs, {"a": (-1,)}, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def test_auto_starts_here_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = {str(number): (number,) for number in range(7)}
+    expected = {key: 2 * number for key, (number,) in tasks.items()}
+    assert run_tasks(double, tasks, n_jobs="auto") == expected
+    asked = []
+
+    def parallel(n_jobs: int | None, **_: Any) -> Any:
+        asked.append(n_jobs)
+        return lambda jobs: (function(*arguments) for function, arguments, _ in jobs)
+
+    monkeypatch.setattr("shortlist.evaluation.run.Parallel", parallel)
+    monkeypatch.setattr("shortlist.evaluation.run._SECONDS_HERE", 0.0)
+    assert run_tasks(double, tasks, n_jobs="auto") == expected
+    monkeypatch.setattr("shortlist.evaluation.run._SECONDS_WORTH_STARTING", 0.0)
+    assert run_tasks(double, tasks, n_jobs="auto") == expected
+    assert asked == [None, -1]  # other processes only when what is left is worth it
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks = {str(number): (number,) for number in range(3)}
+    run_tasks(double, tasks)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("shortlist.evaluation.run._SECONDS_BETWEEN_LINES", 0.0)
+    run_tasks(double, tasks)
+    assert "3 of 3 tasks are done." in capsys.readouterr().err
+    run_tasks(double, tasks, progress=False)
+    assert capsys.readouterr().err == ""

@@ -146,7 +146,7 @@ def test_coefficients_are_differences_of_log_odds(patients):
 
     effects = model.coefficients_.set_index(["predictor", "contrast"])
     changes = {
-        ("age", "per unit"): {"age": 51},
+        ("age", "per 10 units"): {"age": 60},
         ("stage", "III against I"): {"stage": "III"},
         ("smoker", "1 against 0"): {"smoker": True},
     }

@@ -8,7 +8,7 @@ import pytest
 from hostile_names import HOSTILE, LEVELS
 
 import shortlist as sl
-from shortlist.report import validate_model, write_report
+from shortlist.report import validate_model, write_external, write_report
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +59,15 @@ def report(patients, model, evaluation, tmp_path_factory):
     """The path of a report with plain names."""
     path = tmp_path_factory.mktemp("plain") / "report.html"
     write_report(path, model, *patients, evaluation=evaluation)
+    return path
+
+
+@pytest.fixture(scope="session")
+def validation(patients, model, tmp_path_factory):
+    """The path of a page about the model on other patients."""
+    path = tmp_path_factory.mktemp("validation") / "validation.html"
+    table, y = (part.iloc[::2].reset_index(drop=True) for part in patients)
+    write_external(path, model.card_, table, y)
     return path
 
 

@@ -35,7 +35,7 @@ def browser():
         browser.close()
 
 
-@pytest.mark.parametrize("which", ["report", "hostile_report"])
+@pytest.mark.parametrize("which", ["report", "hostile_report", "validation"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_report_opens_quietly(browser, request, tmp_path, which, scheme, width):
@@ -54,6 +54,14 @@ def test_the_report_opens_quietly(browser, request, tmp_path, which, scheme, wid
     assert asked == [path.as_uri()]
     # Wide tables scroll in themselves: the page does not.
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    # What a phone cannot show whole says that it scrolls.
+    hidden = page.evaluate(
+        """[...document.querySelectorAll(".scroll, figure")]
+        .filter((box) => box.scrollWidth > box.clientWidth + 1)
+        .filter((box) => getComputedStyle(box, "::before").content === "none")
+        .map((box) => box.innerText.slice(0, 80))"""
+    )
+    assert hidden == []
     for figure in page.locator("figure svg").all():
         box = figure.bounding_box()
         assert box["width"] > 250 and box["height"] > 100
@@ -66,11 +74,13 @@ def test_the_report_opens_quietly(browser, request, tmp_path, which, scheme, wid
     context.close()
 
 
-def test_it_prints(browser, report, tmp_path):
+@pytest.mark.parametrize("which", ["report", "validation"])
+def test_it_prints(browser, request, which, tmp_path):
     page = browser.new_page()
-    page.goto(report.as_uri())
-    page.pdf(path=tmp_path / "report.pdf", format="A4")
-    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    page.goto(request.getfixturevalue(which).as_uri())
+    folder = Path(PICTURES) if PICTURES else tmp_path
+    page.pdf(path=folder / f"{which}.pdf", format="A4")
+    assert (folder / f"{which}.pdf").read_bytes().startswith(b"%PDF")
     page.close()
 
 

@@ -25,6 +25,7 @@ from .path import path
 from .predict import predict
 from .simulate import simulate
 from .study import study
+from .validate import validate
 from .verify import verify
 from .warmup import warmup
 
@@ -65,7 +66,7 @@ app = typer.Typer(
     help=(
         "Buy the best predictors a budget allows, and prove that no others are better.\n\n"
         "From patients and prices to a model: shortlist costs-template, then fit (with --report "
-        "for a page to hand in), then predict. "
+        "for a page to hand in), then predict, and validate on new patients. "
         "To look closer: path, alternatives, verify. Each has a --help of its own."
     ),
     epilog=(
@@ -113,6 +114,7 @@ app.command()(simulate)
 app.command()(costs_template)
 app.command()(fit)
 app.command()(predict)
+app.command()(validate)
 app.command()(path)
 app.command()(alternatives)
 app.command()(verify)

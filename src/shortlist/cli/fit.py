@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +18,7 @@ from .progress import noting, working
 from .question import Question, asking
 from .report import check_report, make_report, report_files
 
-_RESAMPLES = 39
+_RESAMPLES = 199
 
 
 @asking
@@ -45,7 +46,7 @@ def fit(
         typer.Option(
             min=0,
             help="How often the report repeats the selection to measure optimism and stability: "
-            f"{_RESAMPLES}, if not said otherwise; 399 for a paper.",
+            f"{_RESAMPLES}, if not said otherwise; 999 for a paper.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -55,7 +56,7 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
-    from ..prognostic import save_proof
+    from ..prognostic import check_fit, save_proof
     from ..result import Status
     from .fit_view import Fitted, as_record, render
 
@@ -64,31 +65,37 @@ def fit(
     check_places(question.inputs, [model, certificate, *report_files(report)])
     question.check_limits()
     started = perf_counter()
-    with noting() as notes:
-        with working("Reading") as announce:
-            patients, estimator = question.pose()
-            check_report(report, patients)
-            announce("Preparing")
-            estimator.fit(patients.predictors, patients.events, patients.persons, announce)
-            card = estimator.card_.model_copy(update={"outcome": patients.outcome})
-            estimator.card_ = card  # with the outcome's own values, not 0 and 1
-            if model is not None:
-                card.save(model)
-            if certificate is not None:
-                proof = estimator.certificate_
-                if proof is not None:
-                    save_proof(certificate, card, proof)
-                else:
-                    text = f"{certificate}: is not written; the proof is too long."
-                    warnings.warn(text, ShortlistWarning, stacklevel=2)
-                    certificate = None
-        if report is not None:
-            make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
+    with noting() as notes, working("Reading") as announce:
+        patients, estimator = question.pose()
+        check_report(report, patients)
+        announce("Preparing")
+        estimator.fit(patients.predictors, patients.events, patients.persons, announce)
+        card = estimator.card_.model_copy(update={"outcome": patients.outcome})
+        estimator.card_ = card  # with the outcome's own values, not 0 and 1
+        announce("Looking for what is suspicious")
+        data = (patients.predictors, patients.events, patients.persons)
+        for finding in check_fit(estimator, *data):
+            if finding.level == "warning":
+                text = f"{finding.topic}: {finding.text}"
+                warnings.warn(text, ShortlistWarning, stacklevel=2)
+        if model is not None:
+            card.save(model)
+        if certificate is not None:
+            proof = estimator.certificate_
+            if proof is not None:
+                save_proof(certificate, card, proof)
+            else:
+                text = f"{certificate}: is not written; the proof is too long."
+                warnings.warn(text, ShortlistWarning, stacklevel=2)
+                certificate = None
     files = {"model": model, "certificate": certificate, "report": report}
     fitted = Fitted(card, estimator, patients, files, notes, perf_counter() - started)
     if as_json:
         typer.echo(json.dumps(as_record(fitted), indent=2))
     else:
         render(fitted)
+    if report is not None:
+        sys.stdout.flush()
+        make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
     if estimator.status_ is not Status.OPTIMAL:
         raise typer.Exit(3)

@@ -21,7 +21,6 @@ from ..result import Status
 _HINTS = {
     "model": "Predict with: shortlist predict {} NEW.csv",
     "certificate": "Check it with: shortlist verify {} DATA.csv",
-    "report": "Open it in a browser.",
 }
 
 
@@ -76,9 +75,13 @@ def _introduction(fitted: Fitted) -> Text:
     price = f" for {card.cost:g}" if card.limits.budget is not None else ""
     of = f" of {card.limits.budget:g}" if card.limits.budget is not None else ""
     text = Text(f"{n_bought} of {len(card.candidates)} predictors bought{price}{of}", style="bold")
+    persons = fitted.patients.persons
+    n_persons = data.rows if persons is None else persons.nunique()
+    several = n_persons < data.rows
+    who = f"{data.rows} rows of {n_persons} persons" if several else f"{data.rows} patients"
     return text.append(
-        f"\n{data.rows} patients, {data.events} with {plain(outcome.name or 'the outcome')} = "
-        f"{plain(outcome.event)}.",
+        f"\n{who}, {data.events} {'rows ' if several else ''}with "
+        f"{plain(outcome.name or 'the outcome')} = {plain(outcome.event)}.",
         style="not bold",
     )
 
@@ -110,7 +113,9 @@ def _table(card: ModelCard) -> Table:
 
 
 def _odds_ratio(effect: Effect) -> str:
-    return f"{effect.odds_ratio:.4g}" if _is_number(effect) else "over 1e308"
+    if effect.odds_ratio > 1e6:
+        return "over a million"
+    return "under a millionth" if effect.odds_ratio < 1e-6 else f"{effect.odds_ratio:.4g}"
 
 
 def _is_number(effect: Effect) -> bool:
@@ -141,7 +146,7 @@ def _conclusions(fitted: Fitted) -> list[Text]:
     lines += [
         f"{path} is written. {_HINTS[name].format(path)}"
         for name, path in fitted.files.items()
-        if path is not None
+        if path is not None and name in _HINTS
     ]
     return [Text(line) for line in lines]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -12,9 +12,6 @@ from .progress import working
 if TYPE_CHECKING:
     from ..prognostic import PrognosticModel
     from ..prognostic.patients import Patients
-
-
-_FEW = 5
 
 
 def report_files(path: Path | None) -> list[Path]:
@@ -36,30 +33,25 @@ def check_report(path: Path | None, patients: Patients) -> None:
 
 
 def make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
-    """Evaluate the model, on all cores if it takes long, and write the report."""
-    from ..report import validate_model, write_report
+    """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
+    from ..report import N_COMPARED, compare_rules, validate_model, write_report
 
     console = Console(stderr=True)
-    if console.is_terminal:
-        console.print(f"Repeating the selection on {n_resamples} resamples for the report")
-    # Starting processes takes as long as a few resamples.
-    n_jobs = None if n_resamples <= _FEW else -1
-    evaluation = validate_model(
-        model,
-        patients.predictors,
-        patients.events,
-        persons=patients.persons,
-        n_resamples=n_resamples,
-        n_jobs=n_jobs,
-        progress=True,
-    )
+    console.print(f"For the report: the selection again, on {n_resamples} resamples.")
+    data = (patients.predictors, patients.events)
+    options: dict[str, Any] = {"persons": patients.persons, "n_jobs": "auto", "progress": True}
+    evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
+    n_compared = min(n_resamples, N_COMPARED)
+    console.print(f"The usual rules to select, on {n_compared} of them.")
+    rivals = compare_rules(model, *data, n_resamples=n_compared, **options)
     with working("Writing the report") as announce:
         write_report(
             path,
             model,
-            patients.predictors,
-            patients.events,
+            *data,
             persons=patients.persons,
             evaluation=evaluation,
+            rivals=rivals,
             announce=announce,
         )
+    console.print(f"{path} is written. Open it in a browser.", soft_wrap=True, highlight=False)

@@ -4,10 +4,12 @@
 functions on selections work on any bool matrix.
 """
 
+from .calibration_curve import SmoothCalibration, smooth_calibration
 from .evaluation import Evaluation, evaluate, evaluate_all, task_key, work_of
 from .experiment import Experiment
 from .intervals import percentile_interval, share_interval
 from .journal import Journal, JournalContent, read_journal
+from .measure import Measure, interval, measure, net_benefit
 from .procedure import evaluate_resample
 from .run import run_tasks
 from .stability import (
@@ -24,18 +26,24 @@ __all__ = [
     "Experiment",
     "Journal",
     "JournalContent",
+    "Measure",
+    "SmoothCalibration",
     "Stability",
     "co_selection",
     "evaluate",
     "evaluate_all",
     "evaluate_resample",
     "inclusion_frequencies",
+    "interval",
+    "measure",
     "model_frequencies",
+    "net_benefit",
     "percentile_interval",
     "read_journal",
     "role_shares",
     "run_tasks",
     "share_interval",
+    "smooth_calibration",
     "stability",
     "task_key",
     "work_of",

@@ -6,21 +6,29 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from math import nan
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from joblib import hash as joblib_hash
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from .. import __version__
 from ..errors import InvalidProblemError
 from .experiment import Experiment
-from .intervals import percentile_interval
+from .intervals import percentile_interval, tail_of
 from .journal import Journal
+from .measure import Measure, interval, measure
 from .procedure import OPTIMISM_METRICS, TEST_METRICS, evaluate_resample
 from .resampling import draw
 from .run import run_tasks
+
+Int = NDArray[np.int64]
+
+_SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
+_FEWEST = 20  # resamples, for the mean of their optimism to be the middle of an interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +44,11 @@ class Evaluation:
     names : sequence of str
         Names of all predictors.
     predictions : DataFrame, optional
-        For each row of the data the label `y` and the predicted `probability` of the model of the
-        outer fold that had the row in its test part: what calibration plots, ROC curves and
-        decision curves are drawn from. NaN in a fold that was not scored.
+        For each row of the data the label `y`, the `log_odds` and the `probability` that the model
+        of the outer fold that had the row in its test part predicts, and its `person`, a number:
+        what intervals and curves come from. NaN in a fold that was not scored.
+    probes : DataFrame, optional
+        The log-odds of the probes of the experiment, a row per resample and a column per probe.
 
     See Also
     --------
@@ -48,6 +58,7 @@ class Evaluation:
     rows: pd.DataFrame
     names: Sequence[str]
     predictions: pd.DataFrame | None = None
+    probes: pd.DataFrame | None = None
 
     @property
     def resamples(self) -> pd.DataFrame:
@@ -97,44 +108,93 @@ class Evaluation:
         """Return Harrell's optimism-corrected performance, the whole selection repeated.
 
         The optimism is the mean, over resamples, of the performance of a resample's model on its
-        resample less that on the data as they are. The interval is that of the former, shifted by
-        the optimism (Noma et al. 2021).
+        resample less that on the data as they are. The interval is for the performance of the
+        model on new patients. Its middle is the corrected performance, and its width comes from the
+        influence values of the cross-validated predictions (see `shortlist.evaluation.measure`).
 
         Parameters
         ----------
+        level : float
+            Coverage of the intervals; docs/evaluation.md has what simulations found.
+
+        Returns
+        -------
+        DataFrame
+            Per metric `apparent` performance, of the model and on the data as they are,
+            `optimism`, `corrected` performance, its interval from `lower` to `upper` (NaN without
+            20 resamples and predictions), `n_resamples`, how many define it, and `cross_validated`,
+            that of all cross-validated predictions together.
+        """
+        tail_of(level)
+        own = self.rows[self.rows["resample"] == 0].iloc[0]
+        measured = self._measured()
+        lines = []
+        for metric in OPTIMISM_METRICS:
+            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
+            optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
+            apparent = own[f"data_{metric}"]
+            corrected = apparent - optimism
+            value, lower, upper = nan, nan, nan
+            if measured is not None:
+                found, y, persons = measured[0][metric], *measured[1:]
+                value = found.value
+                if len(pairs) >= _FEWEST:
+                    lower, upper = interval(metric, corrected, found, y, persons, level)
+            lines.append((metric, apparent, optimism, corrected, lower, upper, len(pairs), value))
+        columns = [
+            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
+            "cross_validated",
+        ]  # fmt: skip
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def corrected_difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
+        """Return the optimism-corrected performance less that of another evaluation, paired.
+
+        Both need the same data, folds and resamples, as two experiments have that differ in the
+        backend or the limits. The width of the interval comes from the differences of the
+        influence values, row by row.
+
+        Parameters
+        ----------
+        other : Evaluation
+            What to compare with.
         level : float
             Coverage of the intervals.
 
         Returns
         -------
         DataFrame
-            Per metric `apparent` performance, of the model and on the data as they are,
-            `optimism`, `corrected` performance, its interval from `lower` to `upper`, and
-            `n_resamples`, how many define it.
+            Per metric the `estimate`, its interval from `lower` to `upper`, and `n_resamples`, how
+            many have both.
         """
-        own = self.rows[self.rows["resample"] == 0].iloc[0]
+        self._check_same_resamples(other)
+        ours, theirs = self._measured(), other._measured()
+        own, others = (e.rows[e.rows["resample"] == 0].iloc[0] for e in (self, other))
         lines = []
         for metric in OPTIMISM_METRICS:
-            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
-            on_resample = pairs[f"resample_{metric}"]
-            optimism = (on_resample - pairs[f"data_{metric}"]).mean()
-            apparent = own[f"data_{metric}"]
-            lower, upper = percentile_interval(on_resample, level)
-            lines.append(
-                (
-                    metric,
-                    apparent,
-                    optimism,
-                    apparent - optimism,
-                    lower - optimism,
-                    upper - optimism,
-                    len(pairs),
-                )
-            )
-        columns = [
-            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
-        ]  # fmt: skip
+            places = (f"resample_{metric}", f"data_{metric}")
+            on_resample, on_data = (self.resamples[p] - other.resamples[p] for p in places)
+            optimism = (on_resample - on_data).dropna()
+            estimate = own[places[1]] - others[places[1]] - optimism.mean()
+            lower = upper = nan
+            if ours is not None and theirs is not None and len(optimism) >= _FEWEST:
+                influence = ours[0][metric].influence - theirs[0][metric].influence
+                error = Measure(nan, influence)
+                lower, upper = interval("difference", estimate, error, *ours[1:], level)
+            lines.append((metric, estimate, lower, upper, len(optimism)))
+        columns = ["metric", "estimate", "lower", "upper", "n_resamples"]
         return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def _measured(self) -> tuple[dict[str, Measure], Int, Int] | None:
+        """Return the measures of the cross-validated predictions, their outcomes and persons."""
+        if self.predictions is None:
+            return None
+        known = self.predictions.dropna()
+        y = known["y"].to_numpy()
+        if len(np.unique(y)) < 2:
+            return None
+        persons = known["person"].to_numpy()
+        return measure(y, known["log_odds"].clip(-_SURE, _SURE).to_numpy()), y, persons
 
     def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
         """Return the nested cross-validated performance less that of another evaluation.
@@ -156,13 +216,16 @@ class Evaluation:
             The columns of `summary`, for the differences.
         """
         columns = [f"test_{metric}" for metric in TEST_METRICS]
+        self._check_same_resamples(other)
+        rows = self.rows[["resample", *columns]].copy()
+        rows[columns] -= other.rows[columns]
+        return Evaluation(rows, self.names).summary(level)
+
+    def _check_same_resamples(self, other: Evaluation) -> None:
         if self.rows["resample"].tolist() != other.rows["resample"].tolist():
             raise InvalidProblemError(
                 "other: has other resamples; evaluate both with the same n_resamples."
             )
-        rows = self.rows[["resample", *columns]].copy()
-        rows[columns] -= other.rows[columns]
-        return Evaluation(rows, self.names).summary(level)
 
 
 def evaluate(
@@ -170,9 +233,10 @@ def evaluate(
     n_resamples: int = 399,
     *,
     journal: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
     progress: bool = True,
+    cross_validate_resamples: bool = True,
 ) -> Evaluation:
     """Evaluate an experiment: nested cross-validation inside the nonparametric bootstrap.
 
@@ -187,11 +251,15 @@ def evaluate(
         A file that keeps the results as they come. A run that was interrupted, even by kill -9,
         goes on from there and ends with the same results; more resamples can be added later.
     n_jobs : int, optional
-        Number of processes, as in joblib: -1 for one per core. Does not change the results.
+        Number of processes, as in joblib: -1 for one per core, "auto" for that if it pays. Does not
+        change the results.
     dask : str, optional
         Address of the scheduler of a Dask cluster to run on instead; needs `shortlist[dask]`.
     progress : bool
-        Whether to show a bar with the time left, on a terminal.
+        Whether to show a bar with the time left; without a terminal, a line now and then.
+    cross_validate_resamples : bool
+        Whether the procedure is cross-validated on every resample, which `summary` has its
+        intervals from, or only on the data as they are, which takes a quarter of the time.
 
     Returns
     -------
@@ -216,6 +284,7 @@ def evaluate(
         n_jobs=n_jobs,
         dask=dask,
         progress=progress,
+        cross_validate_resamples=cross_validate_resamples,
     )[""]
 
 
@@ -224,9 +293,10 @@ def evaluate_all(
     n_resamples: int = 399,
     *,
     journal: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
     progress: bool = True,
+    cross_validate_resamples: bool = True,
 ) -> dict[str, Evaluation]:
     """Evaluate several experiments in one run, with one journal and one progress bar.
 
@@ -234,7 +304,7 @@ def evaluate_all(
     ----------
     experiments : mapping
         The experiments by name.
-    n_resamples, journal, n_jobs, dask, progress
+    n_resamples, journal, n_jobs, dask, progress, cross_validate_resamples
         As in `evaluate`; a journal belongs to these experiments under these names.
 
     Returns
@@ -249,11 +319,14 @@ def evaluate_all(
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
     tasks = {
-        task_key(name, resample): (experiment, resample)
+        task_key(name, resample): (experiment, resample, cross_validate_resamples)
         for name, experiment in experiments.items()
         for resample in range(n_resamples + 1)
     }
-    with Journal(journal, work_of(experiments)) if journal is not None else nullcontext() as book:
+    work = work_of(experiments)
+    if not cross_validate_resamples:
+        work += " without cross-validation of resamples"
+    with Journal(journal, work) if journal is not None else nullcontext() as book:
         results = run_tasks(
             evaluate_resample, tasks, journal=book, n_jobs=n_jobs, dask=dask, progress=progress
         )
@@ -281,7 +354,7 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     rows = pd.DataFrame(
         [
             {"resample": resample}
-            | {name: value for name, value in result.items() if name != "log_odds"}
+            | {name: value for name, value in result.items() if not name.endswith("log_odds")}
             | {"support": " ".join(map(str, result["support"]))}
             for resample, result in enumerate(results)
         ]
@@ -289,5 +362,16 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     scores = [name for name in results[0] if name.startswith(("test_", "resample_", "data_"))]
     rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
     log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
-    predictions = pd.DataFrame({"y": experiment.y, "probability": expit(log_odds)})
-    return Evaluation(rows, experiment.names, predictions)
+    persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
+    predictions = pd.DataFrame(
+        {
+            "y": experiment.y,
+            "log_odds": log_odds,
+            "probability": expit(log_odds),
+            "person": persons,
+        }
+    )
+    probes = None
+    if experiment.probes is not None:
+        probes = pd.DataFrame([result["probe_log_odds"] for result in results])
+    return Evaluation(rows, experiment.names, predictions, probes)

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from joblib import hash as joblib_hash
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
@@ -45,7 +46,7 @@ class Experiment:
         Features; the names of a DataFrame's columns can be used in the other parameters.
     y : array-like of shape (n_rows,)
         Labels of any two values; the larger one counts as the event.
-    budget, costs, max_features, groups, fees, include, exclude
+    budget, costs, max_features, groups, fees, include, exclude, max_coefficient, signs
         Prices and limits, as in `SubsetProblem`.
     backend : str
         Who solves: a name that `shortlist.available_backends` lists.
@@ -73,6 +74,9 @@ class Experiment:
         each of its columns, may give others in every fold.
     names : sequence of str, optional
         Names of the predictors; by default those of `groups` or of the columns.
+    probes : array-like of shape (n_probes, n_columns), optional
+        Further rows in the form of X, without outcomes, whose log-odds every model predicts: their
+        differences show how coefficients vary.
 
     Attributes
     ----------
@@ -105,6 +109,8 @@ class Experiment:
     fees: Sequence[tuple[float, Sequence[Predictor]]] | None = None
     include: Sequence[Predictor] = ()
     exclude: Sequence[Predictor] = ()
+    max_coefficient: Any = None
+    signs: Any = None
     backend: str = "native"
     ridges: Sequence[float] = (0.1, 0.02, 0.004)
     protocol: Protocol = "clean"
@@ -115,6 +121,7 @@ class Experiment:
     node_limit: int | None = None
     preprocessor: Any = None
     names: Sequence[str] = ()
+    probes: Any = None
 
     def __post_init__(self) -> None:
         self._check_choices()
@@ -122,6 +129,7 @@ class Experiment:
         columns = Columns(self.X, self.groups)
         if self.preprocessor is not None:
             columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
+            columns = columns._replace(X=columns.X[: len(self.X)])
         problem = self._problem(columns, self.y, ridges[0])
         limits = problem.constraints
         normalised: dict[str, Any] = {
@@ -138,6 +146,10 @@ class Experiment:
             "persons": _codes(self.persons, problem.n_rows),
             "names": _names(self.names, problem),
         }
+        for name in ("max_coefficient", "signs"):
+            value = getattr(self, name)
+            if isinstance(value, Mapping):  # columns of folds know predictors by number
+                normalised[name] = tuple(value.get(each) for each in normalised["names"])
         for name, value in normalised.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -149,6 +161,11 @@ class Experiment:
         return len(self.y)
 
     @property
+    def probe_rows(self) -> Int:
+        """Where the probes are among the rows of `columns`."""
+        return np.arange(self.n_rows, self.n_rows + len(self.probes))
+
+    @property
     def fingerprint(self) -> str:
         """A hash of everything that the results depend on."""
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
@@ -156,16 +173,17 @@ class Experiment:
 
     def problem(self, columns: Columns) -> SubsetProblem:
         """Return the problem of all rows, with the strongest ridge."""
-        return self._problem(columns, self.y, self.ridges[0])
+        rows = columns._replace(X=columns.X[: len(self.y)])  # without the probes
+        return self._problem(rows, self.y, self.ridges[0])
 
     def columns(self, copies: Int) -> Columns:
-        """Return the columns that a preprocessor makes of all rows when it is fitted to some.
+        """Return the columns of all rows and probes, with a preprocessor fitted to some rows.
 
         `copies` are the training rows, each as often as it counts. Without a preprocessor the
         columns are those of X.
         """
         if self.preprocessor is None:
-            return Columns(self.X, self.groups)
+            return Columns(self._rows_and_probes(), self.groups)
         X, groups = self._preprocessed(copies, self.y)
         X = X.toarray() if hasattr(X, "toarray") else X
         if groups is not self.groups:
@@ -176,7 +194,15 @@ class Experiment:
     def _preprocessed(self, copies: Int, y: NDArray[Any]) -> Columns:
         train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
         fitted = clone(self.preprocessor).fit(train, y[copies])
-        return Columns(fitted.transform(self.X), getattr(fitted, "predictors_", self.groups))
+        columns = fitted.transform(self._rows_and_probes())
+        return Columns(columns, getattr(fitted, "predictors_", self.groups))
+
+    def _rows_and_probes(self) -> Any:
+        if self.probes is None:
+            return self.X
+        if hasattr(self.X, "iloc"):
+            return pd.concat([self.X, self.probes], ignore_index=True)
+        return np.vstack([self.X, self.probes])
 
     def _problem(self, columns: Columns, y: ArrayLike, ridge: float) -> SubsetProblem:
         return SubsetProblem(
@@ -190,6 +216,8 @@ class Experiment:
             fees=self.fees,
             include=self.include,
             exclude=self.exclude,
+            max_coefficient=self.max_coefficient,
+            signs=self.signs,
         )
 
     def _check_choices(self) -> None:

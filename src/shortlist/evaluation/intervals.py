@@ -26,7 +26,7 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, 
     >>> [round(end, 9) for end in percentile_interval(range(1, 400))]
     [10.0, 390.0]
     """
-    tail = _tail(level)
+    tail = tail_of(level)
     array = np.asarray(values, dtype=np.float64)
     if (len(array) + 1) * tail < 1 - _ROUNDING:
         return nan, nan
@@ -44,11 +44,12 @@ def share_interval(count: int, total: int, level: float = 0.95) -> tuple[float, 
     >>> [round(end, 3) for end in share_interval(0, 399)]
     [0.0, 0.01]
     """
-    interval = binomtest(count, total).proportion_ci(1 - 2 * _tail(level), method="wilson")
+    interval = binomtest(count, total).proportion_ci(1 - 2 * tail_of(level), method="wilson")
     return float(interval.low), float(interval.high)
 
 
-def _tail(level: float) -> float:
+def tail_of(level: float) -> float:
+    """Return the share beyond each end of an interval; raise if the level makes no sense."""
     if not 0 < level < 1:
         raise InvalidProblemError(f"level: must be between 0 and 1, not {level!r}.")
     return (1 - level) / 2

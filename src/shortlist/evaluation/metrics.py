@@ -66,14 +66,39 @@ def calibration(y: Int, log_odds: Float, weights: Int) -> tuple[float, float]:
     # Centred and scaled, so that a start from zero does for any log-odds.
     centre, scale = log_odds.mean(), log_odds.std()
     design = np.column_stack([np.ones(len(y)), (log_odds - centre) / scale])
+    found = fit_logistic(design, y, weights)
+    if found is None:
+        return nan, nan
+    constant, slope = found / (1.0, scale)
+    return float(constant - slope * centre), float(slope)
+
+
+def calibration_in_the_large(y: Int, log_odds: Float, weights: Int) -> float:
+    """Return the intercept of the regression of `calibration` with its slope fixed at 1.
+
+    0 is ideal; above 0 there are more events than predicted. NaN if there is only one class.
+    """
+    if y.min() == y.max():
+        return nan
+    found = fit_logistic(np.ones((len(y), 1)), y, weights, log_odds)
+    return nan if found is None else float(found[0])
+
+
+def observed_expected(y: Int, log_odds: Float, weights: Int) -> float:
+    """Return the number of events divided by that predicted; NaN if either is 0."""
+    events, expected = float(weights @ y), float(weights @ expit(log_odds))
+    return events / expected if events and expected else nan
+
+
+def fit_logistic(design: Float, y: Int, weights: Int, offset: Float | float = 0.0) -> Float | None:
+    """Return the coefficients of an unpenalised logistic regression; None if it fails."""
 
     def gradient(parameters: Float) -> tuple[Float, Float]:
-        probability = expit(design @ parameters)
+        probability = expit(offset + design @ parameters)
         curvature = weights * probability * (1 - probability)
         return design.T @ (weights * (probability - y)), (design.T * curvature) @ design
 
-    found = root(gradient, np.zeros(2), jac=True, tol=1e-10)
-    if not found.success:
-        return nan, nan
-    constant, slope = found.x / (1.0, scale)
-    return float(constant - slope * centre), float(slope)
+    found = root(gradient, np.zeros(design.shape[1]), jac=True, tol=1e-10)
+    # A start at the solution is no progress to the solver, and no failure.
+    is_solved = found.success or float(np.abs(found.fun).max()) <= 1e-9 * float(weights.sum())
+    return found.x if is_solved else None

@@ -18,18 +18,33 @@ from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .experiment import Experiment
-from .metrics import accuracy, auc, brier, calibration, log_loss
+from .metrics import (
+    accuracy,
+    auc,
+    brier,
+    calibration,
+    calibration_in_the_large,
+    log_loss,
+    observed_expected,
+)
 from .resampling import Sample, draw, scorable_folds
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
-OPTIMISM_METRICS = ("auc", "brier", "calibration_intercept", "calibration_slope")
+OPTIMISM_METRICS = (
+    "auc",
+    "brier",
+    "calibration_intercept",
+    "calibration_slope",
+    "calibration_in_the_large",
+    "observed_expected",
+)
 
 
 class Model(NamedTuple):
-    """A fitted model, and the features of all rows that it was fitted to or can predict."""
+    """A fitted model, and the features of all rows and probes, which it can predict."""
 
     ridge: float
     solution: Solution
@@ -54,12 +69,15 @@ class Procedure:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
         self._problem: SubsetProblem | None = None
+        self._X: Float = np.empty((0, 0))  # of all rows and probes
 
     def fit(self, sample: Sample, ridges: Sequence[float]) -> list[Model]:
         """Select and fit on the rows of a sample, with each ridge."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
-            problem = self._problem = experiment.problem(experiment.columns(sample.copies))
+            columns = experiment.columns(sample.copies)
+            self._X = columns.X
+            problem = self._problem = experiment.problem(columns)
         solutions = solve_ridges(
             problem.with_weights(sample.counts(problem.n_rows)),
             ridges,
@@ -72,7 +90,7 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            Model(ridge, solution, problem.X)
+            Model(ridge, solution, self._X)
             for ridge, solution in zip(ridges, solutions, strict=True)
         ]
 
@@ -91,7 +109,9 @@ class Procedure:
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
 
-def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
+def evaluate_resample(
+    experiment: Experiment, resample: int, cross_validated: bool = True
+) -> dict[str, Any]:
     """Return what the procedure selects on a resample and how well it predicts.
 
     A pure function of its arguments: the same on any number of processes.
@@ -102,6 +122,8 @@ def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
         The procedure, the data and the protocol.
     resample : int
         Number of the resample; 0 is the data as they are.
+    cross_validated : bool
+        Whether the procedure is cross-validated too; the data as they are always are.
 
     Returns
     -------
@@ -112,8 +134,10 @@ def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
         that mean is; `resample_*` and `data_*`, the metrics of the model of the whole resample on
         the resample and on the data as they are, of which Harrell's optimism is the difference;
         `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
-        a heuristic, all). What is not defined is None. For resample 0 also `log_odds`: for each
-        row those predicted by the model of the outer fold that had it in its test part.
+        a heuristic, all); `probe_log_odds`, those that the model of the whole resample predicts for
+        the probes of the experiment, if it has any. What is not defined is None. For resample 0
+        also `log_odds`: for each row those predicted by the model of the outer fold that had it in
+        its test part.
 
     Examples
     --------
@@ -128,16 +152,18 @@ def evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
     (0.004, [1, 3, 7], 40, 0.99)
     """
     with _thread_pools().limit(limits=1):  # so that no sum depends on the number of threads
-        return _evaluate_resample(experiment, resample)
+        return _evaluate_resample(experiment, resample, cross_validated or resample == 0)
 
 
-def _evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
+def _evaluate_resample(
+    experiment: Experiment, resample: int, cross_validated: bool
+) -> dict[str, Any]:
     sample, rng = draw(experiment, resample)
     procedure = Procedure(experiment)
 
     test_scores = []
     out_of_fold: list[float | None] = [None] * experiment.n_rows
-    for train, test in scorable_folds(experiment, sample, rng):
+    for train, test in scorable_folds(experiment, sample, rng) if cross_validated else ():
         log_odds = procedure.tune(train, rng).log_odds(test.rows)
         labels = experiment.y[test.rows]
         test_scores.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
@@ -160,6 +186,8 @@ def _evaluate_resample(experiment: Experiment, resample: int) -> dict[str, Any]:
         scores = _scores_of_model(experiment, model, rows)
         result |= {f"{place}_{name}": value for name, value in scores.items()}
     result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
+    if experiment.probes is not None:
+        result["probe_log_odds"] = model.log_odds(experiment.probe_rows).tolist()
     if resample == 0:
         result["log_odds"] = out_of_fold
     return result
@@ -173,6 +201,8 @@ def _scores_of_model(
         auc(labels, log_odds, sample.weights),
         brier(labels, log_odds, sample.weights),
         *calibration(labels, log_odds, sample.weights),
+        calibration_in_the_large(labels, log_odds, sample.weights),
+        observed_expected(labels, log_odds, sample.weights),
     )
     return {
         name: None if np.isnan(value) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from joblib import Parallel, delayed, parallel_config
 from rich.console import Console
@@ -23,13 +23,17 @@ from .journal import Journal
 
 Function = Callable[..., Any]
 
+_SECONDS_HERE = 2.0  # of tasks in this process, before others are thought of
+_SECONDS_WORTH_STARTING = 10.0  # starting processes takes three to five seconds
+_SECONDS_BETWEEN_LINES = 10.0
+
 
 def run_tasks(
     function: Function,
     tasks: Mapping[str, tuple[Any, ...]],
     *,
     journal: Journal | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -44,12 +48,13 @@ def run_tasks(
     journal : Journal, optional
         Where results are kept as they come. Tasks that it knows are not run again.
     n_jobs : int, optional
-        Number of processes, as in joblib: -1 for one per core.
+        Number of processes, as in joblib: -1 for one per core. "auto" starts in this process, and
+        starts others only if what is left takes longer than starting them.
     dask : str, optional
         Address of the scheduler of a Dask cluster that runs the tasks instead; all its workers are
         used. What a worker that dies had not returned is done by another.
     progress : bool
-        Whether to show a bar with the time left, on a terminal.
+        Whether to show a bar with the time left; without a terminal, a line now and then.
 
     Returns
     -------
@@ -69,15 +74,34 @@ def run_tasks(
         from ..solver.compilation import ready_kernels
 
         ready_kernels()  # or else every worker would compile them
-    jobs = (delayed(_timed)(function, key, arguments) for key, arguments in open_tasks.items())
+    jobs = iter(
+        [delayed(_timed)(function, key, arguments) for key, arguments in open_tasks.items()]
+    )
     with _workers(dask), _bar(progress, len(tasks), len(tasks) - len(open_tasks)) as advance:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        for key, result, seconds in parallel(jobs):
+
+        def keep(key: str, result: Any, seconds: float) -> None:
             results[key] = result
             if journal is not None:
                 journal.append(key, result, seconds)
             advance()
+
+        if n_jobs == "auto":
+            n_jobs = _start_here(jobs, len(open_tasks), keep)
+        for done in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            keep(*done)
     return {key: results[key] for key in tasks}
+
+
+def _start_here(jobs: Iterator[Any], n_jobs: int, keep: Function) -> int | None:
+    """Do the first tasks in this process; return the number of processes for the others."""
+    started = perf_counter()
+    for n_done, (function, arguments, _) in enumerate(jobs, start=1):
+        keep(*function(*arguments))
+        seconds = perf_counter() - started
+        if seconds > _SECONDS_HERE:
+            is_long = seconds / n_done * (n_jobs - n_done) > _SECONDS_WORTH_STARTING
+            return -1 if is_long else None
+    return None
 
 
 def _timed(function: Function, key: str, arguments: tuple[Any, ...]) -> tuple[str, Any, float]:
@@ -104,6 +128,9 @@ def _workers(dask: str | None) -> Iterator[None]:
 @contextmanager
 def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]:
     console = Console(stderr=True)
+    if shown and not (console.is_interactive or console.is_jupyter):
+        yield _lines(console, n_tasks, n_done)
+        return
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -112,8 +139,22 @@ def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]
         TextColumn("left"),
         TimeRemainingColumn(),
         console=console,
-        disable=not shown or not (console.is_interactive or console.is_jupyter),
+        disable=not shown,
     )
     with bar as view:
         line = view.add_task("tasks", total=n_tasks, completed=n_done)
         yield lambda: view.advance(line)
+
+
+def _lines(console: Console, n_tasks: int, n_done: int) -> Callable[[], None]:
+    """Return what counts tasks, and says now and then how many are done."""
+    last = perf_counter()
+
+    def advance() -> None:
+        nonlocal n_done, last
+        n_done += 1
+        if perf_counter() - last > _SECONDS_BETWEEN_LINES:
+            last = perf_counter()
+            console.print(f"{n_done} of {n_tasks} tasks are done.", highlight=False)
+
+    return advance

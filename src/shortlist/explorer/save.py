@@ -9,12 +9,10 @@ from typing import Any
 
 from ..errors import InvalidProblemError
 from ..prognostic import PrognosticModel, save_proof
-from ..report import require_packages, write_report
+from ..report import N_RESAMPLES, require_packages, write_report
 from .cohort import Cohort
 from .fitted import SOLVE_SECONDS
 from .state import State
-
-N_RESAMPLES = 39  # of a report, as `shortlist fit --report` has them
 
 
 def fit_again(

@@ -5,6 +5,7 @@ of Okabe and Ito), and methods by marker and line or hatching too, so that grey 
 """
 
 from .curves import plot_calibration, plot_decision_curve, plot_roc
+from .effect import plot_effect
 from .fractions import plot_fractions
 from .inclusion import plot_inclusion
 from .intervals import plot_intervals
@@ -15,6 +16,7 @@ from .staircase import plot_staircase
 __all__ = [
     "plot_calibration",
     "plot_decision_curve",
+    "plot_effect",
     "plot_fractions",
     "plot_inclusion",
     "plot_intervals",

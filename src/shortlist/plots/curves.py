@@ -12,20 +12,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_calibration(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+def plot_calibration(
+    frame: pd.DataFrame,
+    *,
+    curve: pd.DataFrame | None = None,
+    histogram: pd.DataFrame | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the observed share of events against the predicted probability, by groups of patients.
 
     Parameters
     ----------
     frame : DataFrame
         Columns `predicted` and `observed`; `lower` and `upper` for intervals of the latter.
+    curve : DataFrame, optional
+        The same columns, for a smooth curve with a band.
+    histogram : DataFrame, optional
+        Columns `from`, `to`, `events` and `others`: how many patients have which predicted
+        probability, drawn upwards and downwards below the curve.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
     Axes
-        With the diagonal on which a calibrated model lies.
+        With the diagonal on which a calibrated model lies; it ends where predictions do.
 
     Examples
     --------
@@ -37,7 +48,17 @@ def plot_calibration(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     check_columns(frame, ("predicted", "observed"))
     ax = axes_for(ax, 4.4, 4.0)
-    ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")
+    drawn = [frame[name] for name in ("predicted", "observed", "upper") if name in frame]
+    top = max(float(values.max()) for values in drawn)
+    if histogram is not None:
+        top = max(top, float(histogram["to"].max()))
+    top = 1.0 if top > 0.6 else 1.05 * top
+    ax.plot([0, top], [0, top], color=GREY, linewidth=1, linestyle="--")
+    if curve is not None and len(curve):
+        ax.fill_between(
+            curve["predicted"], curve["lower"], curve["upper"], color=HUES[0], alpha=0.15, lw=0
+        )
+        ax.plot(curve["predicted"], curve["observed"], color=HUES[0], linewidth=1.8)
     ax.errorbar(
         frame["predicted"],
         frame["observed"],
@@ -45,12 +66,32 @@ def plot_calibration(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         color=HUES[0],
         marker="o",
         markersize=5,
+        linestyle="none" if curve is not None and len(curve) else "-",
         linewidth=1.4,
         elinewidth=1,
         capsize=2,
     )
     ax.set(xlabel="predicted probability", ylabel="observed share of events")
-    return _unit_square(ax)
+    _square(ax, top)
+    if histogram is not None:
+        _draw_histogram(ax, histogram, top)
+    return ax
+
+
+def _draw_histogram(ax: Axes, histogram: pd.DataFrame, top: float) -> None:
+    """Draw patients with the event upwards and the others downwards, below the axis."""
+    height = 0.09 * top / max(1, int(histogram[["events", "others"]].to_numpy().max()))
+    base = -0.13 * top
+    width = histogram["to"] - histogram["from"]
+    for column, sign, colour in (("events", 1, HUES[5]), ("others", -1, GREY)):
+        heights = sign * height * histogram[column]
+        ax.bar(histogram["from"], heights, width, bottom=base, align="edge", color=colour)
+    ax.axhline(base, color=GREY, linewidth=0.5)
+    ax.set_ylim(base - 0.11 * top, 1.02 * top)
+    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.02 * top])
+    for text, offset in (("event", 0.06), ("none", -0.06)):
+        place = (1.01 * top, base + offset * top)
+        ax.annotate(text, place, fontsize="x-small", va="center", annotation_clip=False)
 
 
 def plot_roc(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -81,7 +122,7 @@ def plot_roc(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")
     ax.plot(frame["false_positive_rate"], frame["true_positive_rate"], color=HUES[0], linewidth=1.8)
     ax.set(xlabel="1 - specificity", ylabel="sensitivity")
-    return _unit_square(ax)
+    return _square(ax, 1.0)
 
 
 def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -91,7 +132,8 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ----------
     frame : DataFrame
         Columns `threshold`, `model` and `everyone`: the net benefit of acting on predictions above
-        the threshold, and of acting on everyone. Acting on no one has 0.
+        the threshold, and of acting on everyone. Acting on no one has 0. `lower` and `upper`, if
+        there, are the ends of intervals of the model's.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -112,14 +154,18 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax, 6.0, 3.4)
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":", label="no one")
     ax.plot(frame["threshold"], frame["everyone"], color=HUES[5], linestyle="--", label="everyone")
+    if "lower" in frame and "upper" in frame:
+        band = (frame["lower"], frame["upper"])
+        ax.fill_between(frame["threshold"], *band, color=HUES[0], alpha=0.15, lw=0)
     ax.plot(frame["threshold"], frame["model"], color=HUES[0], linewidth=1.8, label="the model")
-    top = max(0.01, float(frame[["model", "everyone"]].max().max()))
+    top = float(frame[["model", "everyone"]].max().max())
+    top = top if top > 0 else 0.01
     ax.set(xlabel="threshold probability", ylabel="net benefit", ylim=(-0.25 * top, 1.08 * top))
     ax.legend(frameon=False, fontsize="small", title="act on", loc="upper right")
     return ax
 
 
-def _unit_square(ax: Axes) -> Axes:
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+def _square(ax: Axes, top: float) -> Axes:
+    ax.set(xlim=(-0.02 * top, 1.02 * top), ylim=(-0.02 * top, 1.02 * top))
     ax.set_aspect("equal")
     return ax

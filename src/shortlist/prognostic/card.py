@@ -115,6 +115,14 @@ class Data(Plain):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
+class Update(Plain):
+    """How a model was adapted to other patients, and how many these were."""
+
+    how: Literal["recalibrated in the large", "recalibrated, intercept and slope", "refitted"]
+    rows: Count
+    events: Count
+
+
 class ModelCard(Plain):
     """A fitted prognostic model in original units: it predicts, and it can be saved.
 
@@ -137,6 +145,8 @@ class ModelCard(Plain):
         `budget`, `max_features`, `fees`, `include` and `exclude`.
     preprocessing, search, data
         How the columns were prepared, how the model was found and to what it was fitted.
+    update : Update or None
+        How it was adapted to other patients since, as `shortlist validate` does.
 
     Examples
     --------
@@ -162,6 +172,7 @@ class ModelCard(Plain):
     preprocessing: Preprocessing
     search: Search
     data: Data
+    update: Update | None = None
 
     @model_validator(mode="after")
     def _check(self) -> ModelCard:

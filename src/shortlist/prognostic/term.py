@@ -5,6 +5,8 @@ A fitted model and one read from a file predict through these same lines, so the
 
 from __future__ import annotations
 
+import re
+from math import floor, log10
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,6 +39,14 @@ class Effect(NamedTuple):
             return float(np.exp(self.coefficient))
 
 
+class Contrast(NamedTuple):
+    """Two values of a predictor whose odds are compared; a missing value is None."""
+
+    text: str
+    value: float | str | None
+    reference: float | str
+
+
 class Contribution(NamedTuple):
     """What one predictor adds to each row's log-odds, and where it had to be guessed.
 
@@ -65,7 +75,43 @@ def describe_error(error: ValidationError) -> str:
     return f"{place}: {_WORDS.get(first['type'], 'has a value that cannot be')}"
 
 
-class NumericTerm(Plain):
+class TermBase(Plain):
+    """What all terms share: effects, which are contributions compared."""
+
+    name: Name
+    missing_coefficient: Finite | None
+
+    @property
+    def typical(self) -> float | str:
+        """The value that stands in for a missing one: the median, or the most frequent one."""
+        raise NotImplementedError
+
+    def contribution(self, column: pd.Series[Any]) -> Contribution:
+        """Return what the values of a column add to the log-odds."""
+        raise NotImplementedError
+
+    def differences(self) -> list[Contrast]:
+        """Return the differences between known values that are worth a line."""
+        raise NotImplementedError
+
+    def contrasts(self) -> list[Contrast]:
+        """Return the differences between patients that are worth a line."""
+        if self.missing_coefficient is None:
+            return self.differences()
+        return [*self.differences(), Contrast("missing", None, self.typical)]
+
+    def effects(self) -> list[Effect]:
+        """Return the effect of each contrast."""
+        contrasts = self.contrasts()
+        pairs = [end for contrast in contrasts for end in (contrast.value, contrast.reference)]
+        added = self.contribution(pd.Series(pairs, dtype=object)).log_odds.reshape(-1, 2)
+        return [
+            Effect(self.name, contrast.text, float(value - reference))
+            for contrast, (value, reference) in zip(contrasts, added, strict=True)
+        ]
+
+
+class NumericTerm(TermBase):
     """A number: linear, or a natural cubic spline.
 
     `coefficients` multiply the number and then the curves of the spline with these `knots`;
@@ -103,14 +149,20 @@ class NumericTerm(Plain):
             (values < self.range[0]) | (values > self.range[1]),
         )
 
-    def effects(self) -> list[Effect]:
-        """Return the effect of one unit, if the term is linear, and of the quartiles."""
-        low, high = self.quartiles
-        at_low, at_high = self._curve(np.array([low, high])).tolist()
-        effects = [Effect(self.name, f"{_short(high)} against {_short(low)}", at_high - at_low)]
+    @property
+    def typical(self) -> float:
+        """The median."""
+        return self.fill
+
+    def differences(self) -> list[Contrast]:
+        """Return a step of a round size, if the term is linear, and the quartiles."""
+        low, high = self.quartiles if self.quartiles[0] < self.quartiles[1] else self.range
+        contrasts = [Contrast(f"{_short(high)} against {_short(low)}", high, low)]
         if not self.knots:
-            effects.insert(0, Effect(self.name, "per unit", self.coefficients[0]))
-        return effects + _missing_effect(self.name, self.missing_coefficient)
+            unit = _round_step(high - low)
+            text = "per unit" if unit == 1 else f"per {_short(unit)} units"
+            contrasts.insert(0, Contrast(text, self.fill + unit, self.fill))
+        return contrasts
 
     def _curve(self, x: Float) -> Float:
         log_odds = self.coefficients[0] * x
@@ -119,7 +171,7 @@ class NumericTerm(Plain):
         return log_odds
 
 
-class BooleanTerm(Plain):
+class BooleanTerm(TermBase):
     """A truth value; `fill` stands in for a missing one."""
 
     kind: Literal["boolean"] = "boolean"
@@ -139,13 +191,17 @@ class BooleanTerm(Plain):
             np.zeros(len(values), dtype=bool),
         )
 
-    def effects(self) -> list[Effect]:
-        """Return the effect of 1, which is true, against 0."""
-        effect = Effect(self.name, "1 against 0", self.coefficient)
-        return [effect, *_missing_effect(self.name, self.missing_coefficient)]
+    @property
+    def typical(self) -> float:
+        """The most frequent value."""
+        return float(self.fill)
+
+    def differences(self) -> list[Contrast]:
+        """Return 1, which is true, against 0."""
+        return [Contrast("1 against 0", 1.0, 0.0)]
 
 
-class CategoricalTerm(Plain):
+class CategoricalTerm(TermBase):
     """A factor: differences of its levels to the reference, which stands in for a missing one."""
 
     kind: Literal["categorical"] = "categorical"
@@ -174,14 +230,23 @@ class CategoricalTerm(Plain):
             frozenset(set(levels[~known]) - {None}),
         )
 
-    def effects(self) -> list[Effect]:
-        """Return the effect of each level against the reference."""
-        effects = [
-            Effect(self.name, f"{level} against {self.reference}", coefficient)
-            for level, coefficient in self.coefficients.items()
+    @property
+    def typical(self) -> str:
+        """The reference, which is the most frequent level."""
+        return self.reference
+
+    @property
+    def levels(self) -> list[str]:
+        """The levels in their natural order: 2 before 10."""
+        return sorted(self.coefficients, key=_natural)
+
+    def differences(self) -> list[Contrast]:
+        """Return each level against the reference."""
+        return [
+            Contrast(f"{level} against {self.reference}", level, self.reference)
+            for level in self.levels
             if level != self.reference
         ]
-        return effects + _missing_effect(self.name, self.missing_coefficient)
 
 
 Term = NumericTerm | BooleanTerm | CategoricalTerm
@@ -191,8 +256,19 @@ def _add_missing(log_odds: Float, missing: Bool, coefficient: float | None) -> F
     return log_odds if coefficient is None else log_odds + coefficient * missing
 
 
-def _missing_effect(name: str, coefficient: float | None) -> list[Effect]:
-    return [] if coefficient is None else [Effect(name, "missing", coefficient)]
+def _natural(level: str) -> list[tuple[int, float, str]]:
+    """Return what sorts numbers inside texts as numbers."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", level)
+    return [
+        (0, float(part), "") if number else (1, 0.0, part)
+        for number, part in ((i % 2, part) for i, part in enumerate(parts))
+        if part
+    ]
+
+
+def _round_step(spread: float) -> float:
+    """Return the largest power of ten within a spread: a step that patients can differ by."""
+    return float(f"1e{floor(log10(spread) + 1e-9)}") if spread > 0 else 1.0
 
 
 def _short(number: float) -> str:

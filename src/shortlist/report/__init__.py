@@ -5,19 +5,26 @@ The extra `shortlist[report]` brings what it needs.
 """
 
 from .content import describe_model
+from .external import describe_external, update_model, write_external
 from .page import render_report, require_packages
 from .sample_size import SampleSizes, riley_sample_sizes
-from .validation import check_enough, validate_model
+from .validation import N_COMPARED, N_RESAMPLES, check_enough, compare_rules, validate_model
 from .write import report_data_path, write_report
 
 __all__ = [
+    "N_COMPARED",
+    "N_RESAMPLES",
     "SampleSizes",
     "check_enough",
+    "compare_rules",
+    "describe_external",
     "describe_model",
     "render_report",
     "report_data_path",
     "require_packages",
     "riley_sample_sizes",
+    "update_model",
     "validate_model",
+    "write_external",
     "write_report",
 ]

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
-from scipy.optimize import linprog
 
-from ..problem import SubsetProblem
 from ..prognostic import ModelCard
 
 Level = Literal["good", "note", "warning"]
-FEW_EVENTS = 10  # per candidate parameter
+# Events per candidate parameter: two of the paper's sources, and what its own data needed.
+FEW_EVENTS, SOME_EVENTS, ENOUGH_EVENTS = 10.0, 15.0, 17.91
 UNSTABLE = 0.5  # of the resamples select the model
 MANY_MISSING = 0.05
 SMALL_SLOPE, LARGE_SLOPE = 0.9, 1.1
-_MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
-
-_SOLVED = 0  # the status of scipy's linear programs
 
 
 def describe_missing(card: ModelCard, X: pd.DataFrame) -> dict[str, Any]:
@@ -41,32 +36,6 @@ def describe_missing(card: ModelCard, X: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def separating_predictors(problem: SubsetProblem, support: tuple[int, ...]) -> list[str] | None:
-    """Return the predictors, of those bought, by which some patients are told apart perfectly.
-
-    Separation, complete or not, is a direction in which no patient's prediction gets worse and
-    some patient's gets better; without a ridge its coefficients would be infinite (Albert and
-    Anderson 1984). A linear program finds one. None if it was not decided: there are too many rows
-    to look, or the linear program failed.
-    """
-    if problem.n_rows > _MOST_ROWS:
-        return None
-    columns = problem.columns_of(support)
-    block = problem.X[:, columns]
-    signed = problem.signs[:, None] * np.column_stack(
-        [block - block.mean(axis=0), np.ones(problem.n_rows)]
-    )
-    found = linprog(
-        -signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(problem.n_rows), bounds=(-1.0, 1.0)
-    )
-    if found.status != _SOLVED or found.x is None or found.fun is None:
-        return None
-    if found.fun >= -1e-6:
-        return []
-    used = columns[np.abs(found.x[:-1]) > 1e-6]
-    return [problem.name_of(int(g)) for g in np.unique(problem.column_predictor[used])]
-
-
 def describe_checks(content: dict[str, Any]) -> list[dict[str, Any]]:
     """Return sentences about everything that limits the model, from the rest of the report."""
     checks: list[dict[str, Any]] = []
@@ -77,7 +46,8 @@ def describe_checks(content: dict[str, Any]) -> list[dict[str, Any]]:
     _check_proof(content["proof"], say)
     _check_persons(content["persons"], say)
     _check_size(content["sample_size"], content["persons"], say)
-    _check_separation(content["separating"], say)
+    for finding in content["findings"]:
+        say(finding["level"], finding["topic"], finding["text"])
     _check_ties(content["alternatives"], say)
     _check_missing(content["missing"], content["persons"], say)
     _check_stability(content["stability"], say)
@@ -103,28 +73,35 @@ def _check_proof(proof: dict[str, Any], say: Any) -> None:
 def _check_persons(persons: dict[str, Any], say: Any) -> None:
     if persons["has_several_rows"]:
         say(
-            "warning",
+            "note",
             "Rows and persons",
-            f"There are {persons['text']}. The criteria of sample size count rows as if each were "
-            "another patient, so they ask for too little.",
+            f"There are {persons['text']}. Persons are what resamples draw, folds keep together, "
+            "intervals count, and sample sizes are judged by.",
         )
 
 
 def _check_size(size: dict[str, Any], persons: dict[str, Any], say: Any) -> None:
     per = size["events_per_parameter"]
     text = (
-        f"{per:.1f} {persons['unit']} of the rarer outcome per candidate parameter "
-        f"({size['n_parameters']} parameters)"
+        f"{size['rarer']} {persons['unit']} have the rarer outcome, {per:.1f} per candidate "
+        f"parameter ({size['n_parameters']} parameters)"
     )
-    if per < FEW_EVENTS:
-        say("warning", "Events per parameter", f"{text}: fewer than {FEW_EVENTS}.")
+    advice = (
+        f"Heinze and others (2018) advise at least {FEW_EVENTS:g}, Harrell (2015) "
+        f"{SOME_EVENTS:g}, and Knauer and Rodner (2023) found selections that can be interpreted "
+        f"only at {ENOUGH_EVENTS:g}"
+    )
+    if per < ENOUGH_EVENTS:
+        say(
+            "warning" if per < SOME_EVENTS else "note", "Events per parameter", f"{text}. {advice}."
+        )
     else:
-        say("good", "Events per parameter", f"{text}: at least {FEW_EVENTS}.")
+        say("good", "Events per parameter", f"{text}; {advice}.")
     enough = size["patients"] >= size["needed_overall"]
     say(
         "good" if enough else "warning",
         "Sample size",
-        "Three criteria of Riley and others (2019), applied afterwards, ask for "
+        "The four criteria of Riley and others (2019, 2020), applied afterwards, ask for "
         f"{size['needed_overall']} patients, and there are {persons['text']}"
         + (
             "."
@@ -132,25 +109,6 @@ def _check_size(size: dict[str, Any], persons: dict[str, Any], say: Any) -> None
             else ": expect predictions that are too extreme, and validate on new patients."
         ),
     )
-
-
-def _check_separation(names: list[str] | None, say: Any) -> None:
-    if names is None:
-        say(
-            "note",
-            "Separation",
-            "Not decided: there are too many rows, or the linear program failed.",
-        )
-    elif names:
-        say(
-            "warning",
-            "Separation",
-            "Some patients are told apart perfectly by "
-            f"{', '.join(names)}. Without the ridge these coefficients would be infinite; their "
-            "size is the ridge's doing, so do not read the odds ratios literally.",
-        )
-    else:
-        say("good", "Separation", "No combination of the predictors bought separates outcomes.")
 
 
 def _check_ties(alternatives: dict[str, Any], say: Any) -> None:
@@ -180,7 +138,7 @@ def _check_missing(missing: dict[str, Any], persons: dict[str, Any], say: Any) -
             f"{len(bought)} predictor(s) bought have missing values, up to {worst:.1%}; they were "
             "replaced by medians and most frequent values, which makes the model surer than "
             "multiple imputation would. "
-            f"{missing['complete_rows_bought']} of {persons['rows']} {persons['unit']} are "
+            f"{missing['complete_rows_bought']} of {persons['rows']} {persons['row_unit']} are "
             "complete.",
         )
 

@@ -71,14 +71,25 @@ def describe_staircase(
     steps[affordable]["is_chosen"] = set(steps[affordable]["predictors"]) == set(bought)
     beyond = steps[affordable + 1 :]
     nothing = steps[0]["objective"]
+    shown: dict[str, Any] | None = None  # the last step that a reader sees a change at
     for step in steps:
         step["reduction"] = 1.0 - step["objective"] / nothing
+        before = [] if shown is None else shown["predictors"]
+        step["is_shown"] = (
+            shown is None
+            or step["is_chosen"]
+            or f"{step['reduction']:.1%}" != f"{shown['reduction']:.1%}"
+        )
+        step["new"] = [name for name in step["predictors"] if name not in before]
+        step["given_up"] = [name for name in before if name not in step["predictors"]]
+        shown = step if step["is_shown"] else shown
     return {
         "limit_name": path.limit_name,
         "own_limit": own if own < inf else None,
         "highest_limit": path.highest_limit if path.highest_limit < inf else None,
         "is_proven": path.is_certified,
         "steps": steps,
+        "n_hidden": sum(not step["is_shown"] for step in steps),
         "next": _first_step(card, beyond, 0.0),
         "worthwhile": WORTHWHILE,
         "next_worthwhile": _first_step(card, beyond, WORTHWHILE),

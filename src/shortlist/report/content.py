@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from ..errors import ShortlistWarning
 from ..evaluation import Evaluation
-from ..prognostic import PrognosticModel
+from ..prognostic import PrognosticModel, check_fit
 from ..prognostic.study import as_table
-from .checks import describe_checks, describe_missing, separating_predictors
+from .checks import describe_checks, describe_missing
 from .choices import describe_alternatives, describe_proof, describe_staircase
+from .comparison import describe_comparison
+from .effects import describe_effects, describe_splines
 from .equation import describe_equation, describe_example, describe_purchase
 from .methods import AUTHORS_ITEMS, describe_methods, describe_versions
 from .performance import describe_performance, describe_stability
@@ -26,6 +28,7 @@ def describe_model(
     y: ArrayLike,
     evaluation: Evaluation,
     persons: ArrayLike | None = None,
+    rivals: Mapping[str, Evaluation] | None = None,
     announce: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Return the content of a report.
@@ -40,6 +43,8 @@ def describe_model(
         Of this model, as `validate_model` gives it.
     persons : array-like of shape (n_rows,), optional
         Whom each row belongs to, as `fit` and `validate_model` were told.
+    rivals : mapping, optional
+        Evaluations of the usual rules, as `compare_rules` gives them.
     announce : callable
         Told in words what is going on.
 
@@ -60,7 +65,7 @@ def describe_model(
         "purchase": describe_purchase(card),
         "equation": describe_equation(card),
         "example": describe_example(card),
-        "persons": describe_persons(card, persons),
+        "persons": describe_persons(y, persons),
     }
     announce("Checking the proof")
     content["proof"] = describe_proof(model, problem)
@@ -71,14 +76,16 @@ def describe_model(
     announce("Describing performance")
     performance = describe_performance(evaluation)
     content["performance"] = performance
+    content["comparison"] = describe_comparison(evaluation, rivals or {})
     content["evaluated"] = list(evaluation.selected)
     content["stability"] = describe_stability(card, evaluation)
-    log_loss = next(
-        row["estimate"] for row in performance["cross_validated"] if row["metric"] == "log_loss"
+    content["effects"] = describe_effects(model, X, y, evaluation)
+    content["splines"] = describe_splines(card.terms)
+    content["sample_size"] = describe_sample_size(
+        problem, performance["log_loss"], content["persons"]
     )
-    content["sample_size"] = describe_sample_size(problem, log_loss)
     content["missing"] = describe_missing(card, as_table(X))
-    content["separating"] = separating_predictors(problem, model.solution_.support)
+    content["findings"] = [finding._asdict() for finding in check_fit(model, X, y, persons)]
     content["checks"] = describe_checks(content)
     content["methods"] = describe_methods(content)
     content["authors_items"] = AUTHORS_ITEMS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, isfinite
+from math import exp
 from typing import Any
 
 import pandas as pd
@@ -54,15 +54,6 @@ def describe_equation(card: ModelCard) -> dict[str, Any]:
             for term in card.terms
             if isinstance(term, NumericTerm) and term.knots
         ],
-        "odds_ratios": [
-            {
-                "predictor": effect.predictor,
-                "contrast": effect.contrast,
-                "coefficient": effect.coefficient,
-                "odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None,
-            }
-            for effect in card.effects()
-        ],
     }
 
 
@@ -72,7 +63,7 @@ def describe_example(card: ModelCard) -> dict[str, Any]:
     It has the median of every number and the most frequent value of everything else, so that the
     report shows no real patient.
     """
-    values = {term.name: _typical(term) for term in card.terms}
+    values = {term.name: term.typical for term in card.terms}
     patient = pd.DataFrame({name: [value] for name, value in values.items()}, index=[0])
     added = card.contributions(patient)
     log_odds = float(card.log_odds(patient)[0])
@@ -108,15 +99,9 @@ def _parts(term: Term) -> list[dict[str, Any]]:
     elif isinstance(term, BooleanTerm):
         add(term.coefficient, "is", "1")
     else:
-        for level, coefficient in term.coefficients.items():
-            if level != term.reference:
-                add(coefficient, "is", level)
+        for level in term.levels:
+            what = "reference" if level == term.reference else "is"
+            add(term.coefficients[level], what, level)
     if term.missing_coefficient is not None:
         add(term.missing_coefficient, "missing")
     return parts
-
-
-def _typical(term: Term) -> float | str:
-    if isinstance(term, NumericTerm):
-        return term.fill
-    return float(term.fill) if isinstance(term, BooleanTerm) else term.reference

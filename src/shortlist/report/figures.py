@@ -14,11 +14,12 @@ import pandas as pd
 from ..plots import (
     plot_calibration,
     plot_decision_curve,
+    plot_effect,
     plot_inclusion,
     plot_roc,
     plot_staircase,
 )
-from ..plots.style import new_figure
+from ..plots.style import new_figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 32
 _NARROWEST = 0.7  # how far, relatively, a figure shrinks before a phone has to scroll it
+_PHONE = 350.0  # pixels for a figure
 # The page's own colours, so that figures follow light and dark.
 _INK, _RULE = "#010203", "#dddddd"
 _COLOURS = {
@@ -57,14 +59,22 @@ def draw_figures(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the figures that the content has data for, as SVG by name."""
     labels = _short_labels([item["name"] for item in content["model"]["candidates"]])
     figures = {"staircase": _figure("staircase", _staircase, (content["staircase"], labels))}
-    curves = content["performance"]["curves"]
-    if curves is not None:
-        figures["calibration"] = _figure("calibration", _calibration, curves["calibration"])
-        figures["roc"] = _figure("roc", _roc, curves["roc"])
-        figures["decision_curve"] = _figure("decision", _decision, curves["decision_curve"])
+    if content["splines"]:
+        figures["splines"] = _figure("splines", _splines, (content["splines"], labels))
+    figures |= draw_curves(content["performance"]["curves"])
     if content["stability"] is not None:
         inclusion = content["stability"]["inclusion"]
         figures["inclusion"] = _figure("inclusion", _inclusion, (inclusion, labels))
+    return figures
+
+
+def draw_curves(curves: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the figures of predictions for patients whom the model has not seen."""
+    figures = {}
+    if curves is not None:
+        figures["calibration"] = _figure("calibration", _calibration, curves)
+        figures["roc"] = _figure("roc", _roc, curves["roc"])
+        figures["decision_curve"] = _figure("decision", _decision, curves["decision_curve"])
     return figures
 
 
@@ -91,13 +101,34 @@ def _staircase(drawn: tuple[Mapping[str, Any], dict[str, str]]) -> tuple[Figure,
     )
 
 
-def _calibration(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
-    ax = plot_calibration(pd.DataFrame(data))
+def _calibration(curves: Mapping[str, Any]) -> tuple[Figure, str, str]:
+    groups = pd.DataFrame(curves["calibration"])
+    ax = plot_calibration(
+        groups, curve=pd.DataFrame(curves["smooth"]), histogram=pd.DataFrame(curves["histogram"])
+    )
     return (
         _figure_of(ax),
         "Calibration",
-        f"Observed against predicted share of events in {len(data)} groups of patients, with the "
-        "diagonal of perfect calibration. The table has the same.",
+        f"Observed against predicted share of events in {len(groups)} groups of patients and as a "
+        "smooth curve, with the diagonal of perfect calibration; below, how many patients have "
+        "which risk. The table has the groups.",
+    )
+
+
+def _splines(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figure, str, str]:
+    curves, labels = drawn
+    n_rows = -(-len(curves) // 2)
+    figure = new_figure(6.6, 2.5 * n_rows)
+    axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
+    for ax, curve in zip(axes, curves, strict=False):
+        points = pd.DataFrame(curve["points"])
+        plot_effect(points, xlabel=plain([labels[curve["predictor"]]])[0], ax=ax)
+    for ax in axes[len(curves) :]:
+        ax.set_visible(False)
+    return (
+        figure,
+        "Numbers that enter as curves",
+        "Odds ratios along each number against its median. The table has them at the knots.",
     )
 
 
@@ -152,8 +183,9 @@ def _figure(name: str, draw: Callable[[Any], tuple[Figure, str, str]], data: Any
         svg = svg.replace(colour, variable)
     size = re.search(r'viewBox="0 0 ([\d.]+)', svg)
     width = float(size[1]) * 96 / 72 if size else 600.0
+    wide = ' class="wide"' if _NARROWEST * width > _PHONE else ""
     opening = (
-        f'<svg role="img" aria-labelledby="{name}-title {name}-description" '
+        f'<svg role="img"{wide} aria-labelledby="{name}-title {name}-description" '
         f'style="max-width: {width:.0f}px; min-width: {_NARROWEST * width:.0f}px" '
     )
     inside = (

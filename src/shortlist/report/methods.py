@@ -7,7 +7,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import __version__
-from .validation import N_FOLDS
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
 # What no program can know about a study.
@@ -43,12 +42,13 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             "Sample size",
             f"All {content['persons']['text']} were used, {size['events']} with the event, "
             f"{size['events_per_parameter']:.1f} of the rarer outcome per candidate parameter. "
-            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), three criteria of "
-            f"Riley et al. (2019), applied afterwards, ask for {needed['shrinkage']} patients "
+            f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), the criteria of Riley "
+            f"et al. (2019, 2020), applied afterwards, ask for {needed['shrinkage']} patients "
             f"for a shrinkage of {size['shrinkage']:g}, "
             f"{needed['r2_difference']} for a difference of {size['r2_difference']:g} in "
-            f"Nagelkerke's R2 and {needed['overall_risk']} for an overall risk to within "
-            f"{size['risk_margin']:g}.",
+            f"Nagelkerke's R2, {needed['overall_risk']} for an overall risk to within "
+            f"{size['risk_margin']:g} and {needed['prediction_error']} for a mean absolute error "
+            f"of predicted risks of {size['prediction_error']:g}.",
         ),
         _item("11", "Missing data", _missing(card, content)),
         _item(
@@ -64,8 +64,11 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             "12e",
             "Performance measures",
             "Discrimination: area under the ROC curve (AUC). Overall: Brier score. Calibration: "
-            "intercept and slope of a logistic regression of the outcome on the log-odds, and "
-            "observed against predicted shares in groups of equal size. Usefulness: net benefit.",
+            "intercept and slope of a logistic regression of the outcome on the log-odds, its "
+            "intercept with the slope fixed at 1 (calibration in the large), observed / expected "
+            "events, and a smooth curve (natural cubic spline of the log-odds) with its "
+            "integrated calibration index. Usefulness: net benefit. Intervals come from "
+            "influence values of cross-validated predictions.",
         ),
         _item(
             "13",
@@ -122,7 +125,7 @@ def _missing(card: dict[str, Any], content: dict[str, Any]) -> str:
     return (
         "Missing numbers were replaced by the median, other missing values by the most frequent "
         f"one, measured anew in every resample and fold.{indicator} {missing['complete_rows']} "
-        f"{content['persons']['unit']} have all candidates."
+        f"{content['persons']['row_unit']} have all candidates."
     )
 
 
@@ -164,13 +167,15 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
         f"problem: {content['proof']['problem_digest']}."
     )
     if not performance["n_resamples"]:
-        alone = f"The selection was validated by {N_FOLDS}-fold cross-validation alone."
+        alone = (
+            f"The selection was validated by {performance['n_folds']}-fold cross-validation alone."
+        )
         return text + alone + identity
     return text + (
         f"Internal validation: {performance['n_resamples']} bootstrap resamples, on each of which "
         "imputation, scaling, selection and fit were repeated with this ridge; Harrell's optimism "
         "was taken off the apparent performance. The choice of the ridge was not repeated. The "
-        f"curves show predictions of {N_FOLDS}-fold cross-validation.{identity}"
+        f"curves show predictions of {performance['n_folds']}-fold cross-validation.{identity}"
     )
 
 

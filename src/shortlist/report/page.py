@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MissingDependencyError
-from .figures import draw_figures
+from .figures import draw_curves, draw_figures
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 METRICS = {
     "auc": "AUC",
-    "accuracy": "Accuracy at 50%",
     "brier": "Brier score",
-    "log_loss": "Log loss",
     "calibration_intercept": "Calibration intercept",
     "calibration_slope": "Calibration slope",
+    "calibration_in_the_large": "Calibration in the large",
+    "observed_expected": "Observed / expected",
 }
 
 
@@ -39,7 +39,7 @@ def render_report(content: Mapping[str, Any]) -> str:
     Parameters
     ----------
     content : mapping
-        From `describe_model`, or read from the JSON beside a report.
+        From `describe_model` or `describe_external`, or read from the JSON beside a report.
 
     Returns
     -------
@@ -58,13 +58,23 @@ def render_report(content: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=_number, decimals=_decimals, percent=_percent, signed=_signed, price=_price
+        number=_number,
+        decimals=_decimals,
+        small=_small,
+        percent=_percent,
+        risk=_risk,
+        ratio=_ratio,
+        signed=_signed,
+        price=_price,
     )
-    page: str = environment.get_template("page.html").render(
+    is_external = content["format"] == "shortlist external validation"
+    figures = draw_curves(content["curves"]) if is_external else draw_figures(content)
+    template = "external.html" if is_external else "page.html"
+    page: str = environment.get_template(template).render(
         content,
         metrics=METRICS,
         css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
-        figures={name: Markup(svg) for name, svg in draw_figures(content).items()},
+        figures={name: Markup(svg) for name, svg in figures.items()},
     )
     return page
 
@@ -82,12 +92,40 @@ def _price(value: float) -> str:
 
 
 def _decimals(value: float | None, digits: int = 3) -> str:
-    """Return a number with some decimals."""
-    return "\N{EN DASH}" if value is None else f"{value:.{digits}f}".replace("-", _MINUS)
+    """Return a number with some decimals; what rounds to 0 has no sign."""
+    if value is None:
+        return "\N{EN DASH}"
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    return text.replace("-", _MINUS)
+
+
+def _small(value: float | None) -> str:
+    """Return a number with three decimals, or with two digits if these would tell too little."""
+    if value is None or abs(value) >= 0.01 or abs(value) < 5e-7:
+        return _decimals(value)
+    return f"{value:.2g}".replace("-", _MINUS)
 
 
 def _percent(value: float | None, digits: int = 1) -> str:
-    return "\N{EN DASH}" if value is None else f"{value:.{digits}%}".replace("-", _MINUS)
+    return "\N{EN DASH}" if value is None else f"{_decimals(100 * value, digits)}%"
+
+
+def _risk(value: float | None) -> str:
+    """Return a share in percent: a decimal, and more of them if it is small."""
+    if value is None:
+        return "\N{EN DASH}"
+    if value == 0 or value >= 0.1:
+        return f"{100 * value:.1f}%".replace(".0%", "%")
+    return f"{100 * value:.2g}%"
+
+
+def _ratio(value: float | None) -> str:
+    """Return an odds ratio; none is so large that its digits matter."""
+    if value is None or value > 1e6:
+        return "over a million"
+    return "under a millionth" if value < 1e-6 else _number(value, 3)
 
 
 def _signed(value: float, digits: int = 4) -> str:

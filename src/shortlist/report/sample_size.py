@@ -2,8 +2,10 @@
 
 Riley et al. (2019, Statistics in Medicine 38:1276-1296) ask of the development of a model with a
 binary outcome: (1) an expected shrinkage of at least 0.9, (2) at most 0.05 between the apparent and
-the adjusted Nagelkerke R2, (3) the overall risk known to within 0.05. The package pmsampsize
-computes the same; it is under the GPL and prints its results, so here are the three formulas.
+the adjusted Nagelkerke R2, (3) the overall risk known to within 0.05; and Riley et al. (2020, BMJ
+368:m441) of (4) a mean absolute error of predicted risks of at most 0.05, by the formula of van
+Smeden et al. (2019). The package pmsampsize computes the first three; it is under the GPL and
+prints its results, so here are the formulas.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import SubsetProblem
-from ..prognostic import ModelCard
 
 SHRINKAGE = 0.9
 R2_DIFFERENCE = 0.05
 RISK_MARGIN = 0.05
+PREDICTION_ERROR = 0.05
+MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
 _DEFAULT_SHARE = 0.15  # of the largest R2, when the model explains nothing (Riley et al. 2020)
 
 
@@ -29,6 +32,7 @@ class SampleSizes(NamedTuple):
     shrinkage: int
     r2_difference: int
     overall_risk: int
+    prediction_error: int
 
 
 def riley_sample_sizes(n_parameters: int, r2: float, prevalence: float) -> SampleSizes:
@@ -55,7 +59,7 @@ def riley_sample_sizes(n_parameters: int, r2: float, prevalence: float) -> Sampl
 
     >>> from shortlist.report import riley_sample_sizes
     >>> riley_sample_sizes(24, 0.288, 0.174)
-    SampleSizes(shrinkage=623, r2_difference=662, overall_risk=221)
+    SampleSizes(shrinkage=623, r2_difference=662, overall_risk=221, prediction_error=801)
     """
 
     def needed(shrinkage: float) -> int:
@@ -63,7 +67,9 @@ def riley_sample_sizes(n_parameters: int, r2: float, prevalence: float) -> Sampl
 
     second = r2 / (r2 + R2_DIFFERENCE * largest_r2(prevalence))
     third = ceil((1.96 / RISK_MARGIN) ** 2 * prevalence * (1 - prevalence))
-    return SampleSizes(needed(SHRINKAGE), needed(second), third)
+    rarer = min(prevalence, 1 - prevalence)
+    size = -0.508 + 0.259 * log(rarer) + 0.504 * log(n_parameters) - log(PREDICTION_ERROR)
+    return SampleSizes(needed(SHRINKAGE), needed(second), third, ceil(exp(size / 0.544)))
 
 
 def largest_r2(prevalence: float) -> float:
@@ -78,22 +84,32 @@ def cox_snell_r2(log_loss: float, prevalence: float) -> float:
     return 1 - exp(2 * (log_loss + entropy))
 
 
-def describe_persons(card: ModelCard, persons: ArrayLike | None) -> dict[str, Any]:
-    """Return how many rows and persons there are; without persons each row is a patient."""
-    rows = card.data.rows
-    n_persons = rows if persons is None else len(np.unique(np.asarray(persons).astype(str)))
+def describe_persons(y: ArrayLike, persons: ArrayLike | None) -> dict[str, Any]:
+    """Return how many rows and persons there are; without persons each row is a patient.
+
+    A person has the event if any of its rows has.
+    """
+    labels = np.asarray(y)
+    events = labels == np.unique(labels)[-1]
+    owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
+    rows, n_persons = len(labels), len(np.unique(owners))
     has_several_rows = n_persons < rows
     return {
         "rows": rows,
         "persons": n_persons,
+        "with_event": len(np.unique(owners[events])),
+        "without_event": len(np.unique(owners[~events])),
         "has_several_rows": has_several_rows,
-        "unit": "rows" if has_several_rows else "patients",
+        "unit": "persons" if has_several_rows else "patients",
+        "row_unit": "rows" if has_several_rows else "patients",
         "text": f"{rows} rows of {n_persons} persons" if has_several_rows else f"{rows} patients",
     }
 
 
-def describe_sample_size(problem: SubsetProblem, log_loss: float | None) -> dict[str, Any]:
-    """Return events per candidate parameter and what Riley's criteria ask for."""
+def describe_sample_size(
+    problem: SubsetProblem, log_loss: float | None, persons: dict[str, Any]
+) -> dict[str, Any]:
+    """Return events per candidate parameter and what Riley's criteria ask for, of persons."""
     n, events = problem.n_rows, int((problem.signs > 0).sum())
     prevalence = events / n
     n_parameters = sum(_n_parameters(problem, g) for g in range(problem.n_predictors))
@@ -102,12 +118,13 @@ def describe_sample_size(problem: SubsetProblem, log_loss: float | None) -> dict
     is_default = measured is None or not 0 < measured < min(largest, SHRINKAGE)
     r2 = _DEFAULT_SHARE * largest if measured is None or is_default else measured
     sizes = riley_sample_sizes(n_parameters, r2, prevalence)
-    rarer = min(events, n - events)
+    rarer = min(persons["with_event"], persons["without_event"])
     return {
-        "patients": n,
+        "patients": persons["persons"],
         "events": events,
         "prevalence": prevalence,
         "n_parameters": n_parameters,
+        "rarer": rarer,
         "events_per_parameter": rarer / n_parameters,
         "cox_snell_r2": r2,
         "nagelkerke_r2": r2 / largest,
@@ -116,6 +133,8 @@ def describe_sample_size(problem: SubsetProblem, log_loss: float | None) -> dict
         "shrinkage": SHRINKAGE,
         "r2_difference": R2_DIFFERENCE,
         "risk_margin": RISK_MARGIN,
+        "prediction_error": PREDICTION_ERROR,
+        "is_beyond_formula": n_parameters > MOST_PARAMETERS,
         "needed": sizes._asdict(),
         "needed_overall": max(sizes),
     }

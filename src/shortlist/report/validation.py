@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..evaluation import Evaluation, Experiment, evaluate
+from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..prognostic import PrognosticModel
-from ..prognostic.study import check_study, costs_without, fees_without
+from ..prognostic.study import (
+    check_study,
+    costs_without,
+    fees_without,
+    limits_without,
+    signs_without,
+)
 from ..prognostic.transformer import DesignTransformer
 from ..result import Status
+from .comparison import RULES
+from .effects import fit_full_model, make_probes
 
-N_FOLDS = 3
+N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
+N_COMPARED = 49  # resamples of each of the usual rules, which are slow
+FEWEST_FOLDS, MOST_FOLDS = 3, 10
 
 
 def validate_model(
@@ -24,9 +35,9 @@ def validate_model(
     y: ArrayLike,
     *,
     persons: ArrayLike | None = None,
-    n_resamples: int = 39,
+    n_resamples: int = N_RESAMPLES,
     seed: int = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
     progress: bool = False,
 ) -> Evaluation:
     """Repeat what a model did, its ridge given, on bootstrap resamples and in cross-validation.
@@ -42,13 +53,13 @@ def validate_model(
     X, y, persons
         What it was fitted to.
     n_resamples : int
-        Number of bootstrap resamples; 399 for a paper, 0 for cross-validation alone.
+        Number of bootstrap resamples; 999 for a paper, 0 for cross-validation alone.
     seed : int
         Seed of the resamples and the folds.
     n_jobs : int, optional
-        Number of processes, -1 for one per core; it changes no result.
+        Number of processes, -1 for one per core, "auto" for that if it pays; it changes no result.
     progress : bool
-        Whether to show a bar with the time left, on a terminal.
+        Whether to show a bar with the time left; without a terminal, a line now and then.
 
     Returns
     -------
@@ -65,6 +76,52 @@ def validate_model(
     >>> list(evaluation.selected) == model.selected_features_
     True
     """
+    experiment = _experiment(model, X, y, persons, seed)
+    return evaluate(
+        experiment,
+        n_resamples,
+        n_jobs=n_jobs,
+        progress=progress,
+        cross_validate_resamples=False,
+    )
+
+
+def compare_rules(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    *,
+    persons: ArrayLike | None = None,
+    n_resamples: int = N_COMPARED,
+    seed: int = 0,
+    n_jobs: int | Literal["auto"] | None = None,
+    progress: bool = False,
+) -> dict[str, Evaluation]:
+    """Evaluate the usual rules to select as `validate_model` evaluates a model.
+
+    Parameters
+    ----------
+    model, X, y, persons, n_resamples, seed, n_jobs, progress
+        As in `validate_model`, whose resamples and folds these are.
+
+    Returns
+    -------
+    dict
+        Evaluations by the names of the rules.
+    """
+    experiment = replace(_experiment(model, X, y, persons, seed), probes=None)
+    return evaluate_all(
+        {rule: replace(experiment, backend=rule) for rule in RULES},
+        n_resamples,
+        n_jobs=n_jobs,
+        progress=progress,
+        cross_validate_resamples=False,
+    )
+
+
+def _experiment(
+    model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None, seed: int
+) -> Experiment:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
         study = check_study(
@@ -77,7 +134,7 @@ def validate_model(
         )
         check_enough(study.labels, persons)
         gone = frozenset(study.names).difference(study.kinds)
-        experiment = Experiment(
+        return Experiment(
             study.table,
             study.labels,
             budget=model.budget,
@@ -85,10 +142,12 @@ def validate_model(
             max_features=model.max_features,
             fees=fees_without(model.fees, gone),
             include=model.include,
+            max_coefficient=limits_without(model.max_coefficient, gone),
+            signs=signs_without(model.signs, gone, study.kinds, model.spline_knots),
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
-            n_folds=N_FOLDS,
+            n_folds=choose_folds(study.labels, persons),
             seed=seed,
             gap=model.gap,
             node_limit=_node_limit(model),
@@ -96,8 +155,8 @@ def validate_model(
                 study.kinds, model.spline_knots, bool(model.missing_indicator)
             ),
             names=list(study.kinds),
+            probes=make_probes(fit_full_model(model, X, y)),
         )
-    return evaluate(experiment, n_resamples, n_jobs=n_jobs, progress=progress)
 
 
 def _node_limit(model: PrognosticModel) -> int | None:
@@ -107,13 +166,24 @@ def _node_limit(model: PrognosticModel) -> int | None:
     return model.node_limit
 
 
+def choose_folds(y: ArrayLike, persons: ArrayLike | None = None) -> int:
+    """Return the number of folds: ten, or fewer, so that each has five of the rarer outcome."""
+    return int(np.clip(_n_rarer(y, persons)[0] // 5, FEWEST_FOLDS, MOST_FOLDS))
+
+
 def check_enough(y: ArrayLike, persons: ArrayLike | None = None) -> None:
     """Raise if there are too few patients of an outcome to validate a model of it."""
+    count, outcome = _n_rarer(y, persons)
+    if count < FEWEST_FOLDS:
+        raise InvalidProblemError(
+            f"report: repeats the selection in {FEWEST_FOLDS} folds, so it needs {FEWEST_FOLDS} "
+            f"patients of each outcome, but there are fewer with {outcome}; fit without a report."
+        )
+
+
+def _n_rarer(y: ArrayLike, persons: ArrayLike | None) -> tuple[int, Any]:
+    """Return the number of patients who have the rarer outcome, and that outcome."""
     labels: NDArray[Any] = np.asarray(y)
     owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
-    for outcome in np.unique(labels):
-        if len(np.unique(owners[labels == outcome])) < N_FOLDS:
-            raise InvalidProblemError(
-                f"report: repeats the selection in {N_FOLDS} folds, so it needs {N_FOLDS} patients "
-                f"of each outcome, but there are fewer with {outcome}; fit without a report."
-            )
+    counts = [(len(np.unique(owners[labels == label])), label) for label in np.unique(labels)]
+    return min(counts, key=lambda pair: pair[0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -15,7 +15,7 @@ from ..files import write_whole
 from ..prognostic import PrognosticModel
 from .content import describe_model
 from .page import render_report, require_packages
-from .validation import validate_model
+from .validation import N_COMPARED, N_RESAMPLES, compare_rules, validate_model
 
 
 def write_report(
@@ -26,8 +26,9 @@ def write_report(
     *,
     persons: ArrayLike | None = None,
     evaluation: Evaluation | None = None,
-    n_resamples: int = 39,
-    n_jobs: int | None = None,
+    rivals: Mapping[str, Evaluation] | None = None,
+    n_resamples: int = N_RESAMPLES,
+    n_jobs: int | Literal["auto"] | None = None,
     announce: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Write a report about a fitted model: one HTML file, and its numbers as JSON beside it.
@@ -45,6 +46,8 @@ def write_report(
         What it was fitted to.
     evaluation : Evaluation, optional
         From `validate_model`; by default it is made here.
+    rivals : mapping, optional
+        From `compare_rules`; by default made here if the evaluation is, or else left out.
     n_resamples, n_jobs
         As for `validate_model`, if the evaluation is made here.
     announce : callable
@@ -76,7 +79,17 @@ def write_report(
         evaluation = validate_model(
             model, X, y, persons=persons, n_resamples=n_resamples, n_jobs=n_jobs
         )
-    content = describe_model(model, X, y, evaluation, persons, announce)
+        if rivals is None:
+            announce("Repeating usual rules on the same resamples")
+            rivals = compare_rules(
+                model,
+                X,
+                y,
+                persons=persons,
+                n_resamples=min(n_resamples, N_COMPARED),
+                n_jobs=n_jobs,
+            )
+    content = describe_model(model, X, y, evaluation, persons, rivals, announce)
     announce("Drawing the report")
     page = render_report(content)
     write_whole(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n")

@@ -1,0 +1,58 @@
+"""What the proof bought: usual rules at the same budget, on the same resamples and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..evaluation import Evaluation, stability
+from .curves import LEVEL
+from .performance import json_rows, json_value
+
+# The usual ways to select, by the name of their backend.
+RULES = {"lasso": "lasso", "stepwise": "stepwise selection", "univariable": "univariable selection"}
+_SHOWN = ("auc", "brier", "calibration_slope")
+
+
+def describe_comparison(
+    evaluation: Evaluation, rivals: Mapping[str, Evaluation]
+) -> list[dict[str, Any]]:
+    """Return for each rule what it selects, and its paired differences to the proven selection.
+
+    The rules may have fewer resamples, which are then the first of the others.
+    """
+    if not rivals:
+        return []
+    last = min(int(rival.rows["resample"].max()) for rival in rivals.values())
+    own = _first(evaluation, last)
+    lines = [_describe_rival("", own, own)]
+    return lines + [_describe_rival(name, own, _first(r, last)) for name, r in rivals.items()]
+
+
+def _first(evaluation: Evaluation, last: int) -> Evaluation:
+    rows = evaluation.rows[evaluation.rows["resample"] <= last]
+    return Evaluation(rows, evaluation.names, evaluation.predictions)
+
+
+def _describe_rival(name: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
+    is_own = rival is evaluation
+    own, other = evaluation.rows["objective"], rival.rows["objective"]
+    excess = other / own - 1
+    same = evaluation.rows["support"] == rival.rows["support"]
+    corrected = rival.optimism(LEVEL)["corrected"]
+    difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
+    selection = rival.selection
+    return {
+        "rule": "proven best" if is_own else RULES[name],
+        "is_own": is_own,
+        "n_resamples": len(rival.resamples),
+        "predictors": list(rival.selected),
+        "cost": float(rival.rows["cost"].iloc[0]),
+        "excess": float(excess.iloc[0]),
+        "mean_excess": json_value(float(excess.iloc[1:].mean())),
+        "same_share": json_value(float(same.iloc[1:].mean())),
+        "corrected": {metric: json_value(float(corrected[metric])) for metric in _SHOWN},
+        # With the same selection the model is the same, whatever happens on resamples.
+        "differences": [] if bool(same.iloc[0]) else json_rows(difference),
+        "stability": json_value(stability(selection).value) if len(selection) > 1 else None,
+    }

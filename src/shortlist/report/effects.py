@@ -1,0 +1,171 @@
+"""How coefficients vary when the selection is repeated (Heinze, Wallisch and Dunkler 2018).
+
+The model of all candidates with the same ridge, here the full model, is what they are compared
+with. A predictor that a resample does not select has the coefficient 0 there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import exp, isfinite, sqrt
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import clone
+
+from ..errors import ShortlistWarning
+from ..evaluation import Evaluation, percentile_interval
+from ..prognostic import PrognosticModel
+from ..prognostic.study import check_study
+from ..prognostic.term import NumericTerm, Term
+from ..prognostic.transformer import DesignTransformer
+from .curves import LEVEL
+
+Float = NDArray[np.float64]
+
+
+def fit_full_model(model: PrognosticModel, X: Any, y: ArrayLike) -> PrognosticModel:
+    """Return a fitted model's counterpart that buys every candidate, with the same ridge."""
+    everything = [item.name for item in model.card_.candidates]
+    full: PrognosticModel = clone(model).set_params(
+        max_features=None,
+        budget=None,
+        costs=None,
+        fees=None,
+        max_coefficient=None,
+        signs=None,
+        include=everything,
+        ridge=model.ridge_,
+        backend="native",
+        time_limit=None,
+        node_limit=None,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
+        return full.fit(X, y)
+
+
+def make_probes(full: PrognosticModel) -> pd.DataFrame:
+    """Return made-up patients, two per contrast, who are typical in everything else."""
+    terms = full.card_.terms
+    typical: dict[str, float | str | None] = {term.name: term.typical for term in terms}
+    patients = [
+        typical | {term.name: end}
+        for term in terms
+        for contrast in term.contrasts()
+        for end in (contrast.value, contrast.reference)
+    ]
+    table = pd.DataFrame(patients, columns=list(typical), dtype=object)
+    kinds = full.kinds_
+    return table.astype({name: object if kinds[name] == "categorical" else float for name in kinds})
+
+
+def describe_effects(
+    model: PrognosticModel, X: Any, y: ArrayLike, evaluation: Evaluation
+) -> list[dict[str, Any]]:
+    """Return every contrast of every candidate: in the model, in the full one, on resamples."""
+    full = fit_full_model(model, X, y)
+    bought = {(effect.predictor, effect.contrast): effect for effect in model.card_.effects()}
+    errors = _standard_errors(full, X, y)
+    on_resamples = _on_resamples(evaluation, len(errors))
+    rows = []
+    for number, effect in enumerate(full.card_.effects()):
+        own = bought.get((effect.predictor, effect.contrast))
+        row: dict[str, Any] = {
+            "predictor": effect.predictor,
+            "contrast": effect.contrast,
+            "is_bought": own is not None,
+            "coefficient": None if own is None else own.coefficient,
+            "odds_ratio": None if own is None else _ratio(own.coefficient),
+            "full_coefficient": effect.coefficient,
+            "full_error": float(errors[number]),
+        }
+        if on_resamples is not None:
+            values = on_resamples[:, number]
+            chosen = evaluation.selection[effect.predictor].to_numpy()
+            row |= _describe_values(values, chosen, effect.coefficient, float(errors[number]))
+        rows.append(row)
+    return rows
+
+
+def describe_splines(card_terms: tuple[Term, ...]) -> list[dict[str, Any]]:
+    """Return the odds along each spline, relative to those at the median."""
+    curves = []
+    for term in card_terms:
+        if not (isinstance(term, NumericTerm) and term.knots):
+            continue
+        points = np.linspace(*term.range, 80)
+        shown = [*points.tolist(), *term.knots, term.fill]
+        log_odds = term.contribution(pd.Series(shown)).log_odds
+        ratios = np.exp(log_odds - log_odds[-1]).tolist()
+        pairs = [{"value": x, "odds_ratio": r} for x, r in zip(shown, ratios, strict=True)]
+        curves.append(
+            {
+                "predictor": term.name,
+                "reference": term.fill,
+                "points": pairs[: len(points)],
+                "at_knots": pairs[len(points) : -1],
+            }
+        )
+    return curves
+
+
+def _describe_values(
+    values: Float, chosen: NDArray[np.bool_], full: float, error: float
+) -> dict[str, Any]:
+    lower, upper = percentile_interval(values, LEVEL)
+    if not isfinite(lower):
+        lower = upper = None  # type: ignore[assignment]
+    of_chosen = values[chosen]
+    return {
+        "lower": lower,
+        "upper": upper,
+        "odds_ratio_lower": None if lower is None else _ratio(lower),
+        "odds_ratio_upper": None if upper is None else _ratio(upper),
+        "frequency": float(chosen.mean()),
+        "rmsd_ratio": sqrt(float(np.mean((values - full) ** 2))) / error if error > 0 else None,
+        # Relative to a coefficient that could as well be 0 it would be any number.
+        "relative_conditional_bias": (
+            float(of_chosen.mean()) / full - 1 if len(of_chosen) and abs(full) > error else None
+        ),
+    }
+
+
+def _on_resamples(evaluation: Evaluation, n_contrasts: int) -> Float | None:
+    """Return the coefficient of each contrast on each resample.
+
+    None for fewer than two, and for an evaluation of another model, whose contrasts are others.
+    """
+    probes = evaluation.probes
+    if probes is None or len(evaluation.resamples) < 2 or probes.shape[1] != 2 * n_contrasts:
+        return None
+    log_odds = probes.to_numpy()[1:]
+    coefficients: Float = log_odds[:, 0::2] - log_odds[:, 1::2]
+    return coefficients
+
+
+def _standard_errors(full: PrognosticModel, X: Any, y: ArrayLike) -> Float:
+    """Return the errors of the contrasts of the full model, from its penalised information."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)
+        study = check_study(X, y, kinds=full.kinds, include=(), exclude=full.exclude)
+    design = DesignTransformer(study.kinds, full.spline_knots, bool(full.missing_indicator))
+    columns = design.fit(study.table).transform(study.table)
+    contrasts = np.diff(
+        design.transform(make_probes(full)).reshape(-1, 2, columns.shape[1]), axis=1
+    )
+    probability = expit(columns @ full.solution_.coef + full.solution_.intercept)
+    rows = np.column_stack([columns, np.ones(len(columns))])
+    penalty = np.diag([full.ridge_] * columns.shape[1] + [0.0])
+    information = (rows.T * (probability * (1 - probability))) @ rows + penalty
+    directions = np.column_stack([contrasts[:, 0], np.zeros(len(contrasts))]).T
+    variances = (directions * np.linalg.solve(information, directions)).sum(axis=0)
+    errors: Float = np.sqrt(np.maximum(variances, 0.0))
+    return errors
+
+
+def _ratio(coefficient: float) -> float | None:
+    return exp(coefficient) if abs(coefficient) < 700 else None

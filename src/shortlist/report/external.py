@@ -1,0 +1,213 @@
+"""External validation: how a saved model does on patients who had no part in it."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
+
+from ..errors import InvalidProblemError
+from ..evaluation import interval, measure
+from ..evaluation.metrics import log_loss
+from ..files import write_whole
+from ..prognostic import ModelCard
+from ..prognostic.update import recalibrate, refit
+from .curves import LEVEL, describe_curves
+from .methods import describe_versions
+from .page import render_report
+from .performance import json_value
+from .sample_size import describe_persons
+from .write import report_data_path
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+ENOUGH = 100  # patients of each outcome (Collins, Ogundimu and Altman 2016)
+_SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
+_UPDATES = {
+    "original": "as it is",
+    "in-the-large": "recalibrated in the large: another intercept",
+    "slope": "recalibrated: another intercept and slope",
+    "refit": "refitted: the same predictors, other coefficients",
+}
+
+
+def describe_external(
+    card: ModelCard, X: pd.DataFrame, y: ArrayLike, persons: ArrayLike | None = None
+) -> dict[str, Any]:
+    """Return the content of a page about a model and patients who had no part in it.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The model.
+    X : DataFrame
+        New patients, with at least the columns that were bought.
+    y : array-like of shape (n_rows,)
+        1 for the event, else 0; both occur.
+    persons : array-like of shape (n_rows,), optional
+        Whom each row belongs to.
+
+    Returns
+    -------
+    dict
+        JSON values: `measures` with intervals, `curves`, `updates` and what was missing.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from shortlist.report import describe_external
+    >>> data = sl.datasets.make_prognostic(n_samples=300, label_noise=0.05, random_state=1)
+    >>> model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(data.X[:150], data.y[:150])
+    >>> content = describe_external(model.card_, data.X[150:], data.y[150:])
+    >>> [row["name"] for row in content["updates"]]
+    ['original', 'in-the-large', 'slope', 'refit']
+    """
+    labels: Int = np.asarray(y).astype(np.int64)
+    if set(np.unique(labels)) != {0, 1}:
+        raise InvalidProblemError("y: must be 1 for the event and 0 otherwise, and have both.")
+    owners = None if persons is None else np.unique(np.asarray(persons), return_inverse=True)[1]
+    log_odds = np.clip(card.log_odds(X), -_SURE, _SURE)
+    imputed, outside = card.imputed(X).mean(), card.outside(X).mean()
+    people = describe_persons(labels, persons)
+    rarer = min(people["with_event"], people["without_event"])
+    return {
+        "format": "shortlist external validation",
+        "format_version": 1,
+        "versions": describe_versions(),
+        "model": card.model_dump(mode="json"),
+        "level": LEVEL,
+        "persons": people,
+        "events": int(labels.sum()),
+        "prevalence": float(labels.mean()),
+        "development_prevalence": card.data.events / card.data.rows,
+        "mean_risk": float((1 / (1 + np.exp(-log_odds))).mean()),
+        "enough": ENOUGH,
+        "is_enough": rarer >= ENOUGH,
+        "rarer": rarer,
+        "measures": _measures(labels, log_odds, owners),
+        "curves": describe_curves(labels, log_odds, owners),
+        "columns": [
+            {
+                "predictor": name,
+                "imputed": float(imputed[name]),
+                "outside": float(outside[name]),
+            }
+            for name in imputed.index
+        ],
+        "updates": _describe_updates(card, X, labels, owners),
+    }
+
+
+def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) -> ModelCard:
+    """Return a model updated to new patients.
+
+    Parameters
+    ----------
+    card, X, y
+        As in `describe_external`.
+    update : {"in-the-large", "slope", "refit"}
+        A new intercept, a new intercept and slope, or all coefficients new.
+
+    Returns
+    -------
+    ModelCard
+        The updated model, which says that it was.
+    """
+    labels: Int = np.asarray(y).astype(np.int64)
+    if update == "refit":
+        return refit(card, X, labels)
+    found = measure(labels, np.clip(card.log_odds(X), -_SURE, _SURE))
+    values = (found["calibration_intercept"].value, found["calibration_slope"].value)
+    if update == "in-the-large":
+        values = (found["calibration_in_the_large"].value, 1.0)
+    if not all(map(isfinite, values)):
+        raise InvalidProblemError(
+            f"update: {update!r} has no solution here, as the predictions separate the outcomes or "
+            "do not differ; use another update or more patients."
+        )
+    return recalibrate(card, *values, rows=len(labels), events=int(labels.sum()))
+
+
+def write_external(
+    path: str | Path,
+    card: ModelCard,
+    X: pd.DataFrame,
+    y: ArrayLike,
+    persons: ArrayLike | None = None,
+) -> dict[str, Any]:
+    """Write a page about an external validation, and its numbers as JSON beside it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The page, which ends in .html; the JSON file ends in .json instead.
+    card, X, y, persons
+        As in `describe_external`.
+
+    Returns
+    -------
+    dict
+        The content of the JSON file.
+    """
+    json_path = report_data_path(Path(path))
+    content = describe_external(card, X, y, persons)
+    page = render_report(content)
+    write_whole(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+    write_whole(Path(path), page)
+    return content
+
+
+def _measures(y: Int, log_odds: Float, persons: Int | None) -> list[dict[str, Any]]:
+    rows = []
+    for name, found in measure(y, log_odds).items():
+        lower, upper = interval(name, found.value, found, y, persons, LEVEL)
+        rows.append({"metric": name, "estimate": json_value(found.value)})
+        rows[-1] |= {"lower": json_value(lower), "upper": json_value(upper)}
+    return rows
+
+
+def _describe_updates(
+    card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None
+) -> list[dict[str, Any]]:
+    """Return each update with its performance on the patients that it was made from."""
+    ones = np.ones(len(y), dtype=np.int64)
+    rows: list[dict[str, Any]] = []
+    deviance_before: float | None = None
+    for update, text in _UPDATES.items():
+        try:
+            model = card if update == "original" else update_model(card, X, y, update)
+        except InvalidProblemError as error:
+            rows.append({"name": update, "text": text, "reason": str(error)})
+            deviance_before = None
+            continue
+        log_odds = np.clip(model.log_odds(X), -_SURE, _SURE)
+        deviance = 2 * len(y) * log_loss(y, log_odds, ones)
+        found = measure(y, log_odds)
+        # Each recalibration has one parameter more; a refit is penalised, so it has no such test.
+        is_tested = update in ("in-the-large", "slope") and deviance_before is not None
+        is_tested = is_tested and persons is None
+        gain = deviance_before - deviance if deviance_before is not None else 0.0
+        rows.append(
+            {
+                "name": update,
+                "text": text,
+                "reason": None,
+                "intercept": model.intercept,
+                "deviance": deviance,
+                "p_value": float(chi2.sf(max(0.0, gain), 1)) if is_tested else None,
+                "auc": found["auc"].value,
+                "brier": found["brier"].value,
+                "effects": [
+                    effect._asdict() for effect in model.effects() if effect.contrast != "missing"
+                ],
+            }
+        )
+        deviance_before = deviance
+    return rows
