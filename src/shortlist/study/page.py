@@ -24,7 +24,11 @@ _LISTS = {
     "Depends on the draw of the data": {DEPENDS},
     "Not reproduced": {OUTSIDE, RARE, FALSE},
 }
-_PLACES = {"5.1": "Parkinson data", "5.2": "limit on the number", "5.3": "budget"}
+_PLACES = {
+    "5.1": "Parkinson data (section 5.1)",
+    "5.2": "With a limit on the number of features (section 5.2)",
+    "5.3": "With a budget (section 5.3)",
+}
 
 
 def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str:
