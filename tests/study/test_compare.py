@@ -52,9 +52,10 @@ def test_every_statement_has_a_line(folder):
     assert comparison["key"].is_unique
     assert comparison.query("place == '5.1' and kind == 'claim'")["verdict"].eq("true here").all()
     synthetic = comparison[comparison["place"] != "5.1"]
-    on_intervals = synthetic["key"].str.contains(r"\.overlap|no_difference")
-    assert (synthetic.loc[on_intervals, "n_draws"] == 1).all()  # of the main seed
-    assert (synthetic.loc[~on_intervals, "n_draws"] == 4).all()
+    words = r"\.overlap|no_difference|stable|interpretable|noise_harms"
+    takes_many = synthetic["key"].str.contains(words)  # resamples, which the main seed has
+    assert (synthetic.loc[takes_many, "n_draws"] == 1).all()
+    assert (synthetic.loc[~takes_many, "n_draws"] == 4).all()
     assert {f"verdict_{reading}" for reading in READINGS} <= set(comparison)
 
 
@@ -174,6 +175,8 @@ def test_claims_about_stability():
     assert claims.noise_harms(draws_with(informative=less, stability=less)).all()
     more = {OPTIMAL: {0: 0.6, 1: 0.8}}
     assert not claims.noise_harms(draws_with(informative=more, stability=less)).any()
+    for check in (only, interpretable, claims.noise_harms):  # stability is not known
+        assert np.isnan(check(draws_with(stability={}, **good))).all()
 
 
 def test_claims_about_intervals_need_all_of_them():
@@ -239,6 +242,21 @@ def test_other_readings_are_other_draws():
         shares.fraction(OPTIMAL, role, 0) for role in ("informative", "redundant", "uninformative")
     )
     assert (total <= 1 + 1e-9).all()
+
+
+def test_the_share_of_resampling_noise_is_found():
+    """Draws whose fractions differ by chance alone have a share of about 1."""
+    rng = np.random.default_rng(1)
+    draws = Draws.__new__(Draws)
+    draws.seeds = list(range(400))
+    shape = (400, 2, 2, 4, 5)
+    centre = rng.normal(size=(400, 2, 2, 4, 1))
+    for spread, expected in ((0.0, 1.0), (1.0, 1 / 6)):  # each run has a variance of 1
+        draws._values = {
+            "informative": spread * centre + rng.normal(size=shape),
+            "informative_variance": np.ones(shape),
+        }
+        assert draws.noise_share("informative") == pytest.approx(expected, rel=0.15)
 
 
 def test_a_seed_with_a_gap_is_left_out():

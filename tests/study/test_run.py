@@ -16,6 +16,7 @@ from shortlist.evaluation import Journal, stability
 from shortlist.study import PRESETS, Arm, Preset, Run, resume, start, status
 from shortlist.study.plan import KEYS, METHODS
 from shortlist.study.provenance import timing
+from shortlist.study.run import write_tables
 from shortlist.study.tables import FILES, most_frequent
 
 SMALL = Preset(
@@ -127,6 +128,15 @@ def test_an_interrupted_study_ends_with_the_same_tables(study, tmp_path):
     whole = {name: (count, count) for name, count in N_TASKS.items()}
     assert parts == whole | {"paper": (89, 108), "extremes": (0, 16)}
 
+    summary = write_tables(folder).summary  # of what is finished
+    runs = set(
+        summary.query("arm == 'paper' and method != 'stabilised'").groupby(list(KEYS)).groups
+    )
+    assert 0 < len(runs) < 36
+    assert (summary["arm"] == "selections").sum() == 36
+    parts = json.loads((folder / "provenance.json").read_text())["parts"]
+    assert parts["paper"] == [89, 108]
+
     resume(folder, progress=False)
     assert {part.name: (part.finished, part.total) for part in status(folder)} == whole
     for name in FILES.values():
@@ -185,6 +195,22 @@ def test_a_finished_study_runs_nothing_again(study, tmp_path):
     resume(folder, progress=False, announce=told.append)
     assert (folder / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
     assert [line.partition(":")[0] for line in told] == list(SMALL.arms)
+
+
+def test_ctrl_c_leaves_the_tables_of_what_is_finished(study, tmp_path, monkeypatch):
+    folder = tmp_path / "again"
+    shutil.copytree(study, folder)
+    for name in FILES.values():
+        (folder / name).unlink()
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.study.run.run_arm", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        resume(folder, progress=False)
+    for name in FILES.values():
+        assert (folder / name).read_bytes() == (study / name).read_bytes()
 
 
 def test_unknown_preset(tmp_path):

@@ -79,7 +79,8 @@ def noise_harms(draws: Draws) -> Any:
         draws.fraction(OPTIMAL, what, 1) < draws.fraction(OPTIMAL, what, 0)
         for what in ("informative", "stability")
     ]
-    return everywhere(*((part.mean(axis=1) > MOSTLY)[:, np.newaxis] for part in parts))
+    holds = everywhere(*((part.mean(axis=1) > MOSTLY)[:, np.newaxis] for part in parts))
+    return _if_known(draws, holds)
 
 
 def _good(draws: Draws, *, interpretable: bool) -> Any:
@@ -99,7 +100,18 @@ def only_at(*epvs: float, interpretable: bool = False) -> Measure:
     """Only the optimum without noise at these EPVs is stable, or interpretable."""
     expected = np.zeros((2, 2, 1, len(EPVS)), dtype=np.bool_)
     expected[0, 0, 0, [EPVS.index(epv) for epv in epvs]] = True
-    return lambda draws: (_good(draws, interpretable=interpretable) == expected).all(axis=(0, 1, 3))
+
+    def check(draws: Draws) -> Any:
+        is_as_expected = _good(draws, interpretable=interpretable) == expected
+        return _if_known(draws, is_as_expected.all(axis=(0, 1, 3)))
+
+    return check
+
+
+def _if_known(draws: Draws, holds: NDArray[np.bool_]) -> Float:
+    """Return NaN for draws whose stability is not known."""
+    known = ~np.isnan(draws.fraction(OPTIMAL, "stability", 0)).any(axis=1)
+    return np.where(known, holds, np.nan)
 
 
 def intervals_overlap(draws: Draws) -> Any:

@@ -6,6 +6,7 @@ a draw is NaN.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +32,8 @@ _CELL = ["seed", "method", "label_noise", "epv", "run"]
 _SOURCES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("aucs",): ("auc",),
     ("extremes",): ("auc_lower", "auc_upper"),
-    ("selections", "flip"): ("stability", *ROLES),
-    (): ("difference_lower", "difference_upper"),
+    ("selections", "more", "flip"): (*ROLES, *(f"{role}_variance" for role in ROLES)),
+    (): ("stability", "difference_lower", "difference_upper"),  # take many resamples
 }
 
 
@@ -67,7 +68,9 @@ class Draws:
         if reading == "of_selected":
             rows = rows.assign(**{role: rows[f"{role}_of_selected"] for role in ROLES})
         main = [] if reading in ("flip_y", "redrawn") else ["paper"]
-        self.seeds = sorted(rows.loc[rows["arm"].isin(["selections", *main]), "seed"].unique())
+        self.seeds = sorted(
+            rows.loc[rows["arm"].isin(["selections", "more", *main]), "seed"].unique()
+        )
         cells = [self.seeds, METHODS, (LABEL_NOISE[0], noisy), EPVS, NUMBERS[study]]
         index = pd.MultiIndex.from_product(cells, names=_CELL)
         self._values = {}
@@ -91,6 +94,15 @@ class Draws:
         """Return the mean over runs of the fraction with a role that is selected, by EPV."""
         means: Float = self.runs(method, role, noise).mean(axis=-1)
         return means
+
+    def noise_share(self, role: str) -> float:
+        """Return which part of the variance of a fraction over draws is due to few resamples."""
+        shares = []
+        for method, noise in product(METHODS, (0, 1)):
+            own = self.runs(method, f"{role}_variance", noise)
+            spread = self.fraction(method, role, noise).var(axis=0, ddof=1)
+            shares.append(own.mean(axis=(0, 2)) / own.shape[2] / spread)
+        return float(np.mean(shares))
 
     def runs(self, method: str, measure: str, noise: int) -> Float:
         """Return a measure by EPV and run; `noise` is 0 without and 1 with label noise."""

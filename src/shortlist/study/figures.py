@@ -133,7 +133,7 @@ def draw_fractions(draws: Draws, study: str) -> Figure:
             ax.set_title(f"{role}, {_NOISE[noise]}", loc="left", fontsize=8)
             ax.get_legend().remove()
             ax.set(ylabel="fraction selected" if role == ROLES[0] else "")
-            ax.set_ylim(-0.02, 0.32 if role == "uninformative" else 1.02)
+            ax.set_ylim(-0.02, 0.32 if role == "uninformative" else 1.04)
             if noise == 0:
                 ax.set_xlabel("")
     handles, names = panels[0, 0].get_legend_handles_labels()

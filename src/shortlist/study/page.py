@@ -11,7 +11,7 @@ import pandas as pd
 from ..errors import MissingDependencyError
 from . import claims, paper
 from .compare import DEPENDS, FALSE, INSIDE, OUTSIDE, RARE, TRUE, USUAL, compare
-from .draws import READINGS
+from .draws import READINGS, Draws
 from .methods import METHOD_NAMES, differences
 from .parkinson import PAPER_VARIANT, VARIANTS, describe
 from .plan import MAIN_SEED
@@ -66,6 +66,13 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
         folder=Path(os.path.relpath(source.resolve(), Path(place).resolve())).as_posix(),
         drawn={path.stem for path in (source / "figures").glob("*.svg")},
         seed=MAIN_SEED,
+        n_main=max([0, *summary.loc[summary["arm"] == "paper", "n_resamples"]]),
+        noise_share=_noise_share(summary),
+        unfinished=[
+            f"{name} {done:,} of {total:,}"
+            for name, (done, total) in read_provenance(source).get("parts", {}).items()
+            if done < total
+        ],
         words=claims,
         counts=_counts(comparison),
         lists=_lists(comparison),
@@ -80,6 +87,11 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
         work=_work(source),
     )
     return page
+
+
+def _noise_share(summary: pd.DataFrame) -> str:
+    draws = Draws(summary, "cardinality")
+    return _percent(draws.noise_share("informative")) if len(draws.seeds) > 2 else ""
 
 
 def _counts(comparison: pd.DataFrame) -> dict[str, int]:
@@ -165,8 +177,7 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
     if PAPER_VARIANT not in variants.index:
         return None
     optima = read_table(folder, "parkinson_optima.csv").groupby("variant")["measures"]
-    # The optimum on all recordings is the same for splits by person.
-    readings = [name for name in VARIANTS if name in optima.groups and "rows" in name]
+    readings = [name for name in VARIANTS if name in optima.groups]
     own: Any = variants.loc[PAPER_VARIANT]
     return {
         "measures": ", ".join(sorted(paper.MEASURES)),

@@ -186,10 +186,10 @@ def run_parkinson(
     """Run variants of the experiment and write their tables; what is interrupted can go on.
 
     `parkinson.csv.gz` has a row per variant and resample, `parkinson_summary.csv` a row per
-    variant, `parkinson_measures.csv` says how often each measure is selected, and
-    `parkinson_optima.csv` has the proven optimum on all recordings at each ridge. Variants that are
-    there already and are not run again are kept. For the paper's variant `parkinson_splits.csv` has
-    the accuracy on the data as they are for other splits into folds. `provenance.json` says how
+    variant, and `parkinson_measures.csv` says how often each measure is selected. Variants that are
+    there already and are not run again are kept. `parkinson_optima.csv` has, for all readings, the
+    proven optimum on all recordings at each ridge. For the paper's variant `parkinson_splits.csv`
+    has the accuracy on the data as they are for other splits into folds. `provenance.json` says how
     long they took.
 
     Parameters
@@ -228,10 +228,11 @@ def run_parkinson(
         for file, part in (
             ("parkinson.csv.gz", evaluation.rows[list(_KEPT)]),
             ("parkinson_measures.csv", _measures(evaluation)),
-            ("parkinson_optima.csv", _optima(experiment)),
             ("parkinson_summary.csv", _summary(evaluation)),
         ):
             _merge(folder / file, pd.DataFrame({"variant": name}, index=part.index).join(part))
+    optima = _optima(recordings)
+    write_whole(folder / "parkinson_optima.csv", optima.to_csv(index=False))
     if PAPER_VARIANT in experiments:
         announce(f"{PAPER_VARIANT}: {N_SPLITS} other splits into folds")
         journal = folder / "journals" / "parkinson-splits.jsonl"
@@ -269,25 +270,27 @@ def _measures(evaluation: Evaluation) -> pd.DataFrame:
     return frame.assign(selected=frame["measure"].isin(chosen))
 
 
-def _optima(experiment: Experiment) -> pd.DataFrame:
-    """Return the optimum on all rows at each ridge."""
-    rows = np.arange(experiment.n_rows)
-    problem = experiment.problem(experiment.columns(rows), rows, np.ones_like(rows))
+def _optima(recordings: Recordings) -> pd.DataFrame:
+    """Return the optimum on all recordings at each ridge; how they are split plays no part."""
     lines = []
-    for ridge, solution in zip(
-        experiment.ridges, solve_ridges(problem, experiment.ridges), strict=True
-    ):
-        names = [experiment.names[g] for g in solution.support]
-        lines.append(
-            {
-                "ridge": ridge,
-                "predictors": "; ".join(names),
-                "measures": "; ".join(dict.fromkeys(map(_measure, names))),
-                "objective": solution.objective,
-                "lower_bound": solution.lower_bound,
-                "status": solution.status.value,
-            }
-        )
+    for variant in [name for name, kind in VARIANTS.items() if kind.split == "rows"]:
+        experiment = parkinson_experiment(recordings, variant)
+        rows = np.arange(experiment.n_rows)
+        problem = experiment.problem(experiment.columns(rows), rows, np.ones_like(rows))
+        solutions = solve_ridges(problem, experiment.ridges)
+        for ridge, solution in zip(experiment.ridges, solutions, strict=True):
+            names = [experiment.names[g] for g in solution.support]
+            lines.append(
+                {
+                    "variant": variant,
+                    "ridge": ridge,
+                    "predictors": "; ".join(names),
+                    "measures": "; ".join(dict.fromkeys(map(_measure, names))),
+                    "objective": solution.objective,
+                    "lower_bound": solution.lower_bound,
+                    "status": solution.status.value,
+                }
+            )
     return pd.DataFrame(lines)
 
 

@@ -96,24 +96,60 @@ def resume(
         What came out, which is also in the folder.
     """
     folder = Path(out)
+    _, preset = _read_description(folder)
+    outcomes: dict[str, dict[Run, Outcome]] = {}
+    try:
+        for arm_name, arm in preset.arms.items():
+            runs = arm_runs(preset, arm, outcomes)
+            announce(f"{arm_name}: {len(runs) * len(arm.resamples)} resamples of {len(runs)} runs")
+            journal = _journal(folder, arm_name)
+            with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
+                run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
+            outcomes[arm_name] = finished(runs, arm, journal)
+    finally:  # also after Ctrl-C: what is finished can be looked at
+        tables = write_tables(folder)
+    return tables
+
+
+def write_tables(out: StrPath) -> Tables:
+    """Write the tables of the runs of a study that are finished.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder of the study.
+
+    Returns
+    -------
+    Tables
+        What came out so far, which is also in the folder.
+    """
+    folder = Path(out)
     name, preset = _read_description(folder)
     outcomes: dict[str, dict[Run, Outcome]] = {}
     for arm_name, arm in preset.arms.items():
         runs = arm_runs(preset, arm, outcomes)
-        announce(f"{arm_name}: {len(runs) * len(arm.resamples)} resamples of {len(runs)} runs")
-        journal = _journal(folder, arm_name)
-        with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
-            outcomes[arm_name] = run_arm(
-                runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress
-            )
+        outcomes[arm_name] = finished(runs, arm, _journal(folder, arm_name))
     tables = tabulate(outcomes)
     tables.save(folder)
-    write_provenance(folder, preset=name, plan=_plan(preset))
+    parts = {part.name: [part.finished, part.total] for part in status(folder)}
+    write_provenance(folder, preset=name, plan=_plan(preset), parts=parts)
     return tables
 
 
-def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> dict[Run, Outcome]:
-    """Return what each run of an arm gave on each resample."""
+def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
+    """Return what each run of an arm gave, of those that are finished."""
+    results = read_journal(journal).results if journal.exists() else {}
+    outcomes = {}
+    for run in runs:
+        keys = {resample: f"{run.name}/{resample}" for resample in arm.resamples}
+        if all(key in results for key in keys.values()):
+            outcomes[run] = {resample: results[key] for resample, key in keys.items()}
+    return outcomes
+
+
+def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
+    """Run what is not yet in the journal of an arm."""
     tasks = {
         f"{run.name}/{resample}": (run, resample, arm.nested)
         for run in runs
@@ -123,11 +159,7 @@ def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> dict[Run, O
     data = Run("budget", 0, "paper", 82, 14, 0.05, 1, "optimal").experiment()
     identity = (__version__, arm.nested, data.fingerprint)
     with Journal(journal, joblib_hash(identity, hash_name="sha1")) as book:
-        results = run_tasks(evaluate_run, tasks, journal=book, **how)
-    return {
-        run: {resample: results[f"{run.name}/{resample}"] for resample in arm.resamples}
-        for run in runs
-    }
+        run_tasks(evaluate_run, tasks, journal=book, **how)
 
 
 def evaluate_run(run: Run, resample: int, nested: bool) -> dict[str, Any]:
@@ -150,11 +182,10 @@ def arm_runs(preset: Preset, arm: Arm, outcomes: Mapping[str, Mapping[Run, Outco
     for seed in arm.seeds:
         for study in ("cardinality", "budget"):
             for method in arm.methods:
-                runs = [
-                    run for run in auc if (run.seed, run.study, run.method) == (seed, study, method)
-                ]
+                case = (seed, study, method)
+                runs = [run for run in auc if (run.seed, run.study, run.method) == case]
                 ranked = sorted(runs, key=lambda run: (auc[run], rank_of(run)))
-                chosen |= dict.fromkeys((ranked[0], ranked[-1]))
+                chosen |= dict.fromkeys(ranked[:1] + ranked[-1:])
     return list(chosen)
 
 

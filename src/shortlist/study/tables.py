@@ -38,8 +38,9 @@ class Tables:
         One row per run: `auc`, nested cross-validated, of the data as they are; `auc_mean` and the
         interval over resamples, where these are cross-validated; the mean share of the
         informative, redundant and uninformative features that is selected, over resamples or, if
-        there are none, on the data as they are; `*_of_selected`, the mean share of the selected
-        features that has the role; Nogueira's `stability`; the work done. `difference` with its
+        there are none, on the data as they are, and the variance of that mean, `*_variance`;
+        `*_of_selected`, the mean share of the selected features that has the role; Nogueira's
+        `stability`; the work done. `difference` with its
         interval is the AUC of the optimum less that of the greedy rule on the same resamples. The
         method "stabilised" is the most frequent selection of the optimum; it has shares alone.
     features : DataFrame
@@ -95,7 +96,7 @@ def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
     return Tables(
         pd.DataFrame(rows),
         pd.DataFrame(summary),
-        pd.concat(features, ignore_index=True) if features else pd.DataFrame(),
+        pd.concat(features, ignore_index=True) if features else pd.DataFrame(columns=["study"]),
     )
 
 
@@ -154,6 +155,9 @@ def _shares(run: Run, chosen: NDArray[np.bool_]) -> dict[str, float]:
     for role, first, last in zip(ROLES, ends[:-1], ends[1:], strict=True):
         counts = chosen[:, first:last].sum(axis=1)
         shares[role] = float(counts.mean() / (last - first))
+        if len(counts) > 1:
+            variance = counts.var(ddof=1) / len(counts) / (last - first) ** 2
+            shares[f"{role}_variance"] = float(variance)
         of_selected = counts[sizes > 0] / sizes[sizes > 0]
         shares[f"{role}_of_selected"] = float(of_selected.mean()) if len(of_selected) else np.nan
     return shares
