@@ -1,138 +1,114 @@
-"""A study's tables without its work: numbers that look like results, for what is made from them."""
+"""A study's tables without its work: results that look real, for what is made from them."""
 
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-SHAPES = {0.36: (82, 53), 1.35: (82, 14), 4.73: (1090, 53), 17.91: (1090, 14)}
-STUDIES = {"cardinality": range(2, 6), "budget": range(1, 6)}
-KEYS = (
-    "study", "seed", "protocol", "n_samples", "n_features", "label_noise", "run", "method", "epv",
-)  # fmt: skip
-ROLES = ("informative", "redundant", "uninformative")
-# Seeds, protocol, methods and number of resamples of each arm.
-ARMS = (
-    ((0,), "paper", ("optimal", "univariable"), 399),
-    ((1, 2, 3), "paper", ("optimal", "univariable"), 9),
-    ((0,), "clean", ("optimal", "univariable"), 49),
-    ((0,), "paper", ("forward", "lasso"), 24),
-)
+from shortlist.study.parkinson import N_SPLITS, PAPER_VARIANT
+from shortlist.study.plan import HEURISTICS, METHODS, SHAPES, Arm, Preset, Run
+from shortlist.study.run import arm_runs
+from shortlist.study.tables import Outcome, Tables, tabulate
+
+
+def fake_preset(shapes: tuple[tuple[int, int], ...]) -> Preset:
+    """A study with as few runs as give every part something to say."""
+    seeds = range(1, 4)
+    once: dict[str, Any] = {"sizes": (5,), "cost_draws": (1,)}
+    return Preset(
+        {
+            "selections": Arm(METHODS, range(1, 3), seeds, nested=False),
+            "aucs": Arm(METHODS, range(1), seeds),
+            "paper": Arm(METHODS, range(40)),
+            "clean": Arm(("optimal",), range(40), protocol="clean", **once),
+            "extremes": Arm(METHODS, range(40), seeds, extremes_of="aucs"),
+            "flip": Arm(METHODS, range(1, 3), seeds, nested=False, label_noise=(0.025,)),
+            "methods": Arm(HEURISTICS, range(1), seeds, **once),
+        },
+        shapes,
+    )
+
+
+def fake_result(run: Run, resample: int, nested: bool) -> dict[str, Any]:
+    """Return a result that depends on run and resample in a plausible way."""
+    code = sum(ord(letter) for letter in run.study + run.method)
+    rng = np.random.default_rng(
+        (
+            code,
+            run.seed,
+            run.n_samples,
+            run.n_features,
+            run.run,
+            resample,
+            int(100 * run.label_noise),
+        )
+    )
+    chances = np.full(run.n_features, 0.05)
+    chances[: run.n_informative] = 0.4 + run.epv / 40
+    chances[run.n_informative] = 0.3 if run.method == "optimal" else 0.8
+    auc = 1 - 0.25 * rng.random() * (1 + 4 * run.label_noise)
+    return {
+        "ridge": 0.02,
+        "support": np.flatnonzero(rng.random(run.n_features) < chances).tolist(),
+        "test_auc": min(1.0, auc + 0.01 * (run.method == "optimal")) if nested else None,
+        "solves": 40,
+        "nodes": 100,
+        "unproven": 0 if run.method == "optimal" else 40,
+    }
 
 
 @cache
-def fake_tables(epvs_of_features: tuple[float, ...] = ()) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a summary and the frequencies of features."""
-    rng = np.random.default_rng(7)
-    summary: list[dict[str, Any]] = []
-    features: list[dict[str, Any]] = []
-    for seeds, protocol, methods, n_resamples in ARMS:
-        for seed, (study, runs), epv, noise in product(seeds, STUDIES.items(), SHAPES, (0.0, 0.05)):
-            for run, method in product(runs, methods):
-                n_samples, n_features = SHAPES[epv]
-                keys = {
-                    "study": study,
-                    "seed": seed,
-                    "protocol": protocol,
-                    "n_samples": n_samples,
-                    "n_features": n_features,
-                    "label_noise": noise,
-                    "run": run,
-                    "method": method,
-                    "epv": n_samples * 0.23 / n_features,
-                }
-                n_informative = 5 if study == "budget" else run
-                roles = [
-                    ROLES[0 if j < n_informative else 1 if j == n_informative else 2]
-                    for j in range(n_features)
-                ]
-                likely = {"informative": 0.3 + epv / 30, "redundant": 0.4, "uninformative": 0.03}
-                chances = np.array([likely[role] for role in roles])
-                frequency = rng.binomial(n_resamples, chances) / n_resamples
-                auc = 0.75 + 0.2 * rng.random() * (1 - noise)
-                shift = 0.04 if protocol == "paper" else -0.02
-                extra: dict[str, float] = {}
-                if protocol == "clean" or (seed == 0 and method in ("optimal", "univariable")):
-                    extra |= {
-                        "matched_mean": auc + shift,
-                        "matched_lower": auc + shift - 0.05,
-                        "matched_upper": min(auc + shift + 0.04, 1.0),
-                        "matched_resamples": 49,
-                    }
-                if method == "optimal":
-                    extra |= {
-                        "auc_difference": 0.01,
-                        "auc_difference_lower": 0.01 - 0.02 * rng.random(),
-                        "auc_difference_upper": 0.03,
-                    }
-                line = (
-                    keys
-                    | extra
-                    | {
-                        "auc": auc,
-                        "auc_mean": auc + shift,
-                        "auc_lower": auc + shift - 0.06,
-                        "auc_upper": min(auc + shift + 0.05, 1.0),
-                        "n_resamples": n_resamples,
-                        **{role: frequency[[r == role for r in roles]].mean() for role in ROLES},
-                        "stability": rng.random(),
-                        "stability_lower": 0.0,
-                        "stability_upper": 1.0,
-                        "solves": 40 * n_resamples,
-                        "unproven": 0 if method == "optimal" else 40 * n_resamples,
-                    }
-                )
-                summary.append(line)
-                if method == "optimal":
-                    summary.append(
-                        keys
-                        | {"method": "stabilised", "n_resamples": n_resamples}
-                        | {role: round(line[role]) for role in ROLES}
-                    )
-                if seed == 0 and epv in epvs_of_features:
-                    features += [
-                        keys
-                        | {
-                            "feature": f"{role}_{j}",
-                            "role": role,
-                            "cost": int(rng.integers(1, 11)),
-                            "separation": 2 * float(rng.random()),
-                            "frequency": frequency[j],
-                            "lower": max(frequency[j] - 0.02, 0.0),
-                            "upper": min(frequency[j] + 0.02, 1.0),
-                        }
-                        for j, role in enumerate(roles)
-                    ]
-    columns = [*KEYS, "feature", "role", "cost", "separation", "frequency", "lower", "upper"]
-    return pd.DataFrame(summary), pd.DataFrame(features, columns=columns)
+def fake_tables(shapes: tuple[tuple[int, int], ...] = SHAPES) -> Tables:
+    """Return the tables of a study of fake results."""
+    preset = fake_preset(shapes)
+    outcomes: dict[str, dict[Run, Outcome]] = {}
+    for name, arm in preset.arms.items():
+        outcomes[name] = {
+            run: {i: fake_result(run, i, arm.nested) for i in arm.resamples}
+            for run in arm_runs(preset, arm, outcomes)
+        }
+    return tabulate(outcomes)
 
 
-def write_fake_study(folder: Path, epvs_of_features: tuple[float, ...] = ()) -> Path:
+def write_fake_study(folder: Path, shapes: tuple[tuple[int, int], ...] = SHAPES) -> Path:
     """Write the tables to a folder, the Parkinson experiment's too, and return it."""
-    summary, features = fake_tables(epvs_of_features)
-    summary.to_csv(folder / "summary.csv", index=False)
-    features.to_csv(folder / "features.csv.gz", index=False)
-    pd.DataFrame(
-        [
-            {
-                "variant": variant,
-                "accuracy": 0.87 + shift,
-                "accuracy_mean": 0.88 + shift,
-                "accuracy_lower": 0.83 + shift,
-                "accuracy_upper": 0.93 + shift,
-                "n_resamples": 399,
-                "measures": measures,
-            }
-            for variant, shift, measures in (
-                ("columns-22-rows", 0.0, "PPE; Shimmer:APQ5; MDVP:APQ; D2"),
-                ("features-22-rows", 0.02, "PPE; spread1; DFA; D2"),
-                ("columns-22-persons", -0.1, "PPE; HNR; DFA; D2"),
-            )
+    fake_tables(shapes).save(folder)
+    rng = np.random.default_rng(1)
+    lines, rows, optima = [], [], []
+    for variant, accuracy, measures in (
+        (PAPER_VARIANT, 0.87, "PPE; Shimmer:APQ5; MDVP:APQ; D2"),
+        ("features-22-rows", 0.89, "PPE; spread1; DFA; D2"),
+        ("columns-17-persons", 0.77, "PPE; Shimmer:APQ5; MDVP:APQ; D2"),
+    ):
+        interval = {"": 0.0, "_mean": 0.01, "_lower": -0.03, "_upper": 0.03}
+        lines.append(
+            {"variant": variant, "n_resamples": 399, "measures": measures}
+            | {f"accuracy{end}": accuracy + shift for end, shift in interval.items()}
+            | {f"auc{end}": accuracy + shift for end, shift in interval.items()}
+            | {"solves": 16_000, "unproven": 0}
+        )
+        rows += [
+            {"variant": variant, "resample": i, "test_accuracy": accuracy + 0.015 * rng.normal()}
+            for i in range(400)
         ]
-    ).to_csv(folder / "parkinson_summary.csv", index=False)
+        optima += [
+            {"variant": variant, "ridge": ridge, "measures": measures}
+            for ridge in (0.1, 0.02, 0.004)
+            if variant.endswith("rows")
+        ]
+    splits = {
+        "seed": range(1, N_SPLITS + 1),
+        "test_accuracy": 0.87 + 0.01 * rng.normal(size=N_SPLITS),
+    }
+    for name, table in (
+        ("parkinson_summary.csv", lines),
+        ("parkinson.csv.gz", rows),
+        ("parkinson_optima.csv", optima),
+        ("parkinson_splits.csv", splits),
+    ):
+        pd.DataFrame(table).to_csv(folder / name, index=False)
     return folder

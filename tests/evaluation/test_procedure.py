@@ -41,6 +41,16 @@ def test_equals_the_plain_evaluation(resample: int, protocol: str, limits: dict[
     assert result["test_folds"] == 3
 
 
+def test_without_the_outer_loop_a_quarter_of_the_solves_selects() -> None:
+    X, y = make_data()
+    experiment = sl.Experiment(X, y, max_features=2, ridges=[0.1])
+    whole, part = (evaluate_resample(experiment, 1, nested) for nested in (True, False))
+    assert (whole["solves"], part["solves"]) == (4, 1)
+    assert part["support"] == whole["support"]  # with one ridge no fold decides
+    assert part["test_auc"] is None
+    assert part["data_auc"] == whole["data_auc"]
+
+
 def test_backends_agree() -> None:
     X, y = make_data()
     native = sl.Experiment(X, y, max_features=2)

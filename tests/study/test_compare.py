@@ -1,22 +1,21 @@
-"""Every number of the paper is compared, and the claims are true and false when they should be."""
+"""Every number and claim of the paper has its place, and verdicts are what the draws say."""
 
 from __future__ import annotations
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from fake_study import fake_tables, write_fake_study
 
-from shortlist.study import claims, variant
-from shortlist.study.claims import overlap
-from shortlist.study.compare import COLUMNS, compare, place_in_spread, to_markdown
-from shortlist.study.draw import Draw, Interval, complete_draws
-from shortlist.study.paper import CLAIMS, VALUES, Value
-from shortlist.study.settings import settings
-from shortlist.study.variant import Variant
+from shortlist.study import claims
+from shortlist.study.claims import GREEDY, OPTIMAL
+from shortlist.study.compare import _place, compare
+from shortlist.study.draws import READINGS, Draws
+from shortlist.study.methods import differences
+from shortlist.study.paper import MEASURES, STATEMENTS, Statement
+from shortlist.study.parkinson import Findings
 
 # The results that the paper prints, by section, in its order.
 NUMBERS = {
@@ -29,290 +28,257 @@ NUMBERS = {
 N_CLAIMS = {"5.1": 4, "5.2": 17, "5.3": 13}
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_fake_study(tmp_path_factory.mktemp("fake"))
+
+
 def test_no_number_is_left_out():
-    for place, numbers in NUMBERS.items():
-        stated = [value.stated.replace(" ", "") for value in VALUES if value.place == place]
-        assert stated == numbers.split()
-    assert Counter(claim.place for claim in CLAIMS) == N_CLAIMS
-    text = " ".join(claim.meaning for claim in CLAIMS)
-    for number in ("4.73", "17.91", "1.35", "1 %", "2 %", "0.91 [0.87, 0.96]", "4 of 17"):
-        assert number in text
+    numbers = [statement for statement in STATEMENTS if statement.kind == "number"]
+    for place, printed in NUMBERS.items():
+        stated = [number.stated.replace(" ", "") for number in numbers if number.place == place]
+        assert stated == printed.split()
+    others = [statement for statement in STATEMENTS if statement.kind == "claim"]
+    assert Counter(claim.place for claim in others) == N_CLAIMS
+    for number in numbers:
+        value = float(number.stated.strip("< %")) / (100 if "%" in number.stated else 1)
+        assert number.low <= value <= number.high
+        assert number.high - number.low == pytest.approx(0.01)
 
 
-def test_stated_numbers_are_within_their_rounding():
-    for value in VALUES:
-        number = float(value.stated.strip("< %")) / (100 if "%" in value.stated else 1)
-        assert value.low <= number <= value.high
-        assert value.high - value.low == pytest.approx(0.01)
-        assert np.isnan(value.number) == (value.stated == "< 1 %")
-
-
-def test_table_has_a_line_for_everything(tmp_path):
-    comparison = compare(write_fake_study(tmp_path))
-    assert tuple(comparison.columns) == COLUMNS
-    assert Counter(comparison["kind"]) == {"value": len(VALUES), "claim": len(CLAIMS)}
-    assert comparison["key"].is_unique
-    assert set(comparison["verdict"]) == {"agree", "differ", "one draw"}
-    assert to_markdown(comparison).count("\n| 5.") == len(comparison)
-
-
-def place(*by_seed):
-    """Return the line of 42 %, given our fractions."""
-    draws = [SimpleNamespace(name=f"seed {i}", fraction=x) for i, x in enumerate(by_seed)]
-    return place_in_spread(FORTY_TWO, draws)
-
-
-FORTY_TWO = Value(
-    "key", "5.2", "cardinality", "", "42 %", 0.415, 0.425, lambda draw: draw.fraction, reason="luck"
-)
-
-
-def test_verdict_follows_the_spread():
-    same = place(0.423, 0.3, 0.3, 0.3)
-    assert (same["verdict"], same["ours"]) == ("agree", "0.423")
-    assert same["why"] == "the same to the digits printed"
-    within = place(0.30, 0.35, 0.40, 0.50)
-    assert (within["verdict"], within["position"]) == ("agree", "third quarter")
-    assert (within["minimum"], within["median"], within["maximum"]) == (0.3, 0.375, 0.5)
-    above = place(0.1, 0.2, 0.3, 0.4)
-    assert (above["verdict"], above["position"]) == ("differ", "above all")
-    assert above["why"].endswith("0.400 (seed 3); luck")
-    below = place(0.6, 0.5, 0.7, 0.8)
-    assert (below["verdict"], below["position"]) == ("differ", "below all")
-    assert place(0.1, 0.2, 0.3, 0.4151)["verdict"] == "agree"  # would be printed as 42 %
-    assert place()["verdict"] == "not run"
-    assert (place(0.42)["verdict"], place(0.5)["verdict"]) == ("agree", "one draw")
-    assert place(0.5)["why"] == "0.080 above the paper"
-    bound = FORTY_TWO._replace(stated="< 1 %", low=0.0, high=0.01)
-    line = place_in_spread(bound, [SimpleNamespace(name="seed 0", fraction=0.03)])
-    assert (line["verdict"], line["why"]) == ("one draw", "0.020 above the paper")
-
-
-def test_ends_of_intervals_need_resamples(tmp_path):
-    folder = write_fake_study(tmp_path)
-    on_intervals = {value.key for value in VALUES if value.needs_resamples}
-    on_intervals |= {claim.key for claim in CLAIMS if claim.needs_resamples}
-    assert len(on_intervals) == 2 * 8 + 2 * 2
-    for n_resamples, n_draws in ((38, 1), (39, 4)):
-        summary = fake_tables()[0]
-        summary.loc[summary["seed"] != 0, "n_resamples"] = n_resamples
-        summary.to_csv(folder / "summary.csv", index=False)
-        lines = compare(folder).set_index("key").query("place != '5.1'")
-        assert (lines.loc[sorted(on_intervals), "n_draws"] == n_draws).all()
-        assert (lines.drop(on_intervals)["n_draws"] == 4).all()
-
-
-def test_the_paper_s_variant_alone_is_judged(tmp_path):
-    lines = compare(write_fake_study(tmp_path)).set_index("key")
-    accuracy = lines.loc["parkinson.accuracy.estimate"]
-    assert (accuracy["ours"], accuracy["verdict"], accuracy["n_draws"]) == ("0.870", "agree", 1)
-    assert accuracy["why"].endswith("other variants 0.77 to 0.89")
-    upper = lines.loc["parkinson.accuracy.upper"]
-    assert upper["verdict"] == "differ"  # 0.93 instead of 0.90
-    assert "folds and resamples are unknown" in upper["why"]
-    selected = lines.loc["parkinson.selected"]
-    assert (selected["verdict"], selected["n_holds"]) == ("agree", 1)
-    assert "does not hold for features-22-rows, columns-22-persons" in selected["why"]
-    assert "holds also for" in lines.loc["parkinson.pitch_period_entropy", "why"]
-
-
-def test_what_was_not_run_is_said(tmp_path):
-    folder = write_fake_study(tmp_path)
-    summary = pd.read_csv(folder / "summary.csv")
-    summary[summary["n_features"] == 14].to_csv(folder / "summary.csv", index=False)
-    (folder / "parkinson_summary.csv").unlink()
+def test_every_statement_has_a_line(folder):
     comparison = compare(folder)
-    assert set(comparison["verdict"]) == {"not run"}
-    ours = {
-        (place, name): ours for place, name, _, ours in settings(summary.query("seed==1"), None)
-    }
-    assert ours["5.1", "bootstrap resamples"] == "not run"
-    assert ours["5.2", "synthetic data sets"] == "0"
-    assert "not run" in to_markdown(comparison)
+    assert len(comparison) == len(STATEMENTS)
+    assert comparison["key"].is_unique
+    assert comparison.query("place == '5.1' and kind == 'claim'")["verdict"].eq("true here").all()
+    synthetic = comparison[comparison["place"] != "5.1"]
+    words = r"\.overlap|no_difference|stable|interpretable|noise_harms"
+    takes_many = synthetic["key"].str.contains(words)  # resamples, which the main seed has
+    assert (synthetic.loc[takes_many, "n_draws"] == 1).all()
+    assert (synthetic.loc[~takes_many, "n_draws"] == 4).all()
+    assert {f"verdict_{reading}" for reading in READINGS} <= set(comparison)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        ((0.0, 1.0), (0.5, 0.6), 1.0),
-        ((0.0, 0.4), (0.3, 0.5), 0.5),
-        ((0.0, 0.1), (0.2, 0.3), -1.0),
-        ((1.0, 1.0), (0.9, 1.0), 1.0),
-        ((1.0, 1.0), (0.8, 0.9), -1.0),
-    ],
-)
-def test_overlap(first, second, expected):
-    assert overlap(Interval(0, *first), Interval(0, *second)) == pytest.approx(expected)
+def verdict(values, low=0.415, high=0.425, kind="number"):
+    statement = Statement(kind, "cardinality", "key", "meaning", "42 %", low, high, lambda x: x)
+    return _place(statement, np.asarray(values, dtype=float))
 
 
-FLAT = {"optimal": 0.5, "univariable": 0.5}
-RISING = (0.2, 0.4, 0.6, 0.9)
+def test_a_number_is_outside_where_one_draw_in_twenty_is():
+    draws = np.linspace(0.5, 0.9, 99)
+    assert verdict(draws)["verdict"] == "outside"  # 1 of 100, the paper's own
+    for n_below, expected in ((1, "outside"), (2, "inside")):  # 2 or 3 of 100
+        some = np.concatenate([np.full(n_below, 0.3), draws[n_below:]])
+        assert verdict(some)["verdict"] == expected
+        assert verdict(0.84 - some)["verdict"] == expected  # the other end
+    assert verdict(draws[:38])["verdict"] == "few draws"
+    assert verdict(draws[:39])["verdict"] == "outside"
+    assert verdict(np.full(99, 0.4151))["verdict"] == "inside"  # printed as 42 %
+    place = verdict([*np.full(30, 0.1), 0.42, *np.full(30, 0.9), np.nan])
+    assert (place["n_draws"], place["percentile"]) == (61, 0.5)
+    assert verdict([np.nan])["verdict"] == "not run"
 
 
-def draw_with(**columns):
-    """Return a draw; a column is by method a number or one per EPV, without and with noise."""
-    summary = fake_tables()[0]
-    summary = summary[summary["seed"] == 0].assign(stability=0.1)
-    levels = summary["epv"].rank(method="dense").astype(int) - 1
-    for name, by_method in columns.items():
-        for method, values in by_method.items():
-            values = values if isinstance(values, dict) else {0.0: values, 0.05: values}
-            for noise, series in values.items():
-                at = (summary["method"] == method) & (summary["label_noise"] == noise)
+def test_verdicts_cover_what_they_promise():
+    """If the paper is a draw like ours, it is outside in 5 % of cases at most."""
+    rng = np.random.default_rng(0)
+    count = 0
+    for _ in range(2000):
+        paper, *draws = rng.normal(size=101)
+        count += verdict(draws, paper, paper)["verdict"] == "outside"
+    assert 0.02 < count / 2000 < 0.06
+
+
+def test_a_claim_is_judged_by_the_share_of_draws():
+    for n_true, expected in ((60, "usual"), (50, "usual"), (49, "depends"), (5, "depends")):
+        place = verdict([1] * n_true + [0] * (100 - n_true), kind="claim")
+        assert (place["verdict"], place["share"]) == (expected, n_true / 100)
+    assert verdict([1] * 4 + [0] * 96, kind="claim")["verdict"] == "rare"
+    assert verdict([1, np.nan], kind="claim")["verdict"] == "true here"
+    assert verdict([0, np.nan], kind="claim")["verdict"] == "false here"
+
+
+def draws_with(n_runs=4, **measures):
+    """Return one draw; a measure is, by method, a number or one per EPV, without and with noise."""
+    draws = Draws.__new__(Draws)
+    draws.seeds = [1]
+    draws._values = {}
+    for name, by_method in measures.items():
+        values = np.full((1, 2, 2, 4, n_runs), np.nan)
+        for method, given in by_method.items():
+            pair = given if isinstance(given, dict) else {0: given, 1: given}
+            for noise, series in pair.items():
                 per_epv = np.broadcast_to(np.asarray(series, dtype=float), 4)
-                summary.loc[at, name] = per_epv[levels[at]]
-    return Draw(summary, 0, "cardinality")
+                values[0, (OPTIMAL, GREEDY).index(method), noise] = per_epv[:, np.newaxis]
+        draws._values[name] = values
+    return draws
 
 
-STABLE_ONCE = {"optimal": {0.0: (0.1, 0.1, 0.1, 0.9)}}
+RISING = (0.2, 0.4, 0.6, 0.9)
+FLAT = {OPTIMAL: 0.5, GREEDY: 0.5}
 TRUE_AND_FALSE = [
-    (claims.increases("optimal", "informative", 0.0, 0.05), {"optimal": RISING}, FLAT),
+    (claims.rises(0, 1), {OPTIMAL: RISING}, FLAT),
     (
-        claims.less("optimal", "univariable", "informative", 0.0),
-        {"optimal": 0.1, "univariable": 0.2},
-        {"optimal": (0.1, 0.1, 0.1, 0.3), "univariable": 0.2},
+        claims.selects_less(OPTIMAL, GREEDY, "informative", 0),
+        {OPTIMAL: 0.1, GREEDY: 0.2},
+        {OPTIMAL: (0.1, 0.1, 0.1, 0.3), GREEDY: 0.2},
     ),
     (
-        claims.less("optimal", "univariable", "informative", 0.0, share=0.75),
-        {"optimal": (0.1, 0.1, 0.1, 0.3), "univariable": 0.2},
-        {"optimal": (0.1, 0.1, 0.3, 0.3), "univariable": 0.2},
+        claims.selects_less(OPTIMAL, GREEDY, "informative", 0, epvs=3),
+        {OPTIMAL: (0.1, 0.1, 0.1, 0.3), GREEDY: 0.2},
+        {OPTIMAL: (0.1, 0.1, 0.3, 0.3), GREEDY: 0.2},
     ),
     (
-        claims.less_at(17.91, "optimal", "univariable", "informative", 0.0, 0.05),
-        {"optimal": (0.9, 0.9, 0.9, 0.1), "univariable": 0.5},
-        {"optimal": {0.0: 0.1, 0.05: 0.9}, "univariable": 0.5},
+        claims.comparable("informative", 0),
+        {OPTIMAL: (0.5, 0.5, 0.5, 0.9), GREEDY: 0.52},
+        {OPTIMAL: (0.5, 0.5, 0.9, 0.9), GREEDY: 0.52},
     ),
-    (
-        claims.equivocal("informative", 0.05),
-        {"optimal": RISING, "univariable": 0.5},
-        {"optimal": 0.4, "univariable": 0.5},
-    ),
-    (
-        claims.comparable("informative", 0.0),
-        {"optimal": (0.5, 0.5, 0.5, 0.9), "univariable": 0.52},
-        {"optimal": (0.5, 0.5, 0.9, 0.9), "univariable": 0.52},
-    ),
-    (
-        claims.differs_most_at(17.91, "informative", 0.0),
-        {"optimal": RISING, "univariable": 0.2},
-        {"optimal": RISING, "univariable": 0.9},
-    ),
-    (claims.largest_at(17.91, "optimal", "informative", 0.0), {"optimal": RISING}, FLAT),
-    (
-        claims.differs_at_most(0.015, "informative", 0.05),
-        {"optimal": 0.514, "univariable": 0.50},
-        {"optimal": (0.5, 0.5, 0.5, 0.516), "univariable": 0.5},
-    ),
-    (
-        claims.never_below(0.015, "informative", 0.05),
-        {"optimal": 0.02, "univariable": 0.03},
-        {"optimal": 0.02, "univariable": (0.03, 0.014, 0.03, 0.03)},
-    ),
-    (
-        claims.noise_changes_largest("optimal", "informative", -1),
-        {"optimal": {0.0: 0.9, 0.05: 0.7}},
-        {"optimal": {0.0: 0.7, 0.05: 0.9}},
-    ),
-    (
-        claims.noise_changes_largest("optimal", "informative", -1, least=0.1),
-        {"optimal": {0.0: 0.9, 0.05: 0.7}},
-        {"optimal": {0.0: 0.9, 0.05: 0.81}},
-    ),
-    (claims.larger_at(17.91, 4.73, "optimal", "informative", 0.0), {"optimal": RISING}, FLAT),
-    (
-        claims.low_in_most_runs(0.02, 17.91, "optimal", "informative", 0.0),
-        {"optimal": (0.9, 0.9, 0.9, 0.01)},
-        {"optimal": 0.02},
-    ),
+    (claims.largest_at(17.91, OPTIMAL, 0), {OPTIMAL: RISING}, FLAT),
+    (claims.larger_at_last, {OPTIMAL: RISING}, FLAT),
 ]
 
 
 @pytest.mark.parametrize(("check", "true", "false"), TRUE_AND_FALSE)
-def test_claims_about_fractions(check, true, false):
-    assert check(draw_with(informative=true)).holds
-    assert not check(draw_with(informative=false)).holds
-    assert check(draw_with(informative=true)).figures
+def test_claims_about_informative_fractions(check, true, false):
+    assert check(draws_with(informative=true)).tolist() == [True]
+    assert check(draws_with(informative=false)).tolist() == [False]
+
+
+def test_claims_about_other_fractions():
+    less_at_last = {OPTIMAL: (0.9, 0.9, 0.9, 0.1), GREEDY: 0.5}
+    assert claims.less_at_most_events(draws_with(uninformative=less_at_last)).all()
+    with_noise = {OPTIMAL: {0: 0.1, 1: 0.9}, GREEDY: 0.5}
+    assert not claims.less_at_most_events(draws_with(uninformative=with_noise)).any()
+    assert claims.equivocal(draws_with(redundant={OPTIMAL: RISING, GREEDY: 0.5})).all()
+    assert not claims.equivocal(draws_with(redundant={OPTIMAL: 0.4, GREEDY: 0.5})).any()
+    assert claims.low_in_most_runs(draws_with(uninformative={OPTIMAL: 0.01})).all()
+    assert not claims.low_in_most_runs(draws_with(uninformative={OPTIMAL: 0.02})).any()
+    assert claims.never_below_2(draws_with(uninformative={OPTIMAL: 0.02, GREEDY: 0.03})).all()
+    below = {OPTIMAL: 0.02, GREEDY: (0.03, 0.014, 0.03, 0.03)}
+    assert not claims.never_below_2(draws_with(uninformative=below)).any()
+    change = claims.largest_change(draws_with(informative={OPTIMAL: {0: 0.9, 1: 0.7}}), OPTIMAL)
+    assert change == pytest.approx([-0.2])
 
 
 def test_claims_about_stability():
-    only = claims.stable_only_at(17.91)
-    assert only(draw_with(stability=STABLE_ONCE)).holds
-    assert not only(draw_with()).holds
-    assert not only(draw_with(stability={"optimal": (0.1, 0.1, 0.1, 0.9)})).holds  # with noise too
-    assert not only(draw_with(stability=STABLE_ONCE | {"univariable": {0.0: 0.8}})).holds
-    interpretable = claims.interpretable_only_at(17.91)
-    good = {"informative": {"optimal": 0.9}, "uninformative": {"optimal": 0.01}}
-    assert interpretable(draw_with(stability=STABLE_ONCE, **good)).holds
-    bad = good | {"uninformative": {"optimal": 0.1}}
-    assert not interpretable(draw_with(stability=STABLE_ONCE, **bad)).holds
+    once = {OPTIMAL: {0: (0.1, 0.1, 0.1, 0.9), 1: 0.1}, GREEDY: 0.1}
+    only = claims.only_at(17.91)
+    assert only(draws_with(stability=once)).all()
+    assert not only(draws_with(stability=once | {GREEDY: {0: 0.8, 1: 0.1}})).any()
+    assert not only(draws_with(stability={OPTIMAL: (0.1, 0.1, 0.1, 0.9), GREEDY: 0.1})).any()
+    good = {"informative": {OPTIMAL: 0.9, GREEDY: 0.9}, "uninformative": {OPTIMAL: 0.01, GREEDY: 0}}
+    interpretable = claims.only_at(17.91, interpretable=True)
+    assert interpretable(draws_with(stability=once, **good)).all()
+    bad = good | {"uninformative": {OPTIMAL: 0.1, GREEDY: 0}}
+    assert not interpretable(draws_with(stability=once, **bad)).any()
+    less = {OPTIMAL: {0: 0.8, 1: 0.6}}
+    assert claims.noise_harms(draws_with(informative=less, stability=less)).all()
+    more = {OPTIMAL: {0: 0.6, 1: 0.8}}
+    assert not claims.noise_harms(draws_with(informative=more, stability=less)).any()
+    for check in (only, interpretable, claims.noise_harms):  # stability is not known
+        assert np.isnan(check(draws_with(stability={}, **good))).all()
 
 
-def test_uninformative_fractions_are_comparable_within_less():
-    fractions = {"optimal": 0.5, "univariable": 0.52}
-    assert claims.comparable("informative", 0.0)(draw_with(informative=fractions)).holds
-    assert not claims.comparable("uninformative", 0.0)(draw_with(uninformative=fractions)).holds
+def test_claims_about_intervals_need_all_of_them():
+    ends = {
+        "auc_lower": {OPTIMAL: 0.8, GREEDY: 0.82},
+        "auc_upper": {OPTIMAL: 0.9, GREEDY: 0.92},
+    }
+    assert claims.intervals_overlap(draws_with(**ends)).tolist() == [1.0]
+    apart = ends | {"auc_lower": {OPTIMAL: 0.8, GREEDY: (0.82, 0.82, 0.82, 0.91)}}
+    assert claims.intervals_overlap(draws_with(**apart)).tolist() == [0.0]
+    some = draws_with(**ends)
+    some._values["auc_lower"][0, 0, 0, 0, 0] = np.nan
+    assert np.isnan(claims.intervals_overlap(some)).all()
+    for lower, expected in (((-0.1, -0.1, -0.1, 0.1), 1.0), ((-0.1, -0.1, 0.1, 0.1), 0.0)):
+        paired = {"difference_lower": {OPTIMAL: lower}, "difference_upper": {OPTIMAL: 0.2}}
+        assert claims.no_difference(draws_with(**paired)).tolist() == [expected]
 
 
-def test_claim_about_the_harm_of_noise():
-    harms = claims.noise_harms("optimal")
-    less = {"optimal": {0.0: 0.8, 0.05: 0.6}}
-    assert harms(draw_with(informative=less, stability=less)).holds
-    assert not harms(draw_with(informative=less)).holds
-    finding = harms(draw_with(informative={"optimal": {0.0: 0.6, 0.05: 0.8}}, stability=less))
-    assert finding == (False, "fewer informative features at 0 of 4 EPVs, less stable at 4")
+def test_claims_about_the_parkinson_data():
+    findings = Findings(np.array([0.87, 0.86]), np.linspace(0.84, 0.90, 399), [MEASURES] * 3)
+    assert claims.optimum(lambda measures: "PPE" in measures)(findings).all()
+    other = findings._replace(optima=[MEASURES, MEASURES, frozenset({"D2"})])
+    assert not claims.optimum(lambda measures: "PPE" in measures)(other).any()
+    assert claims.accuracy_overlaps((0.9, 0.86, 0.95))(findings).all()
+    assert not claims.accuracy_overlaps((0.9, 0.89, 0.95))(findings).any()
+    estimate, lower, upper = findings.draws()
+    assert estimate.tolist() == [0.87, 0.86]
+    assert lower.min() < 0.8415 < lower.max() < upper.min() < 0.8985 < upper.max()
 
 
-def test_claim_about_paired_differences():
-    ends = {"auc_difference": {"optimal": 0.01}, "auc_difference_upper": {"optimal": 0.02}}
-    none = ends | {"auc_difference_lower": {"optimal": -0.01}}
-    assert claims.no_significant_difference(draw_with(**none)).holds
-    some = ends | {"auc_difference_lower": {"optimal": (-0.01, -0.01, -0.01, 0.005)}}
-    finding = claims.no_significant_difference(draw_with(**some))
-    assert not finding.holds
-    assert "in 8 of 32 runs: optimal is better in 8, greedy in 0" in finding.figures
+def test_draws_are_those_of_the_tables():
+    summary = fake_tables().summary
+    draws = Draws(summary, "budget")
+    assert draws.seeds == [1, 2, 3, 2023]
+    rows = summary[(summary["study"] == "budget") & (summary["method"] == "univariable")]
+    noisy = rows[(rows["label_noise"] == 0.05) & (rows["epv"] == 4.73)]
+    own = noisy[(noisy["arm"] == "selections") & (noisy["seed"] == 2)]
+    fraction = draws.fraction(GREEDY, "redundant", 1)[1, 2]
+    assert fraction == pytest.approx(own["redundant"].mean())
+    main = rows[rows["arm"] == "paper"]
+    lowest = main.loc[main["auc"].idxmin()]
+    extreme = draws.extreme(GREEDY, highest=False)
+    assert [part[3] for part in extreme] == lowest[["auc", "auc_lower", "auc_upper"]].tolist()
+    assert not np.isnan(extreme.lower).any()  # the arm "extremes" has those of the other seeds
+    assert not np.isnan(draws.extreme(OPTIMAL, highest=True).upper).any()
 
 
-OWN = Variant("columns-22-rows", Interval(0.87, 0.84, 0.90), frozenset({"PPE", "D2"}))
+def test_other_readings_are_other_draws():
+    summary = fake_tables().summary
+    own = Draws(summary, "cardinality").runs(OPTIMAL, "informative", 1)
+    redrawn = Draws(summary, "cardinality", "redrawn").runs(OPTIMAL, "informative", 1)
+    np.testing.assert_array_equal(redrawn[0, :, 0], own[0, :, 0])
+    np.testing.assert_array_equal(redrawn[0, :, 1], own[1, :, 1])
+    np.testing.assert_array_equal(redrawn[2, :, 1], own[0, :, 1])
+    flip = Draws(summary, "cardinality", "flip_y")
+    assert flip.seeds == [1, 2, 3]
+    np.testing.assert_array_equal(
+        flip.runs(OPTIMAL, "informative", 0),
+        Draws(summary, "cardinality").runs(OPTIMAL, "informative", 0)[:3],
+    )
+    shares = Draws(summary, "cardinality", "of_selected")
+    total = sum(
+        shares.fraction(OPTIMAL, role, 0) for role in ("informative", "redundant", "uninformative")
+    )
+    assert (total <= 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize(
-    ("check", "holds"),
-    [
-        (variant.selects(frozenset({"D2", "PPE"})), True),
-        (variant.selects(frozenset({"D2"})), False),
-        (variant.selects_other_than(frozenset({"D2"})), True),
-        (variant.selects_other_than(frozenset({"D2", "PPE"})), False),
-        (variant.includes("PPE"), True),
-        (variant.includes("HNR"), False),
-        (variant.overlaps(Interval(0.9, 0.86, 0.95)), True),
-        (variant.overlaps(Interval(0.9, 0.89, 0.95)), False),
-    ],
-)
-def test_claims_about_a_variant(check, holds):
-    assert check(OWN).holds is holds
+def test_the_share_of_resampling_noise_is_found():
+    """Draws whose fractions differ by chance alone have a share of about 1."""
+    rng = np.random.default_rng(1)
+    draws = Draws.__new__(Draws)
+    draws.seeds = list(range(400))
+    shape = (400, 2, 2, 4, 5)
+    centre = rng.normal(size=(400, 2, 2, 4, 1))
+    for spread, expected in ((0.0, 1.0), (1.0, 1 / 6)):  # each run has a variance of 1
+        draws._values = {
+            "informative": spread * centre + rng.normal(size=shape),
+            "informative_variance": np.ones(shape),
+        }
+        assert draws.noise_share("informative") == pytest.approx(expected, rel=0.15)
 
 
-def test_claim_about_intervals():
-    ends = {"auc_lower": {"optimal": 0.8, "univariable": 0.82}}
-    ends["auc_upper"] = {"optimal": 0.9, "univariable": 0.92}
-    assert claims.intervals_overlap(draw_with(**ends)).holds
-    apart = ends | {"auc_lower": {"optimal": 0.8, "univariable": (0.82, 0.82, 0.82, 0.91)}}
-    finding = claims.intervals_overlap(draw_with(**apart))
-    assert not finding.holds
-    assert finding.figures == "24 of 32 pairs share half or more, 8 apart"
+def test_a_seed_with_a_gap_is_left_out():
+    summary = fake_tables().summary
+    gap = (summary["seed"] == 2) & (summary["arm"] == "selections") & (summary["n_features"] == 53)
+    assert Draws(summary[~gap], "budget").seeds == [1, 3, 2023]
 
 
-def test_lowest_and_highest_auc_come_with_their_own_intervals():
-    draw = draw_with(auc={"optimal": (0.8, 0.85, 0.9, 0.95)}, auc_lower={"optimal": RISING})
-    assert draw.lowest_auc("optimal")[:2] == (0.8, 0.2)
-    assert draw.highest_auc("optimal")[:2] == (0.95, 0.9)
-
-
-def test_incomplete_seeds_are_left_out():
-    summary = fake_tables()[0]
-    assert [draw.name for draw in complete_draws(summary, "budget")] == [
-        "seed 0", "seed 1", "seed 2", "seed 3",
-    ]  # fmt: skip
-    lacks = (summary["seed"] == 2) & (summary["n_features"] == 53) & (summary["study"] == "budget")
-    names = [draw.name for draw in complete_draws(summary[~lacks], "budget")]
-    assert names == ["seed 0", "seed 1", "seed 3"]
+def test_methods_differ_by_the_mean_over_seeds():
+    summary = pd.DataFrame(
+        [
+            {"arm": arm, "seed": seed, "study": "budget", "n_samples": 82, "n_features": 14}
+            | {"label_noise": 0.0, "run": run, "method": method, "auc": auc + seed / 100}
+            | {"informative": seed / 10 + run / 20, "uninformative": seed * auc / 10}
+            for arm, method, auc in (("aucs", "optimal", 0.8), ("methods", "lasso", 0.7))
+            for seed in (1, 2, 3)
+            for run in (1, 2)
+        ]
+    )
+    summary.loc[(summary["method"] == "lasso") & (summary["seed"] == 3), "auc"] -= 0.03
+    line = differences(summary).set_index(["method", "measure"]).loc["lasso", "auc"]
+    assert line["estimate"] == pytest.approx(-0.11)
+    half = 4.302652729911275 * 0.01  # Student's quantile, and the standard error of -.1, -.1, -.13
+    assert line["upper"] - line["estimate"] == pytest.approx(half)
+    assert line["n_seeds"] == 3

@@ -11,7 +11,13 @@ import pytest
 
 from shortlist.errors import InvalidFileError, InvalidProblemError
 from shortlist.study import recordings as module
-from shortlist.study.parkinson import VARIANTS, parkinson_experiment, run_parkinson
+from shortlist.study.parkinson import (
+    VARIANTS,
+    describe,
+    parkinson_experiment,
+    read_findings,
+    run_parkinson,
+)
 from shortlist.study.recordings import download_recordings, read_recordings
 
 LOCAL_COPY = Path(__file__).parents[3] / "shared" / "data" / "parkinsons.data"
@@ -85,10 +91,11 @@ def test_variants_are_what_their_names_say(data_file, variant):
     columns = experiment.columns(np.arange(60)).X
     assert columns.shape == (60, 4 * n_measures)
     assert columns.min() == 0
-    assert columns.max() == 1
+    assert columns.max() == pytest.approx(1)
     assert experiment.max_features == min(4, len(experiment.names))
-    assert experiment.protocol == ("paper" if variant.endswith("rows") else "clean")
-    assert (experiment.persons is None) == variant.endswith("rows")
+    assert experiment.protocol == ("paper" if "-rows" in variant else "clean")
+    assert (experiment.persons is None) == ("-rows" in variant)
+    assert ("person" in describe(variant)) == ("-persons" in variant)
 
 
 def test_no_resamples_are_refused(data_file, tmp_path):
@@ -111,20 +118,31 @@ def test_variants_join_in_the_tables_and_a_second_run_changes_nothing(data_file,
     assert (summary["n_resamples"] == 2).all()
     assert all("PPE" in measures for measures in summary["measures"])
     provenance = json.loads((out / "provenance.json").read_text())
-    assert [part["tasks"] for part in provenance["journals"].values()] == [3, 3]
+    assert [part["tasks"] for part in provenance["journals"].values()] == [3, 3, 39]
     assert "numpy" in provenance["versions"]
-    files = {path: path.read_bytes() for path in out.glob("*.csv")}
+    files = {path: path.read_bytes() for path in out.glob("*.csv*")}
     assert {path.name for path in files} == {
-        "parkinson.csv", "parkinson_summary.csv", "parkinson_measures.csv",
+        "parkinson.csv.gz", "parkinson_summary.csv", "parkinson_measures.csv",
+        "parkinson_optima.csv", "parkinson_splits.csv",
     }  # fmt: skip
     run_parkinson(recordings, out, ["features-22-persons"], 2, progress=False)
     assert {path: path.read_bytes() for path in files} == files
-    rows = pd.read_csv(out / "parkinson.csv")
+    rows = pd.read_csv(out / "parkinson.csv.gz")
     assert rows.groupby("variant")["resample"].apply(list).tolist() == [[0, 1, 2]] * 2
     measures = pd.read_csv(out / "parkinson_measures.csv")
     by_column = measures[measures["variant"] == "columns-17-rows"]
     assert by_column["measure"].tolist() == ["PPE", "D2"]
     assert by_column["frequency"].tolist()[0] == 1.0
+
+    optima = pd.read_csv(out / "parkinson_optima.csv")
+    assert optima["ridge"].tolist() == [0.1, 0.02, 0.004] * 7  # how it is split plays no part
+    assert (optima["status"] == "optimal").all()
+    findings = read_findings(out)
+    assert len(findings.splits) == 1 + 39
+    assert findings.splits[0] == summary.set_index("variant")["accuracy"]["columns-17-rows"]
+    assert len(findings.resamples) == 2
+    assert all("PPE" in measures for measures in findings.optima)
+    assert read_findings(tmp_path) is None
 
 
 @pytest.mark.skipif(not LOCAL_COPY.is_file(), reason=f"needs {LOCAL_COPY}")

@@ -9,29 +9,35 @@ import pytest
 
 from shortlist.study import PRESETS, Run, runs_of
 
-CARDINALITY = Run("cardinality", 0, "paper", 82, 14, 0.0, 3, "optimal")
+CARDINALITY = Run("cardinality", 1, "paper", 82, 14, 0.0, 3, "optimal")
 BUDGET = replace(CARDINALITY, study="budget", run=2)
 
 
 def test_the_paper_preset_is_the_paper():
     preset = PRESETS["paper"]
-    arm = preset.arms["paper"]
-    runs = list(runs_of(preset, arm))
-    assert arm.n_resamples == 399
+    runs = list(runs_of(preset, preset.arms["paper"]))
     assert {run.method for run in runs} == {"optimal", "univariable"}
-    assert {(run.n_samples, run.n_features) for run in runs} == {
-        (82, 53), (82, 14), (1090, 53), (1090, 14),
-    }  # fmt: skip
+    assert {run.epv for run in runs} == {0.36, 1.35, 4.73, 17.91}
     assert {run.label_noise for run in runs} == {0.0, 0.05}
     assert {run.run for run in runs if run.study == "cardinality"} == {2, 3, 4, 5}
     assert {run.run for run in runs if run.study == "budget"} == {1, 2, 3, 4, 5}
     assert len(runs) == 8 * (4 + 5) * 2
+    seeds = {*preset.arms["selections"].seeds, *preset.arms["more"].seeds}
+    assert len(seeds) >= 100
+    assert preset.arms["paper"].seeds[0] not in seeds
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
 def test_runs_have_names_of_their_own(preset):
-    names = [run.name for arm in preset.arms.values() for run in runs_of(preset, arm)]
-    assert len(set(names)) == len(names)
+    for arm in preset.arms.values():
+        names = [run.name for run in runs_of(preset, arm)]
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_other_methods_have_the_data_of_the_paper_s(preset):
+    others, own = (set(runs_of(preset, preset.arms[name])) for name in ("methods", "aucs"))
+    assert {replace(run, method="optimal") for run in others} <= own
 
 
 def test_limits_are_the_paper_s():
@@ -46,27 +52,21 @@ def test_limits_are_the_paper_s():
     assert experiment.budget == 10
     assert experiment.max_features == 14
     assert list(BUDGET.data().roles).count("informative") == 5
-    np.testing.assert_array_equal(experiment.costs, BUDGET.data().costs)
+    np.testing.assert_array_equal(experiment.costs, BUDGET.costs())
 
 
-def test_methods_and_noise_share_the_features():
+def test_methods_noise_and_draws_of_costs_share_the_features():
     data = BUDGET.data()
-    for same in (replace(BUDGET, method="univariable"), replace(BUDGET, label_noise=0.05)):
-        assert same.data().X.equals(data.X)
+    for change in ({"method": "univariable"}, {"label_noise": 0.05}, {"run": 3}):
+        assert replace(BUDGET, **change).data().X.equals(data.X)
+    assert replace(CARDINALITY, run=5).data().X.equals(data.X)
     assert (replace(BUDGET, label_noise=0.05).data().y != data.y).sum() == 4
+    assert not replace(BUDGET, seed=2).data().X.equals(data.X)
 
 
-@pytest.mark.parametrize("change", [{"run": 3}, {"seed": 1}, {"seed": 1, "run": 5}])
-def test_other_draws_have_other_data(change):
-    assert not replace(BUDGET, **change).data().X.equals(BUDGET.data().X)
-
-
-def test_no_two_draws_share_a_seed():
-    preset = PRESETS["paper"]
-    drawn = {
-        (run.study, run.seed, run.run): run.data().parameters["random_state"]
-        for arm in preset.arms.values()
-        for run in runs_of(preset, arm)
-        if run.n_samples == 82 and run.n_features == 14
-    }
-    assert len(set(drawn.values())) == len(drawn)
+def test_costs_are_drawn_for_each_run_from_1_to_10():
+    draws = [tuple(replace(BUDGET, run=run).costs()) for run in range(1, 6)]
+    assert len(set(draws)) == 5
+    assert replace(BUDGET, label_noise=0.05).costs().tolist() == list(draws[1])
+    every = np.concatenate([replace(BUDGET, seed=seed).costs() for seed in range(50)])
+    assert set(every) == set(range(1, 11))

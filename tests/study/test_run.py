@@ -12,21 +12,28 @@ import pytest
 
 from shortlist import evaluate
 from shortlist.errors import InvalidFileError, InvalidProblemError
-from shortlist.evaluation import Journal
-from shortlist.study import PRESETS, Arm, Preset, Results, Run, resume, start, status
+from shortlist.evaluation import Journal, stability
+from shortlist.study import PRESETS, Arm, Preset, Run, resume, start, status
+from shortlist.study.plan import KEYS, METHODS
 from shortlist.study.provenance import timing
-from shortlist.study.results import most_frequent
+from shortlist.study.run import write_tables
+from shortlist.study.tables import FILES, most_frequent
 
 SMALL = Preset(
-    {"paper": Arm(("optimal", "univariable"), 2), "clean": Arm(("optimal",), 1, protocol="clean")},
+    {
+        "selections": Arm(METHODS, range(1, 3), range(1, 2), nested=False),
+        "aucs": Arm(METHODS, range(1), range(1, 2)),
+        "paper": Arm(METHODS, range(3)),
+        "extremes": Arm(METHODS, range(2), range(1, 2), extremes_of="aucs"),
+    },
     shapes=((82, 14),),
 )
-TABLES = ("results.csv.gz", "summary.csv", "features.csv.gz")
+N_TASKS = {"selections": 36 * 2, "aucs": 36, "paper": 36 * 3, "extremes": 8 * 2}
 
 
-def read_results(folder):
-    """The tables as anybody would read them."""
-    return Results(*(pd.read_csv(folder / name, na_filter=name != TABLES[0]) for name in TABLES))
+def read(folder, name):
+    """A table as anybody would read it."""
+    return pd.read_csv(folder / FILES[name], na_filter=name != "rows")
 
 
 @pytest.fixture(scope="module")
@@ -44,85 +51,105 @@ def _small_preset(monkeypatch):
 
 
 def test_rows_are_those_of_an_evaluation(study):
-    one = Run("cardinality", 0, "paper", 82, 14, 0.05, 4, "optimal")
+    one = Run("cardinality", 2023, "paper", 82, 14, 0.05, 4, "optimal")
     expected = evaluate(one.experiment(), n_resamples=2, progress=False)
-    rows = read_results(study).rows
+    rows = read(study, "rows").query("arm == 'paper'")
     for name, value in one.keys().items():
         rows = rows[rows[name] == value]
     assert rows["support"].tolist() == expected.rows["support"].tolist()
-    np.testing.assert_allclose(rows["test_auc"], expected.rows["test_auc"], rtol=1e-6)
+    np.testing.assert_allclose(rows["test_auc"].astype(float), expected.rows["test_auc"], rtol=1e-5)
 
 
 def test_the_summary_summarises_the_rows(study):
-    results = read_results(study)
-    keys = list(Run.__dataclass_fields__)
-    assert len(results.summary) == 18 * (2 + 1) + 18 * (1 + 1)  # the last of each is stabilised
-    for values, rows in results.rows.groupby(keys):
-        line = results.summary.set_index(keys).loc[values]
-        assert line["auc"] == pytest.approx(rows.loc[rows["resample"] == 0, "test_auc"].item())
+    summary = read(study, "summary").set_index(["arm", *KEYS])
+    for values, rows in read(study, "rows").groupby(["arm", *KEYS]):
+        line = summary.loc[values]
         resamples = rows[rows["resample"] > 0]
-        assert line["auc_mean"] == pytest.approx(resamples["test_auc"].mean())
-        n_informative = dict(zip(keys, values, strict=True))["run"]
-        n_informative = 5 if "budget" in values else n_informative
-        found = [sum(int(g) < n_informative for g in s.split()) for s in resamples["support"]]
-        assert line["informative"] == pytest.approx(np.mean(found) / n_informative)
-        assert line["solves"] == rows["solves"].sum()
+        if values[0] == "selections":
+            assert np.isnan(line["auc"])
+        else:
+            own = rows.loc[rows["resample"] == 0, "test_auc"].item()
+            assert line["auc"] == pytest.approx(float(own), rel=1e-5)
+        if values[0] == "aucs":
+            resamples = rows
+        run = dict(zip(["arm", *KEYS], values, strict=True))
+        n_informative = 5 if run["study"] == "budget" else run["run"]
+        supports = [[int(g) for g in support.split()] for support in resamples["support"]]
+        found = [sum(g < n_informative for g in support) for support in supports]
+        assert line["informative"] == pytest.approx(np.mean(found) / n_informative, rel=1e-5)
+        redundant = [n_informative in support for support in supports]
+        assert line["redundant"] == pytest.approx(np.mean(redundant))
+        shares = [f / len(s) for f, s in zip(found, supports, strict=True)]
+        assert line["informative_of_selected"] == pytest.approx(np.mean(shares), rel=1e-5)
+        if len(supports) > 1:
+            chosen = [[g in support for g in range(14)] for support in supports]
+            assert line["stability"] == pytest.approx(stability(chosen).value, rel=1e-5)
+        assert (
+            line["solves"]
+            == rows["solves"].sum()
+            == len(rows) * (10 if run["arm"] == "selections" else 40)
+        )
 
 
 def test_frequencies_of_features_add_up_to_the_size_of_the_selection(study):
-    results = read_results(study)
-    keys = list(Run.__dataclass_fields__)
-    frequencies = results.features.groupby(keys)["frequency"].sum()
-    resamples = results.rows[results.rows["resample"] > 0]
-    sizes = resamples["support"].str.split().str.len().groupby([resamples[k] for k in keys]).mean()
+    features = read(study, "features")
+    rows = read(study, "rows").query("arm == 'paper' and resample > 0")
+    sizes = rows["support"].str.split().str.len().groupby([rows[key] for key in KEYS]).mean()
+    frequencies = features.groupby(list(KEYS))["frequency"].sum()
     pd.testing.assert_series_equal(frequencies, sizes, check_names=False)
+    counts = features.query("study == 'budget' and method == 'optimal'")["role"].value_counts()
+    assert (counts["informative"] / counts["redundant"]) == 5
 
 
 def test_every_optimum_is_proven(study):
-    summary = read_results(study).summary
-    assert (summary.loc[summary["method"] == "optimal", "unproven"] == 0).all()
+    summary = read(study, "summary").query("method == 'optimal'")
+    assert (summary["unproven"] == 0).all()
 
 
-def test_the_stabilised_method_is_the_most_frequent_selection(study):
-    results = read_results(study)
-    clean = results.summary[results.summary["protocol"] == "clean"].set_index(
-        ["study", "label_noise", "run", "method"]
-    )
-    # With one resample the most frequent selection is its selection.
-    optimal, stabilised = (clean.xs(m, level="method") for m in ("optimal", "stabilised"))
-    pd.testing.assert_series_equal(optimal["informative"], stabilised["informative"])
-    assert stabilised["auc"].isna().all()
+def test_extremes_are_the_lowest_and_the_highest_auc(study):
+    summary = read(study, "summary")
+    aucs, extremes = (summary[summary["arm"] == arm] for arm in ("aucs", "extremes"))
+    assert len(extremes) == 8
+    for keys, rows in aucs.groupby(["study", "method"]):
+        part = extremes.set_index(["study", "method"]).loc[[keys]]
+        assert sorted(part["auc"]) == [rows["auc"].min(), rows["auc"].max()]
 
 
 def test_an_interrupted_study_ends_with_the_same_tables(study, tmp_path):
     folder = tmp_path / "again"
     shutil.copytree(study, folder)
-    for name in TABLES:
+    for name in FILES.values():
         (folder / name).unlink()
+    (folder / "journals" / "extremes.jsonl").unlink()
     journal = folder / "journals" / "paper.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:90]) + lines[90][:20])  # the last one is torn
-    before = status(folder)
-    assert (before.finished, before.total) == (89 + 18 * 2, 36 * 3 + 18 * 2)
+    parts = {part.name: (part.finished, part.total) for part in status(folder)}
+    whole = {name: (count, count) for name, count in N_TASKS.items()}
+    assert parts == whole | {"paper": (89, 108), "extremes": (0, 16)}
+
+    summary = write_tables(folder).summary  # of what is finished
+    runs = set(
+        summary.query("arm == 'paper' and method != 'stabilised'").groupby(list(KEYS)).groups
+    )
+    assert 0 < len(runs) < 36
+    assert (summary["arm"] == "selections").sum() == 36
+    parts = json.loads((folder / "provenance.json").read_text())["parts"]
+    assert parts["paper"] == [89, 108]
 
     resume(folder, progress=False)
-    assert status(folder).finished == before.total
-    for name in TABLES:
+    assert {part.name: (part.finished, part.total) for part in status(folder)} == whole
+    for name in FILES.values():
         assert (folder / name).read_bytes() == (study / name).read_bytes()
 
 
 def test_provenance_tells_what_was_run(study):
     provenance = json.loads((study / "provenance.json").read_text())
     assert provenance["preset"] == "small"
-    assert [(t["arm"], t["tasks"]) for t in provenance["times"]] == [("paper", 108), ("clean", 36)]
-    assert all(t["core_seconds"] > 0 for t in provenance["times"])
+    assert {part["arm"]: part["tasks"] for part in provenance["times"]} == N_TASKS
+    assert {name: part["tasks"] for name, part in provenance["journals"].items()} == N_TASKS
+    assert all(part["core_seconds"] > 0 for part in provenance["times"])
     assert {"shortlist", "numpy", "python"} <= set(provenance["versions"])
-
-
-def test_journals_tell_the_work_of_all_runs(study):
-    journals = json.loads((study / "provenance.json").read_text())["journals"]
-    assert {name: part["tasks"] for name, part in journals.items()} == {"clean": 36, "paper": 108}
-    assert all(part["core_seconds"] > 0 for part in journals.values())
 
 
 def test_an_interrupted_part_is_timed(tmp_path):
@@ -138,59 +165,27 @@ def test_an_interrupted_part_is_timed(tmp_path):
 def test_another_plan_is_refused(study, tmp_path, monkeypatch):
     folder = tmp_path / "again"
     shutil.copytree(study, folder)
-    assert json.loads((folder / "study.json").read_text())["plan"]["shapes"] == [[82, 14]]
-    more = replace(SMALL, arms=SMALL.arms | {"paper": replace(SMALL.arms["paper"], n_resamples=3)})
+    more = replace(
+        SMALL, arms=SMALL.arms | {"aucs": replace(SMALL.arms["aucs"], seeds=range(1, 3))}
+    )
     monkeypatch.setitem(PRESETS, "small", more)
     for function in (status, resume):
         with pytest.raises(InvalidFileError, match="has another plan than the preset 'small'"):
             function(folder)
-    (folder / "study.json").write_text('{"preset": "small"}')  # of an older version
-    assert status(folder).total == 36 * 4 + 18 * 2
-
-
-def test_tasks_of_another_plan_do_not_count(study, tmp_path, monkeypatch):
-    folder = tmp_path / "again"
-    shutil.copytree(study, folder)
-    fewer = replace(SMALL, arms=SMALL.arms | {"paper": replace(SMALL.arms["paper"], n_resamples=1)})
-    monkeypatch.setitem(PRESETS, "small", fewer)
-    (folder / "study.json").write_text('{"preset": "small"}')
-    state = status(folder)
-    assert state.finished == state.total == 36 * 2 + 18 * 2
-
-
-def test_protocols_are_compared_over_the_same_resamples(study):
-    results = read_results(study)
-    keys = list(Run.__dataclass_fields__)
-    for values, rows in results.rows.groupby(keys):
-        line = results.summary.set_index(keys).loc[values]
-        if "optimal" not in values:
-            assert np.isnan(line["matched_mean"])
-            continue
-        first = rows.loc[rows["resample"] == 1, "test_auc"].item()
-        assert line["matched_resamples"] == 1
-        assert line["matched_mean"] == pytest.approx(first)
 
 
 def test_differences_are_paired(study):
-    results = read_results(study)
-    rows = results.rows[(results.rows["resample"] == 0) & (results.rows["protocol"] == "paper")]
+    rows = read(study, "rows").query("arm == 'paper' and resample == 0")
     keys = ["study", "label_noise", "run"]
-    auc = rows.pivot(index=keys, columns="method", values="test_auc")
-    own = results.summary.query("protocol == 'paper' and method == 'optimal'").set_index(keys)
-    pd.testing.assert_series_equal(
-        own["auc_difference"].sort_index(),
-        auc["optimal"] - auc["univariable"],
-        check_names=False,
-        atol=1e-6,  # the tables have 7 digits
-    )
-    assert results.summary.query("protocol == 'clean'")["auc_difference"].isna().all()
+    auc = rows.pivot(index=keys, columns="method", values="test_auc").astype(float)
+    own = read(study, "summary").query("arm == 'paper' and method == 'optimal'").set_index(keys)
+    difference = (auc["optimal"] - auc["univariable"]).rename("difference")
+    pd.testing.assert_series_equal(own["difference"].sort_index(), difference, atol=1e-5)
 
 
 def test_equally_frequent_selections_are_all_kept():
-    selection = pd.DataFrame(
-        [[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], columns=["a", "b"], dtype=bool
-    )
-    assert most_frequent(selection).to_numpy().tolist() == [[True, False], [False, True]]
+    selection = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], dtype=bool)
+    assert most_frequent(selection).tolist() == [[False, True], [True, False]]
 
 
 def test_a_finished_study_runs_nothing_again(study, tmp_path):
@@ -199,7 +194,23 @@ def test_a_finished_study_runs_nothing_again(study, tmp_path):
     told = []
     resume(folder, progress=False, announce=told.append)
     assert (folder / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
-    assert [line.partition(":")[0] for line in told] == ["paper", "clean"]
+    assert [line.partition(":")[0] for line in told] == list(SMALL.arms)
+
+
+def test_ctrl_c_leaves_the_tables_of_what_is_finished(study, tmp_path, monkeypatch):
+    folder = tmp_path / "again"
+    shutil.copytree(study, folder)
+    for name in FILES.values():
+        (folder / name).unlink()
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.study.run.run_arm", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        resume(folder, progress=False)
+    for name in FILES.values():
+        assert (folder / name).read_bytes() == (study / name).read_bytes()
 
 
 def test_unknown_preset(tmp_path):
@@ -208,25 +219,14 @@ def test_unknown_preset(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_with_a_study_is_not_started_again(study):
+def test_a_folder_of_a_study_is_not_begun_again(study):
     with pytest.raises(InvalidFileError, match="holds a study; resume it"):
         start(study, "small")
 
 
-@pytest.mark.parametrize("function", [resume, status])
-def test_a_folder_without_a_study(function, tmp_path):
-    with pytest.raises(InvalidFileError, match="holds no study; start one"):
-        function(tmp_path)
-
-
-def test_a_damaged_description(tmp_path):
-    (tmp_path / "study.json").write_text('{"preset": "no such"}')
+def test_a_folder_without_a_study(tmp_path):
+    with pytest.raises(InvalidFileError, match="holds no study"):
+        resume(tmp_path)
+    (tmp_path / "study.json").write_text('{"preset": "gone", "plan": {}}')
     with pytest.raises(InvalidFileError, match="names no known preset"):
         status(tmp_path)
-
-
-def test_a_file_in_the_way(tmp_path):
-    place = tmp_path / "file"
-    place.write_text("")
-    with pytest.raises(InvalidFileError, match="cannot be made"):
-        start(place / "study")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
@@ -24,6 +23,7 @@ Float = NDArray[np.float64]
 # value far above any other.
 _MAX_STEPS = 25
 _MAX_HALVINGS = 20
+_ROUNDING = 1e-14  # of a loss: what is higher by less is not worse
 _CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
 
 
@@ -102,39 +102,44 @@ def _fit(X: Float, signs: Float, weights: Float) -> Float:
     n_fits, n_own, n_rows = X.shape
     design = np.concatenate([X, np.ones((n_fits, 1, n_rows))], axis=1)
     theta = np.zeros((n_fits, n_own + 1, 1))
+    margins = np.zeros((n_fits, n_rows))
+    tails = np.ones((n_fits, n_rows))  # exp(-|margin|), of which loss and probability are made
 
-    def losses(margins: Float) -> Float:
-        total: Float = np.logaddexp(0.0, -margins) @ weights
+    def losses(margins: Float, tails: Float) -> Float:
+        total: Float = (np.log1p(tails) + np.maximum(-margins, 0.0)) @ weights
         return total
 
-    margins = np.zeros((n_fits, n_rows))
-    loss = losses(margins)
+    loss = losses(margins, tails)
     active = np.arange(n_fits)
     for _ in range(_MAX_STEPS):
-        A, m = design[active], margins[active]
-        a = expit(-m)
+        A, m, tail = design[active], margins[active], tails[active]
+        a = np.where(m > 0, tail, 1.0) / (1.0 + tail)  # of the other class
         gradient = A @ (weights * signs * a)[:, :, np.newaxis]
-        hessian = (A * (weights * a * expit(m))[:, np.newaxis]) @ A.transpose(0, 2, 1)
+        hessian = (A * (weights * a * (1.0 - a))[:, np.newaxis]) @ A.transpose(0, 2, 1)
         step = np.linalg.pinv(hessian, hermitian=True) @ gradient
         decrement = (gradient * step).sum(axis=(1, 2))
         move = signs * (step.transpose(0, 2, 1) @ A)[:, 0]
         length = np.ones(len(active))
-        trial = losses(m + move)
+        limit = loss[active] * (1.0 + _ROUNDING)
+        m += move
+        tail = np.exp(-np.abs(m))
+        trial = losses(m, tail)
         for _ in range(_MAX_HALVINGS):
-            worse = trial > loss[active]
+            worse = trial > limit
             if not worse.any():
                 break
             length[worse] /= 2
-            trial[worse] = losses(m[worse] + length[worse, np.newaxis] * move[worse])
-        accepted = trial <= loss[active]
+            m[worse] -= length[worse, np.newaxis] * move[worse]
+            tail[worse] = np.exp(-np.abs(m[worse]))
+            trial[worse] = losses(m[worse], tail[worse])
+        accepted = trial <= limit
         length[~accepted] = 0.0
         theta[active] += length[:, np.newaxis, np.newaxis] * step
-        margins[active] += length[:, np.newaxis] * move
         going = accepted & (decrement > _CONVERGED * loss[active])
-        loss[active] = np.where(accepted, trial, loss[active])
         active = active[going]
         if len(active) == 0:
             break
+        margins[active], tails[active], loss[active] = m[going], tail[going], trial[going]
     return theta[:, :-1, 0]
 
 

@@ -11,7 +11,7 @@ from .parameter import OutputFile
 from .progress import working
 
 if TYPE_CHECKING:
-    from ..study import Results
+    from ..study import Tables
 
 study = typer.Typer(
     help=(
@@ -66,14 +66,18 @@ def status(folder: StudyFolder) -> None:
 
     from ..study import status as status_of
 
-    state = status_of(folder)
+    parts = status_of(folder)
     table = Table("part", "finished", "of", "core hours")
     for column in table.columns[1:]:
         column.justify = "right"
-    for part in (*state.arms, None):
-        name, numbers = ("all", state) if part is None else (part.name, part)
-        hours = f"{numbers.seconds / 3600:.2f}"
-        table.add_row(name, str(numbers.finished), str(numbers.total), hours)
+    for part in (*parts, None):
+        chosen = parts if part is None else [part]
+        table.add_row(
+            "all" if part is None else part.name,
+            str(sum(line.finished for line in chosen)),
+            str(sum(line.total for line in chosen)),
+            f"{sum(line.seconds for line in chosen) / 3600:.2f}",
+        )
     Console().print(table)
 
 
@@ -89,25 +93,29 @@ def figures(folder: StudyFolder) -> None:
 
 @study.command()
 def compare(folder: StudyFolder) -> None:
-    """Compare a study with the numbers that the paper states; writes `comparison.csv` and `.md`."""
+    """Compare a study with the numbers and claims of the paper; writes `comparison.csv`."""
     from rich.console import Console
     from rich.table import Table
 
     from ..files import write_whole
     from ..study.compare import compare as compare_with_paper
-    from ..study.compare import to_markdown
 
     comparison = compare_with_paper(folder)
     write_whole(folder / "comparison.csv", comparison.to_csv(index=False, float_format="%.6g"))
-    write_whole(folder / "comparison.md", to_markdown(comparison))
-    columns = ["place", "meaning", "paper", "ours", "verdict"]
-    table = Table(*columns)
-    for line in comparison[columns].itertuples(index=False):
-        table.add_row(*map(str, line))
+    table = Table("", "statement", "paper", "draws", "percentile or share", "verdict")
+    for line in comparison.to_dict("records"):
+        share = line["share"] if line["kind"] == "claim" else line["percentile"]
+        table.add_row(
+            *(str(line[name]) for name in ("place", "meaning", "paper", "n_draws")),
+            "" if share != share else f"{share:.0%}",
+            line["verdict"],
+        )
     Console().print(table)
-    counts = comparison["verdict"].value_counts()
-    typer.echo(", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
-    typer.echo(f"comparison.csv and comparison.md are written to {folder}.", err=True)
+    for kind, rows in comparison.groupby("kind", sort=False):
+        counts = rows["verdict"].value_counts().items()
+        told = ", ".join(f"{count} {verdict}" for verdict, count in counts)
+        typer.echo(f"{len(rows)} {kind}s: {told}.")
+    typer.echo(f"comparison.csv is written to {folder}.", err=True)
 
 
 @study.command()
@@ -134,8 +142,9 @@ def parkinson(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="columns-22-rows (the paper's) or another of {columns,features}-{22,17}-"
-            "{rows,persons}; can be repeated; `all` for all.",
+            help="columns-17-rows (the paper's) or another of {columns,features}-{17,22}-"
+            "{rows,persons} and columns-17-rows-quartiles-{linear,constant,continue}; can be "
+            "repeated; `all` for all.",
         ),
     ] = None,
     resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")] = 399,
@@ -173,9 +182,9 @@ def _announce(text: str) -> None:
     typer.echo(f"{text} …", err=True)
 
 
-def _say_what_is_written(folder: Path, results: Results) -> None:
+def _say_what_is_written(folder: Path, tables: Tables) -> None:
     typer.echo(
-        f"{len(results.rows)} rows are in {folder / 'results.csv.gz'}, their summary in "
-        f"{folder / 'summary.csv'}. Next: shortlist study figures, compare or page {folder}",
+        f"{len(tables.rows)} rows are in {folder / 'results.csv.gz'}, their summary in "
+        f"{folder / 'summary.csv.gz'}. Next: shortlist study figures, compare or page {folder}",
         err=True,
     )

@@ -319,7 +319,7 @@ def evaluate_all(
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
     tasks = {
-        task_key(name, resample): (experiment, resample, cross_validate_resamples)
+        task_key(name, resample): (experiment, resample, cross_validate_resamples or resample == 0)
         for name, experiment in experiments.items()
         for resample in range(n_resamples + 1)
     }

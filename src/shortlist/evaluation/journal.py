@@ -33,7 +33,7 @@ class Journal:
     results : dict
         The result of each finished task, by its key.
     seconds : float
-        How long they took, summed over tasks and over all runs.
+        Processor time that they took, summed over tasks and over all runs.
 
     See Also
     --------

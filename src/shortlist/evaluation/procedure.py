@@ -109,9 +109,7 @@ class Procedure:
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
 
-def evaluate_resample(
-    experiment: Experiment, resample: int, cross_validated: bool = True
-) -> dict[str, Any]:
+def evaluate_resample(experiment: Experiment, resample: int, nested: bool = True) -> dict[str, Any]:
     """Return what the procedure selects on a resample and how well it predicts.
 
     A pure function of its arguments: the same on any number of processes.
@@ -122,8 +120,9 @@ def evaluate_resample(
         The procedure, the data and the protocol.
     resample : int
         Number of the resample; 0 is the data as they are.
-    cross_validated : bool
-        Whether the procedure is cross-validated too; the data as they are always are.
+    nested : bool
+        Whether there is an outer loop of cross-validation. Without it `test_*` are not defined, and
+        a quarter of the solves is left.
 
     Returns
     -------
@@ -152,18 +151,16 @@ def evaluate_resample(
     (0.004, [1, 3, 7], 40, 0.99)
     """
     with _thread_pools().limit(limits=1):  # so that no sum depends on the number of threads
-        return _evaluate_resample(experiment, resample, cross_validated or resample == 0)
+        return _evaluate_resample(experiment, resample, nested)
 
 
-def _evaluate_resample(
-    experiment: Experiment, resample: int, cross_validated: bool
-) -> dict[str, Any]:
+def _evaluate_resample(experiment: Experiment, resample: int, nested: bool) -> dict[str, Any]:
     sample, rng = draw(experiment, resample)
     procedure = Procedure(experiment)
 
     test_scores = []
     out_of_fold: list[float | None] = [None] * experiment.n_rows
-    for train, test in scorable_folds(experiment, sample, rng) if cross_validated else ():
+    for train, test in scorable_folds(experiment, sample, rng) if nested else ():
         log_odds = procedure.tune(train, rng).log_odds(test.rows)
         labels = experiment.y[test.rows]
         test_scores.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])

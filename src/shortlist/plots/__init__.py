@@ -9,7 +9,6 @@ from .effect import plot_effect
 from .fractions import plot_fractions
 from .inclusion import plot_inclusion
 from .intervals import plot_intervals
-from .profile import plot_profile
 from .spread import plot_spread
 from .staircase import plot_staircase
 
@@ -20,7 +19,6 @@ __all__ = [
     "plot_fractions",
     "plot_inclusion",
     "plot_intervals",
-    "plot_profile",
     "plot_roc",
     "plot_spread",
     "plot_staircase",

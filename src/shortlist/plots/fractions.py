@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 _DODGE = 0.1  # how far, relative to the EPV, the methods are moved apart
 
 
-def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+def plot_fractions(frame: pd.DataFrame, *, bands: bool = False, ax: Axes | None = None) -> Axes:
     """Draw the fraction of each role that is selected, against events per variable.
 
     Roles have colours of their own; with a single role and several methods, the methods have them,
-    and the legend names them alone.
+    and the legend names them alone. Intervals are bars or, for a spread over draws, bands.
 
     Parameters
     ----------
     frame : DataFrame
         Columns `epv`, `role` and `fraction`; `method`, if there are several, drawn with different
         markers and lines; `lower` and `upper` for intervals.
+    bands : bool
+        Whether intervals are bands, at the same EPVs for all methods.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -65,10 +67,13 @@ def plot_fractions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             part = with_value(with_value(frame, "role", role), "method", method).sort_values("epv")
             if part.empty:
                 continue
+            if bands:
+                ax.fill_between(part["epv"], part["lower"], part["upper"], color=colour, alpha=0.2)
+            dodge = 0.0 if bands else _DODGE * (i - (len(methods) - 1) / 2)
             ax.errorbar(
-                part["epv"] * (1 + _DODGE * (i - (len(methods) - 1) / 2)),
+                part["epv"] * (1 + dodge),
                 part["fraction"],
-                yerr=whiskers(part, "fraction"),
+                yerr=None if bands else whiskers(part, "fraction"),
                 color=colour,
                 linestyle=LINES[i % len(LINES)],
                 marker=MARKERS[i % len(MARKERS)],

@@ -12,7 +12,7 @@ from .style import GREY, HUES, axes_for, check_columns, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ENDS = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+_ENDS = ("lower", "lower_quartile", "median", "upper_quartile", "upper")
 
 
 def plot_spread(
@@ -27,7 +27,7 @@ def plot_spread(
     Parameters
     ----------
     frame : DataFrame
-        Columns `label`, `minimum`, `lower_quartile`, `median`, `upper_quartile`, `maximum` and
+        Columns `label`, `lower`, `lower_quartile`, `median`, `upper_quartile`, `upper` and
         `reference`; `reference_low` and `reference_high` for references that are ranges, whose
         `reference` may be NaN.
     xlabel : str
@@ -46,15 +46,15 @@ def plot_spread(
     --------
     >>> import pandas as pd
     >>> from shortlist.plots import plot_spread
-    >>> line = {"label": "AUC", "minimum": 0.7, "lower_quartile": 0.75, "median": 0.8}
-    >>> line |= {"upper_quartile": 0.85, "maximum": 0.9, "reference": 0.82}
+    >>> line = {"label": "AUC", "lower": 0.7, "lower_quartile": 0.75, "median": 0.8}
+    >>> line |= {"upper_quartile": 0.85, "upper": 0.9, "reference": 0.82}
     >>> plot_spread(pd.DataFrame([line]), xlabel="AUC").get_xlabel()
     'AUC'
     """
     check_columns(frame, ("label", *_ENDS, "reference"))
     ax = axes_for(ax, 7.0, 0.9 + 0.24 * len(frame))
     heights = np.arange(len(frame))
-    ax.hlines(heights, frame["minimum"], frame["maximum"], color=GREY, label="all draws")
+    ax.hlines(heights, frame["lower"], frame["upper"], color=GREY, label="central 95 %")
     ax.barh(
         heights,
         frame["upper_quartile"] - frame["lower_quartile"],

@@ -1,369 +1,293 @@
-"""What Knauer and Rodner (2023) state in sections 5.1 to 5.3, written down once.
+"""What Knauer and Rodner (2023) state in sections 5.1 to 5.3: one table of numbers, one of claims.
 
-`VALUES` are its numbers, `CLAIMS` what it says in words about its results, both with the place and
-the meaning in our words. `PARKINSON` and `LITTLE` are the figures of section 5.1, which has other
-data. The numbers of its set-up are in `settings.py`.
+Each entry has its place, its meaning in our words, and how it is measured on our draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from math import nan
 from typing import Any, NamedTuple
 
-from . import claims, variant
-from .claims import Check
-from .draw import Draw, Interval
+from . import claims
+from .claims import DRASTIC, GREEDY, OPTIMAL, Measure
+from .draws import EPVS, Draws
 
-
-class Value(NamedTuple):
-    """A number of the paper.
-
-    `low` and `high` are the numbers that would be printed like it, and `measure` gives ours. An end
-    of an interval needs draws with many resamples (`needs_resamples`). `reason` says what may be
-    behind a difference, as far as anything is known.
-    """
-
-    key: str
-    place: str
-    study: str
-    meaning: str
-    stated: str
-    low: float
-    high: float
-    measure: Callable[[Any], float]
-    needs_resamples: bool = False
-    reason: str = "no reason known"
-
-    @property
-    def number(self) -> float:
-        """The number as printed; NaN if it is a bound."""
-        return nan if self.stated.startswith("<") else (self.low + self.high) / 2
-
-
-class Claim(NamedTuple):
-    """A statement of the paper without a number to compare, and its check."""
-
-    key: str
-    place: str
-    study: str
-    meaning: str
-    check: Check
-    needs_resamples: bool = False
-
-
-class Selection(NamedTuple):
-    """A result on the Parkinson data: accuracy, its interval, and the measures selected."""
-
-    accuracy: Interval
-    measures: frozenset[str]
+_NAMES = {OPTIMAL: "optimal", GREEDY: "greedy"}
+_PLACES = {"parkinson": "5.1", "cardinality": "5.2", "budget": "5.3"}
 
 
 # The names of the measures are those of the data file: the paper's 5-point and 11-point amplitude
 # perturbation quotients are Shimmer:APQ5 and MDVP:APQ, its correlation dimension is D2.
-PARKINSON = Selection(
-    Interval(0.87, 0.84, 0.90), frozenset({"PPE", "Shimmer:APQ5", "MDVP:APQ", "D2"})
-)
-LITTLE = Selection(Interval(0.91, 0.87, 0.96), frozenset({"HNR", "RPDE", "DFA", "PPE"}))
-
-_NAMES = {"optimal": "optimal selection", "univariable": "greedy selection"}
-_PART = {"parkinson": "5.1", "cardinality": "5.2", "budget": "5.3"}
-_N_RUNS = {"cardinality": 32, "budget": 40}  # of a method
-_SEEDS = "the paper's seeds are unknown"
+MEASURES = frozenset({"PPE", "Shimmer:APQ5", "MDVP:APQ", "D2"})
+ACCURACY = (0.87, 0.84, 0.90)
+LITTLE_MEASURES = frozenset({"HNR", "RPDE", "DFA", "PPE"})
+LITTLE_ACCURACY = (0.91, 0.87, 0.96)
 
 
-def _aucs(study: str, method: str, lowest: Interval, highest: Interval) -> list[Value]:
-    values = []
-    for end, interval in (("lowest", lowest), ("highest", highest)):
-        for part, number in interval._asdict().items():
+class Statement(NamedTuple):
+    """A number or a claim of the paper.
 
-            def measure(draw: Draw, end: str = end, part: str = part) -> float:
-                of_draw = draw.lowest_auc if end == "lowest" else draw.highest_auc
-                return float(getattr(of_draw(method), part))
+    `measure` gives, for each draw, our number, or whether the claim holds. What would be printed
+    like the number lies from `low` to `high`; a claim has 1 for both.
+    """
 
-            values.append(
-                Value(
-                    f"{study}.{method}.{end}_auc.{part}",
-                    _PART[study],
-                    study,
-                    f"{_NAMES[method]}, {end} mean test AUC of all data sets and runs"
-                    f"{_part_of_interval(part)}",
-                    f"{number:.2f}",
-                    number - 0.005,
-                    number + 0.005,
-                    measure,
-                    needs_resamples=part != "estimate",
-                    reason=f"{_SEEDS}, and this is one extreme of {_N_RUNS[study]} runs",
-                )
-            )
-    return values
+    kind: str
+    study: str
+    key: str
+    meaning: str
+    stated: str
+    low: float
+    high: float
+    measure: Measure
+
+    @property
+    def place(self) -> str:
+        """The section."""
+        return _PLACES[self.study]
+
+
+def _intervals(
+    study: str, what: str, key: str, measure: Measure, *stated: float
+) -> list[Statement]:
+    """Return an estimate and both ends of its interval; `measure` gives all three."""
+    ends = ("", ", lower end of its 95 % interval", ", upper end of its 95 % interval")
+    return [
+        Statement(
+            "number",
+            study,
+            f"{study}.{key}.{('estimate', 'lower', 'upper')[i]}",
+            what + ends[i],
+            f"{number:.2f}",
+            number - 0.005,
+            number + 0.005,
+            _part(measure, i),
+        )
+        for i, number in enumerate(stated)
+    ]
+
+
+def _part(measure: Measure, i: int) -> Measure:
+    return lambda draws: measure(draws)[i]
+
+
+def _auc(study: str, method: str, highest: bool, *stated: float) -> list[Statement]:
+    end = "highest" if highest else "lowest"
+    return _intervals(
+        study,
+        f"{_NAMES[method]}, {end} AUC of all runs",
+        f"{method}.{end}_auc",
+        lambda draws: draws.extreme(method, highest),
+        *stated,
+    )
 
 
 def _fraction(
-    method: str,
-    role: str,
-    noise: float,
-    epv: float | None,
-    stated: str,
-    low: float,
-    high: float,
-) -> Value:
-    """Return a fraction of the cardinality study at an EPV, or its largest over all EPVs."""
+    method: str, role: str, noise: int, epv: float | None, stated: str, low: float, high: float
+) -> Statement:
+    """Return a fraction of section 5.2 at an EPV, or its largest over all EPVs."""
 
-    def measure(draw: Draw) -> float:
-        series = draw.fraction(method, role, noise)
-        return float(series.max() if epv is None else series[epv])
+    def measure(draws: Draws) -> Any:
+        values = draws.fraction(method, role, noise)
+        return values.max(axis=1) if epv is None else values[:, EPVS.index(epv)]
 
-    what = f"fraction of {role} features selected"
-    return Value(
-        f"cardinality.{method}.{role}.noise{noise:g}.{'largest' if epv is None else f'epv{epv}'}",
-        _PART["cardinality"],
+    return Statement(
+        "number",
         "cardinality",
-        f"{_NAMES[method]}, "
-        + (f"largest {what} at any EPV" if epv is None else f"{what} at EPV {epv}")
-        + (", 5 % label noise" if noise else ", no label noise"),
+        f"cardinality.{method}.{role}.noise{noise}.{'largest' if epv is None else epv}",
+        f"{_NAMES[method]}, {'largest ' if epv is None else ''}{role} fraction"
+        f"{'' if epv is None else f' at EPV {epv}'}, {'5 %' if noise else 'no'} label noise",
         stated,
         low,
         high,
         measure,
-        reason=f"{_SEEDS}, and how many informative features separate the classes depends on them"
-        if role == "informative"
-        else "since a number of features is selected, it follows from the informative fraction",
     )
 
 
-def _accuracies() -> list[Value]:
-    return [
-        Value(
-            f"parkinson.accuracy.{part}",
-            _PART["parkinson"],
-            "parkinson",
-            f"Parkinson data, mean test accuracy{_part_of_interval(part)}",
-            f"{number:.2f}",
-            number - 0.005,
-            number + 0.005,
-            partial(_accuracy, part=part),
-            reason="the paper's folds and resamples are unknown, and its knots may be others",
-        )
-        for part, number in PARKINSON.accuracy._asdict().items()
-    ]
+def _claim(study: str, key: str, meaning: str, check: Measure) -> Statement:
+    return Statement("claim", study, f"{study}.{key}", meaning, "true", 1.0, 1.0, check)
 
 
-def _accuracy(draw: variant.Variant, part: str) -> float:
-    return float(getattr(draw.accuracy, part))
-
-
-def _part_of_interval(part: str) -> str:
-    return "" if part == "estimate" else f", {part} end of its 95 % interval"
-
-
-VALUES: tuple[Value, ...] = (
-    *_accuracies(),
-    *_aucs("cardinality", "optimal", Interval(0.80, 0.79, 0.98), Interval(1.0, 1.0, 1.0)),
-    *_aucs("cardinality", "univariable", Interval(0.65, 0.62, 0.99), Interval(1.0, 1.0, 1.0)),
-    _fraction("optimal", "informative", 0.0, 0.36, "42 %", 0.415, 0.425),
-    _fraction("optimal", "informative", 0.0, 17.91, "91 %", 0.905, 0.915),
-    _fraction("univariable", "informative", 0.0, None, "58 %", 0.575, 0.585),
-    _fraction("univariable", "informative", 0.0, 4.73, "58 %", 0.575, 0.585),
-    _fraction("optimal", "uninformative", 0.0, 17.91, "< 1 %", 0.0, 0.01),
-    _fraction("univariable", "uninformative", 0.0, 17.91, "11 %", 0.105, 0.115),
-    _fraction("optimal", "informative", 0.05, None, "76 %", 0.755, 0.765),
-    _fraction("optimal", "informative", 0.05, 1.35, "76 %", 0.755, 0.765),
-    _fraction("univariable", "informative", 0.05, None, "70 %", 0.695, 0.705),
-    _fraction("univariable", "informative", 0.05, 1.35, "70 %", 0.695, 0.705),
-    *_aucs("budget", "optimal", Interval(0.75, 0.71, 1.0), Interval(1.0, 0.99, 1.0)),
-    *_aucs("budget", "univariable", Interval(0.76, 0.61, 0.94), Interval(1.0, 0.98, 1.0)),
-)
-
-
-def _claims(study: str, *items: tuple[str, str, Check]) -> list[Claim]:
-    return [
-        Claim(f"{study}.{key}", _PART[study], study, meaning, check, check in _ON_INTERVALS)
-        for key, meaning, check in items
-    ]
-
-
-_DISCRIMINATION: tuple[tuple[str, str, Check], ...] = (
+_DISCRIMINATION: tuple[tuple[str, str, Measure], ...] = (
     (
-        "intervals_overlap",
+        "overlap",
         "the AUC intervals of both methods almost always overlap to a large extent",
         claims.intervals_overlap,
     ),
-    (
-        "no_significant_difference",
-        "the AUCs of both methods generally do not differ significantly",
-        claims.no_significant_difference,
-    ),
+    ("no_difference", "the AUCs of both methods generally do not differ", claims.no_difference),
 )
-_ON_INTERVALS = tuple(check for _, _, check in _DISCRIMINATION)
-_NOISE_HARMS = (
+_INTERPRETABLE = (
+    "interpretable_only_at",
+    "many informative and very few uninformative features and a stable selection come together "
+    "only with optimal selection, no label noise, EPV 17.91",
+    claims.only_at(17.91, interpretable=True),
+)
+_HARM = (
     "noise_harms",
-    "5 % label noise harms interpretability: at most EPVs optimal selection finds fewer "
-    "informative features and is less stable",
-    claims.noise_harms("optimal"),
+    "5 % label noise: at most EPVs optimal selection finds fewer informative features and is less "
+    "stable",
+    claims.noise_harms,
 )
-CLAIMS: tuple[Claim, ...] = (
-    *_claims(
-        "parkinson",
+_CLAIMS: dict[str, tuple[tuple[str, str, Measure], ...]] = {
+    "parkinson": (
         (
             "selected",
-            "Parkinson data: the pitch period entropy (PPE), the 5-point and 11-point amplitude "
-            "perturbation quotients (Shimmer:APQ5, MDVP:APQ) and the correlation dimension (D2) "
-            "are selected",
-            variant.selects(PARKINSON.measures),
+            "PPE, Shimmer:APQ5, MDVP:APQ and D2 are selected",
+            claims.optimum(lambda measures: measures == MEASURES),
         ),
         (
             "other_than_little",
-            "Parkinson data: the measures selected are not those of Little et al., HNR, RPDE, DFA "
-            "and PPE",
-            variant.selects_other_than(LITTLE.measures),
+            "not the measures of Little et al. are selected, HNR, RPDE, DFA and PPE",
+            claims.optimum(lambda measures: measures != LITTLE_MEASURES),
         ),
         (
-            "pitch_period_entropy",
-            "Parkinson data: the pitch period entropy is selected, as by Little et al.",
-            variant.includes("PPE"),
+            "ppe",
+            "PPE is selected, as by Little et al.",
+            claims.optimum(lambda measures: "PPE" in measures),
         ),
         (
             "overlaps_little",
-            "Parkinson data: the interval overlaps to a large extent with that of Little et al., "
+            "the interval overlaps to a large extent with that of Little et al., "
             "0.91 [0.87, 0.96] with 4 of 17 measures",
-            variant.overlaps(LITTLE.accuracy),
+            claims.accuracy_overlaps(LITTLE_ACCURACY),
         ),
     ),
-    *_claims(
-        "cardinality",
+    "cardinality": (
         *_DISCRIMINATION,
         (
-            "informative_increases",
-            "no label noise: with optimal selection the informative fraction rises with the EPV",
-            claims.increases("optimal", "informative", 0.0),
+            "rises",
+            "no noise: the informative fraction of optimal rises with the EPV",
+            claims.rises(0),
         ),
         (
             "greedy_largest_at",
-            "no label noise: greedy selection has its largest informative fraction at EPV 4.73",
-            claims.largest_at(4.73, "univariable", "informative", 0.0),
+            "no noise: greedy has its largest informative fraction at EPV 4.73",
+            claims.largest_at(4.73, GREEDY, 0),
         ),
         (
             "redundant_less",
-            "no label noise: the redundant fraction is always less with optimal selection",
-            claims.less("optimal", "univariable", "redundant", 0.0),
+            "no noise: the redundant fraction is always less with optimal",
+            claims.selects_less(OPTIMAL, GREEDY, "redundant", 0),
         ),
         (
             "uninformative_comparable",
-            "no label noise: the uninformative fractions are mostly comparable",
-            claims.comparable("uninformative", 0.0),
+            "no noise: the uninformative fractions are mostly comparable",
+            claims.comparable("uninformative", 0),
         ),
         (
             "uninformative_differs_most_at",
-            "no label noise: the uninformative fractions differ most at EPV 17.91",
-            claims.differs_most_at(17.91, "uninformative", 0.0),
+            "no noise: the uninformative fractions differ most at EPV 17.91",
+            lambda draws: claims.is_at(17.91, claims.gaps(draws, "uninformative", 0)),
         ),
         (
             "noise_lowers_optimal",
-            "5 % label noise drastically lowers the largest informative fraction of optimal "
-            "selection",
-            claims.noise_changes_largest("optimal", "informative", -1, claims.DRASTIC),
+            "5 % noise drastically lowers the largest informative fraction of optimal",
+            lambda draws: claims.largest_change(draws, OPTIMAL) <= -DRASTIC,
         ),
         (
             "noise_raises_greedy",
-            "5 % label noise raises the largest informative fraction of greedy selection",
-            claims.noise_changes_largest("univariable", "informative", 1),
+            "5 % noise raises the largest informative fraction of greedy",
+            lambda draws: claims.largest_change(draws, GREEDY) > 0,
         ),
         (
             "noisy_optimal_largest_at",
-            "5 % label noise: optimal selection has its largest informative fraction at EPV 1.35",
-            claims.largest_at(1.35, "optimal", "informative", 0.05),
+            "5 % noise: optimal has its largest informative fraction at EPV 1.35",
+            claims.largest_at(1.35, OPTIMAL, 1),
         ),
         (
             "noisy_greedy_largest_at",
-            "5 % label noise: greedy selection has its largest informative fraction at EPV 1.35",
-            claims.largest_at(1.35, "univariable", "informative", 0.05),
+            "5 % noise: greedy has its largest informative fraction at EPV 1.35",
+            claims.largest_at(1.35, GREEDY, 1),
         ),
         (
             "noisy_redundant_less",
-            "5 % label noise: the redundant fraction is almost always less with optimal selection",
-            claims.less("optimal", "univariable", "redundant", 0.05, claims.ALMOST_ALL_EPVS),
+            "5 % noise: the redundant fraction is almost always less with optimal",
+            claims.selects_less(OPTIMAL, GREEDY, "redundant", 1, epvs=3),
         ),
         (
-            "noisy_uninformative_differs_at_most",
-            "5 % label noise: the uninformative fractions never differ by more than 1 %",
-            claims.differs_at_most(claims.PRINTED_AS_1, "uninformative", 0.05),
+            "noisy_uninformative_differ_by",
+            "5 % noise: the uninformative fractions never differ by more than 1 %",
+            lambda draws: claims.everywhere(claims.gaps(draws, "uninformative", 1) < 0.015),
         ),
         (
             "noisy_uninformative_never_below",
-            "5 % label noise: the uninformative fraction is never below 2 %",
-            claims.never_below(claims.PRINTED_AS_2, "uninformative", 0.05),
+            "5 % noise: the uninformative fraction is never below 2 %",
+            claims.never_below_2,
         ),
         (
             "stable_only_at",
-            "only optimal selection without label noise at EPV 17.91 is relatively stable",
-            claims.stable_only_at(17.91),
+            "only optimal without noise at EPV 17.91 is relatively stable",
+            claims.only_at(17.91),
         ),
-        (
-            "interpretable_only_at",
-            "many informative and very few uninformative features and a stable selection come "
-            "together only with optimal selection, no label noise, EPV 17.91",
-            claims.interpretable_only_at(17.91),
-        ),
-        _NOISE_HARMS,
+        _INTERPRETABLE,
+        _HARM,
     ),
-    *_claims(
-        "budget",
+    "budget": (
         *_DISCRIMINATION,
-        (
-            "informative_increases",
-            "with optimal selection the informative fraction rises with the EPV",
-            claims.increases("optimal", "informative", 0.0, 0.05),
-        ),
+        ("rises", "the informative fraction of optimal rises with the EPV", claims.rises(0, 1)),
         (
             "informative_comparable",
             "the informative fractions are mostly comparable",
-            claims.comparable("informative", 0.0, 0.05),
+            claims.comparable("informative", 0, 1),
         ),
         (
             "greedy_redundant_less",
-            "no label noise: the redundant fraction is always less with greedy selection",
-            claims.less("univariable", "optimal", "redundant", 0.0),
+            "no noise: the redundant fraction is always less with greedy",
+            claims.selects_less(GREEDY, OPTIMAL, "redundant", 0),
         ),
         (
             "noisy_redundant_equivocal",
-            "5 % label noise: neither method always selects fewer redundant features",
-            claims.equivocal("redundant", 0.05),
+            "5 % noise: neither method always selects fewer redundant features",
+            claims.equivocal,
         ),
         (
             "uninformative_comparable",
             "the uninformative fractions are mostly comparable",
-            claims.comparable("uninformative", 0.0, 0.05),
+            claims.comparable("uninformative", 0, 1),
         ),
         (
             "uninformative_less_at",
-            "optimal selection has the smaller uninformative fraction at EPV 17.91",
-            claims.less_at(17.91, "optimal", "univariable", "uninformative", 0.0, 0.05),
+            "optimal has the smaller uninformative fraction at EPV 17.91",
+            claims.less_at_most_events,
         ),
         (
             "stable_only_at",
-            "only optimal selection without label noise at EPV 4.73 and 17.91 is relatively stable",
-            claims.stable_only_at(4.73, 17.91),
+            "only optimal without noise at EPV 4.73 and 17.91 is relatively stable",
+            claims.only_at(4.73, 17.91),
         ),
         (
             "informative_larger_at",
-            "no label noise: optimal selection chooses more informative features at EPV 17.91 than "
-            "at EPV 4.73",
-            claims.larger_at(17.91, 4.73, "optimal", "informative", 0.0),
+            "no noise: optimal selects more informative features at EPV 17.91 than at 4.73",
+            claims.larger_at_last,
         ),
         (
             "uninformative_low_in_most_runs",
-            "no label noise: in most runs optimal selection chooses very few uninformative "
-            "features at EPV 17.91",
-            claims.low_in_most_runs(claims.FEW, 17.91, "optimal", "uninformative", 0.0),
+            "no noise: in most runs optimal selects very few uninformative features at EPV 17.91",
+            claims.low_in_most_runs,
         ),
-        (
-            "interpretable_only_at",
-            "many informative and very few uninformative features and a stable selection come "
-            "together only with optimal selection, no label noise, EPV 17.91",
-            claims.interpretable_only_at(17.91),
-        ),
-        _NOISE_HARMS,
+        _INTERPRETABLE,
+        _HARM,
     ),
+}
+STATEMENTS: tuple[Statement, ...] = (
+    *_intervals(
+        "parkinson", "mean test accuracy", "accuracy", lambda findings: findings.draws(), *ACCURACY
+    ),
+    *_auc("cardinality", OPTIMAL, False, 0.80, 0.79, 0.98),
+    *_auc("cardinality", OPTIMAL, True, 1.0, 1.0, 1.0),
+    *_auc("cardinality", GREEDY, False, 0.65, 0.62, 0.99),
+    *_auc("cardinality", GREEDY, True, 1.0, 1.0, 1.0),
+    _fraction(OPTIMAL, "informative", 0, 0.36, "42 %", 0.415, 0.425),
+    _fraction(OPTIMAL, "informative", 0, 17.91, "91 %", 0.905, 0.915),
+    _fraction(GREEDY, "informative", 0, None, "58 %", 0.575, 0.585),
+    _fraction(GREEDY, "informative", 0, 4.73, "58 %", 0.575, 0.585),
+    _fraction(OPTIMAL, "uninformative", 0, 17.91, "< 1 %", 0.0, 0.01),
+    _fraction(GREEDY, "uninformative", 0, 17.91, "11 %", 0.105, 0.115),
+    _fraction(OPTIMAL, "informative", 1, None, "76 %", 0.755, 0.765),
+    _fraction(OPTIMAL, "informative", 1, 1.35, "76 %", 0.755, 0.765),
+    _fraction(GREEDY, "informative", 1, None, "70 %", 0.695, 0.705),
+    _fraction(GREEDY, "informative", 1, 1.35, "70 %", 0.695, 0.705),
+    *_auc("budget", OPTIMAL, False, 0.75, 0.71, 1.0),
+    *_auc("budget", OPTIMAL, True, 1.0, 0.99, 1.0),
+    *_auc("budget", GREEDY, False, 0.76, 0.61, 0.94),
+    *_auc("budget", GREEDY, True, 1.0, 0.98, 1.0),
+    *(_claim(study, *claim) for study, entries in _CLAIMS.items() for claim in entries),
 )

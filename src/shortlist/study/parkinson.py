@@ -1,9 +1,11 @@
-"""The paper's experiment on the Oxford Parkinson's data, and variants of it.
+"""The paper's experiment on the Oxford Parkinson's data, in several readings.
 
-Each measure becomes 4 cubic spline columns with 3 knots (minimum, median and maximum), scaled to
-[0, 1]; 4 predictors are selected. A variant says what a predictor is (a column, or a measure
-with all its columns), which measures there are (all 22, or the 17 of Little et al.), and what is
-drawn and split: single recordings, as the paper did, or persons with all their recordings.
+Each measure becomes 4 cubic spline columns with 3 knots, scaled to [0, 1]; 4 predictors are
+selected. A variant says what a predictor is (a column, or a measure with all its columns), which
+measures there are (the 17 of Little et al., of which the paper speaks, or all 22), what is drawn
+and split (single recordings, as in the paper, or persons with all their recordings), and where the
+knots are: at minimum, median and maximum, or at the three quartiles, beyond which the splines go on
+in one of the ways that scikit-learn has.
 
 Splitting recordings puts some of a person's recordings into the training part and others into the
 test part, which flatters the model. The person-wise variants avoid that, and place the knots and
@@ -12,41 +14,74 @@ the scales on the training part alone.
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline, make_pipeline
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, SplineTransformer
 
+from ..backends import solve_ridges
 from ..errors import InvalidProblemError
-from ..evaluation import Evaluation, Experiment, evaluate, inclusion_frequencies
+from ..evaluation import (
+    Evaluation,
+    Experiment,
+    evaluate,
+    evaluate_all,
+    inclusion_frequencies,
+    percentile_interval,
+)
 from ..files import make_folder, write_whole
 from .provenance import timing, write_provenance
 from .recordings import Recordings
 
+Float = NDArray[np.float64]
+
 N_PREDICTORS = 4
 N_SPLINES = 4  # of 3 knots 5 cubic B-splines, of which the intercept replaces one
+_KEPT = ("resample", "ridge", "support", "test_accuracy", "test_auc", "solves", "nodes", "unproven")
+_N_AGAIN = 999
+N_SPLITS = 39  # other splits into folds of the data as they are
 
 
 class Kind(NamedTuple):
-    """What a variant selects, from what, and what is drawn and split."""
+    """What a variant selects, from what, what is drawn and split, and the tails of its splines.
+
+    Without tails the outer knots are at minimum and maximum; else all knots are at quartiles.
+    """
 
     selection: str
     n_measures: int
     split: str
+    tails: str = ""
 
 
 VARIANTS: Mapping[str, Kind] = {
     f"{selection}-{n_measures}-{split}": Kind(selection, n_measures, split)
     for split in ("rows", "persons")
-    for n_measures in (22, 17)
+    for n_measures in (17, 22)
     for selection in ("columns", "features")
+} | {
+    f"columns-17-rows-quartiles-{tails}": Kind("columns", 17, "rows", tails)
+    for tails in ("linear", "constant", "continue")
 }
-PAPER_VARIANT = "columns-22-rows"
+PAPER_VARIANT = "columns-17-rows"
+
+
+def describe(variant: str) -> str:
+    """Return a variant in plain words."""
+    kind = VARIANTS[variant]
+    return (
+        f"4 {'columns' if kind.selection == 'columns' else 'measures'} of {kind.n_measures} "
+        f"measures, split by {'recording' if kind.split == 'rows' else 'person'}"
+        + (f", knots at quartiles, {kind.tails} tails" if kind.tails else "")
+    )
 
 
 def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -> Experiment:
@@ -57,7 +92,7 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     recordings : Recordings
         The data.
     variant : str
-        One of `VARIANTS`, such as "columns-22-rows", the paper's.
+        One of `VARIANTS`, such as "columns-17-rows", the paper's.
 
     Returns
     -------
@@ -68,7 +103,13 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     data = recordings.of_little() if kind.n_measures == 17 else recordings
     names = [str(name) for name in data.measures.columns]
     X = data.measures.to_numpy()
-    preprocessor = splines()
+    knots = np.quantile(X, (0.25, 0.5, 0.75), axis=0) if kind.tails else "quantile"
+    preprocessor = make_pipeline(
+        SplineTransformer(
+            n_knots=3, knots=knots, extrapolation=kind.tails or "constant", include_bias=False
+        ),
+        MinMaxScaler(),
+    )
     by_feature = kind.selection == "features"
     row_wise = kind.split == "rows"
     return Experiment(
@@ -85,11 +126,49 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     )
 
 
-def splines() -> Pipeline:
-    """Return what turns each measure into its spline columns, scaled to [0, 1]."""
-    return make_pipeline(
-        SplineTransformer(n_knots=3, degree=3, knots="quantile", include_bias=False),
-        MinMaxScaler(),
+class Findings(NamedTuple):
+    """What the paper's variant gave: its accuracy, and the measures of the optimum at each ridge.
+
+    `splits` are accuracies on the data as they are, for the folds of the study and for others, and
+    `resamples` those of the bootstrap.
+    """
+
+    splits: Float
+    resamples: Float
+    optima: list[frozenset[str]]
+
+    @property
+    def own(self) -> tuple[float, float, float]:
+        """The accuracy with its interval."""
+        return (float(self.splits[0]), *percentile_interval(self.resamples))
+
+    def draws(self) -> tuple[Float, Float, Float]:
+        """Return the estimate of each split, and ends of the interval for resamples drawn again."""
+        rng = np.random.default_rng(0)
+        again = rng.choice(self.resamples, size=(_N_AGAIN, len(self.resamples)))
+        ends = np.array([self.own[1:], *(percentile_interval(values) for values in again)])
+        return self.splits, ends[:, 0], ends[:, 1]
+
+
+def read_findings(folder: str | os.PathLike[str]) -> Findings | None:
+    """Return what the paper's variant gave; None if it is not in the folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder of the study.
+    """
+    place = Path(folder)
+    if not (place / "parkinson_splits.csv").is_file():
+        return None
+    rows = pd.read_csv(place / "parkinson.csv.gz").query("variant == @PAPER_VARIANT")
+    accuracy = rows.set_index("resample")["test_accuracy"]
+    splits = pd.read_csv(place / "parkinson_splits.csv")["test_accuracy"]
+    optima = pd.read_csv(place / "parkinson_optima.csv").query("variant == @PAPER_VARIANT")
+    return Findings(
+        np.array([accuracy[0], *splits]),
+        accuracy.drop(0).to_numpy(),
+        [frozenset(measures.split("; ")) for measures in optima["measures"]],
     )
 
 
@@ -106,9 +185,12 @@ def run_parkinson(
 ) -> pd.DataFrame:
     """Run variants of the experiment and write their tables; what is interrupted can go on.
 
-    `parkinson.csv` has a row per variant and resample, `parkinson_summary.csv` a row per variant,
-    and `parkinson_measures.csv` says how often each measure is selected. Variants that are there
-    already and are not run again are kept. `provenance.json` says how long they took.
+    `parkinson.csv.gz` has a row per variant and resample, `parkinson_summary.csv` a row per
+    variant, and `parkinson_measures.csv` says how often each measure is selected. Variants that are
+    there already and are not run again are kept. `parkinson_optima.csv` has, for all readings, the
+    proven optimum on all recordings at each ridge. For the paper's variant `parkinson_splits.csv`
+    has the accuracy on the data as they are for other splits into folds. `provenance.json` says how
+    long they took.
 
     Parameters
     ----------
@@ -135,25 +217,34 @@ def run_parkinson(
     if n_resamples < 1:
         raise InvalidProblemError(f"n_resamples: must be at least 1, not {n_resamples!r}.")
     make_folder(folder)
+    how: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask}
     for name, experiment in experiments.items():
         announce(f"{name}: {n_resamples} resamples")
         journal = folder / "journals" / f"parkinson-{name}.jsonl"
-        with timing(folder, journal, arm=f"parkinson {name}", n_jobs=n_jobs, dask=dask):
+        with timing(folder, journal, arm=f"parkinson {name}", **how):
             evaluation = evaluate(
-                experiment,
-                n_resamples,
-                journal=journal,
-                n_jobs=n_jobs,
-                dask=dask,
-                progress=progress,
+                experiment, n_resamples, journal=journal, progress=progress, **how
             )
-        keys = {"variant": name} | _kind(name)._asdict()
         for file, part in (
-            ("parkinson.csv", evaluation.rows),
+            ("parkinson.csv.gz", evaluation.rows[list(_KEPT)]),
             ("parkinson_measures.csv", _measures(evaluation)),
             ("parkinson_summary.csv", _summary(evaluation)),
         ):
-            _merge(folder / file, pd.DataFrame(keys, index=part.index).join(part))
+            _merge(folder / file, pd.DataFrame({"variant": name}, index=part.index).join(part))
+    optima = _optima(recordings)
+    write_whole(folder / "parkinson_optima.csv", optima.to_csv(index=False))
+    if PAPER_VARIANT in experiments:
+        announce(f"{PAPER_VARIANT}: {N_SPLITS} other splits into folds")
+        journal = folder / "journals" / "parkinson-splits.jsonl"
+        seeds = {
+            str(seed): replace(experiments[PAPER_VARIANT], seed=seed)
+            for seed in range(1, N_SPLITS + 1)
+        }
+        with timing(folder, journal, arm="parkinson splits", **how):
+            splits = evaluate_all(seeds, 0, journal=journal, progress=progress, **how)
+        accuracy = [split.rows["test_accuracy"].iloc[0] for split in splits.values()]
+        table = pd.DataFrame({"seed": list(splits), "test_accuracy": accuracy})
+        write_whole(folder / "parkinson_splits.csv", table.to_csv(index=False))
     write_provenance(folder)
     return pd.read_csv(folder / "parkinson_summary.csv")
 
@@ -177,6 +268,29 @@ def _measures(evaluation: Evaluation) -> pd.DataFrame:
     frame = inclusion_frequencies(of_measure).rename_axis("measure").reset_index()
     chosen = {_measure(name) for name in evaluation.selected}
     return frame.assign(selected=frame["measure"].isin(chosen))
+
+
+def _optima(recordings: Recordings) -> pd.DataFrame:
+    """Return the optimum on all recordings at each ridge; how they are split plays no part."""
+    lines = []
+    for variant in [name for name, kind in VARIANTS.items() if kind.split == "rows"]:
+        experiment = parkinson_experiment(recordings, variant)
+        problem = experiment.problem(experiment.columns(np.arange(experiment.n_rows)))
+        solutions = solve_ridges(problem, experiment.ridges)
+        for ridge, solution in zip(experiment.ridges, solutions, strict=True):
+            names = [experiment.names[g] for g in solution.support]
+            lines.append(
+                {
+                    "variant": variant,
+                    "ridge": ridge,
+                    "predictors": "; ".join(names),
+                    "measures": "; ".join(dict.fromkeys(map(_measure, names))),
+                    "objective": solution.objective,
+                    "lower_bound": solution.lower_bound,
+                    "status": solution.status.value,
+                }
+            )
+    return pd.DataFrame(lines)
 
 
 def _summary(evaluation: Evaluation) -> pd.DataFrame:
@@ -207,5 +321,6 @@ def _merge(path: Path, rows: pd.DataFrame) -> None:
         kept = kept[kept["variant"] != variant]
         rows = pd.concat([kept, rows]) if len(kept) else rows
     order = rows["variant"].map({name: i for i, name in enumerate(VARIANTS)})
-    rows = rows.iloc[order.argsort(kind="stable")]
-    write_whole(path, rows.to_csv(index=False))
+    text = rows.iloc[order.argsort(kind="stable")].to_csv(index=False)
+    is_compressed = path.suffix == ".gz"
+    write_whole(path, gzip.compress(text.encode(), mtime=0) if is_compressed else text)

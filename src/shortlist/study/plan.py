@@ -1,31 +1,33 @@
 """What a study runs: data sets, methods, protocols and numbers of resamples.
 
-The paper has eight data sets, each with four runs of cardinality-constrained selection, for 2 to 5
-informative features, and five runs of budget-constrained selection, for five draws of data and
-costs. An arm of a study repeats these 72 runs with some methods on some seeds' data.
+The paper has eight data sets. On each it has four runs with a limit on the number of features, for
+2 to 5 informative features, and five runs with a budget, for five draws of costs. Here a seed
+gives all eight data sets: the runs with a limit share it whatever the number of informative
+features, and the runs with a budget share the data set with five informative features, so that
+only costs are drawn anew. A seed is thus one draw of all that the paper reports.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from ..datasets import PrognosticData, make_prognostic
 from ..evaluation.experiment import Experiment, Protocol
 
 METHODS = ("optimal", "univariable")  # the paper's
-BEYOND = ("forward", "lasso")  # not in the paper
-# Who selects, by the name it has in results.
-BACKENDS = {
-    "optimal": "native",
-    "univariable": "univariable",
-    "forward": "forward",
-    "lasso": "lasso",
-}
+HEURISTICS = ("correlation", "forward", "backward", "stepwise", "swap", "lasso")  # not in the paper
 SHAPES = ((82, 53), (82, 14), (1090, 53), (1090, 14))  # in the order of increasing EPV
 LABEL_NOISE = (0.0, 0.05)
+# `flip_y = 0.05` of scikit-learn draws 5 % of the labels anew, of which half stay as they are.
+FLIP_Y_NOISE = 0.025
+SIZES = (2, 3, 4, 5)
+COST_DRAWS = (1, 2, 3, 4, 5)
 BUDGET = 10.0
+MAIN_SEED = 2023  # the year of the paper: fixed before anything was run with it
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,32 @@ class Arm:
     Parameters
     ----------
     methods : tuple of str
-        Names of `BACKENDS`.
-    n_resamples : int
-        Number of bootstrap resamples of each run, beside the data as they are.
-    seeds : tuple of int
-        Seeds of the data; each is a whole set of 72 runs. 0 is the study's own.
+        "optimal", or backends that are heuristics.
+    resamples : range
+        Numbers of the bootstrap resamples of each run; 0 is the data as they are.
+    seeds : range
+        Seeds of the data, the resamples and the folds.
+    nested : bool
+        Whether they are cross-validated; if not, they say what is selected, for a quarter of the
+        work.
+    sizes, cost_draws, label_noise : tuple
+        Which runs of each study there are.
     protocol : {"paper", "clean"}
         As in `Experiment`.
+    extremes_of : str
+        Name of an earlier arm: of its runs, those with the lowest and the highest AUC of each seed,
+        study and method alone.
     """
 
     methods: tuple[str, ...]
-    n_resamples: int
-    seeds: tuple[int, ...] = (0,)
+    resamples: range
+    seeds: range = range(MAIN_SEED, MAIN_SEED + 1)
+    nested: bool = True
+    sizes: tuple[int, ...] = SIZES
+    cost_draws: tuple[int, ...] = COST_DRAWS
+    label_noise: tuple[float, ...] = LABEL_NOISE
     protocol: Protocol = "paper"
+    extremes_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,31 +73,43 @@ class Preset:
     shapes: tuple[tuple[int, int], ...] = SHAPES
 
 
+def _preset(main: int, seeds: int, more: int, resamples: int, others: int, few: int) -> Preset:
+    """Return a study with these numbers of seeds and resamples."""
+    data = range(1)  # as they are
+    first = range(1, seeds + 1)
+    selections = range(1, resamples + 1)
+    once: dict[str, Any] = {"sizes": (5,), "cost_draws": (1,)}
+    return Preset(
+        {
+            # The distribution of what is selected. The paper states fractions for a limit on the
+            # number alone: that runs on more seeds.
+            "selections": Arm(METHODS, selections, first, nested=False),
+            "more": Arm(
+                METHODS, selections, range(seeds + 1, more + 1), nested=False, cost_draws=()
+            ),
+            # The distribution of the AUC, and of the ends of intervals that the paper states.
+            "aucs": Arm(METHODS, data, first),
+            "extremes": Arm(METHODS, range(few + 1), first, extremes_of="aucs"),
+            # The paper's protocol on one seed, and its folds without the leak.
+            "paper": Arm(METHODS, range(main + 1)),
+            "clean": Arm(("optimal",), range(few + 1), protocol="clean", **once),
+            # The other meaning of label noise.
+            "flip": Arm(METHODS, selections, first, nested=False, label_noise=(FLIP_Y_NOISE,)),
+            # Other methods; those of the paper have the same data in "aucs".
+            "methods": Arm(HEURISTICS, data, range(1, others + 1), **once),
+        }
+    )
+
+
 PRESETS = {
-    # The paper, then what it leaves open: other draws of the data, folds without the leak, and
-    # other heuristics, all with fewer resamples.
-    "paper": Preset(
-        {
-            "paper": Arm(METHODS, 399),
-            "seeds": Arm(METHODS, 9, seeds=tuple(range(1, 9))),
-            "clean": Arm(METHODS, 39, protocol="clean"),
-            "beyond": Arm(BEYOND, 9),
-        }
-    ),
-    "quick": Preset(
-        {
-            "paper": Arm(METHODS, 3),
-            "seeds": Arm(METHODS, 1, seeds=(1, 2)),
-            "clean": Arm(METHODS, 2, protocol="clean"),
-            "beyond": Arm(BEYOND, 1),
-        }
-    ),
+    "paper": _preset(99, seeds=39, more=100, resamples=2, others=10, few=39),
+    "quick": _preset(2, seeds=2, more=3, resamples=2, others=1, few=1),
 }
 
 
 @dataclass(frozen=True)
 class Run:
-    """One of the 72 runs, by one method.
+    """One of the runs of the paper, by one method.
 
     Parameters
     ----------
@@ -94,7 +121,7 @@ class Run:
         The data set, as in `make_prognostic`.
     run : int
         With a cardinality constraint the number of informative features, which is also the limit;
-        with a budget the number of the draw.
+        with a budget the number of the draw of costs.
     """
 
     study: str
@@ -111,37 +138,54 @@ class Run:
         """What identifies the run in a journal."""
         return " ".join(map(str, self.keys().values()))
 
+    @property
+    def n_informative(self) -> int:
+        """Number of informative features."""
+        return 5 if self.study == "budget" else self.run
+
+    @property
+    def epv(self) -> float:
+        """Events per variable, with two decimals, as the paper names its data sets."""
+        return round(0.23 * self.n_samples / self.n_features, 2)
+
     def keys(self) -> dict[str, Any]:
         """Return the columns that identify the run in a table of results."""
         return dict(vars(self))
 
     def data(self) -> PrognosticData:
         """Draw the data; runs that differ in label noise alone have the same features."""
-        has_budget = self.study == "budget"
         return make_prognostic(
             self.n_samples,
             self.n_features,
-            n_informative=5 if has_budget else self.run,
+            n_informative=self.n_informative,
             label_noise=self.label_noise,
-            random_state=10 * self.seed + self.run + (5 if has_budget else 0),
+            random_state=self.seed,
         )
+
+    def costs(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Draw the costs, which depend on the seed, the draw and the number of features alone."""
+        rng = np.random.default_rng((self.seed, self.run))
+        return rng.integers(1, 10, size=self.n_features, endpoint=True)
 
     def experiment(self) -> Experiment:
         """Return the experiment; methods are compared on the same resamples and folds."""
         data = self.data()
         limits: dict[str, Any] = (
-            {"costs": data.costs, "budget": BUDGET}
+            {"costs": self.costs(), "budget": BUDGET}
             if self.study == "budget"
             else {"max_features": self.run}
         )
         return Experiment(
             data.X,
             data.y,
-            backend=BACKENDS[self.method],
+            backend="native" if self.method == "optimal" else self.method,
             protocol=self.protocol,
             seed=self.seed,
             **limits,
         )
+
+
+KEYS = tuple(field.name for field in fields(Run))
 
 
 def runs_of(preset: Preset, arm: Arm) -> Iterator[Run]:
@@ -155,18 +199,9 @@ def runs_of(preset: Preset, arm: Arm) -> Iterator[Run]:
     144
     """
     for seed in arm.seeds:
-        for study, numbers in (("cardinality", range(2, 6)), ("budget", range(1, 6))):
-            for n_samples, n_features in preset.shapes:
-                for noise in LABEL_NOISE:
+        for study, numbers in (("cardinality", arm.sizes), ("budget", arm.cost_draws)):
+            for shape in preset.shapes:
+                for noise in arm.label_noise:
                     for number in numbers:
                         for method in arm.methods:
-                            yield Run(
-                                study,
-                                seed,
-                                arm.protocol,
-                                n_samples,
-                                n_features,
-                                noise,
-                                number,
-                                method,
-                            )
+                            yield Run(study, seed, arm.protocol, *shape, noise, number, method)

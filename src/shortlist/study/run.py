@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from joblib import hash as joblib_hash
+
+from .. import __version__
 from ..errors import InvalidFileError, InvalidProblemError
-from ..evaluation import Evaluation, evaluate_all, read_journal
-from ..evaluation.evaluation import task_key
+from ..evaluation import Experiment, Journal, evaluate_resample, read_journal, run_tasks
 from ..files import make_folder, write_whole
-from .plan import PRESETS, Preset, Run, runs_of
+from .plan import PRESETS, Arm, Preset, Run, runs_of
 from .provenance import timing, write_provenance
-from .results import Results, tabulate
+from .tables import Outcome, Tables, tabulate
 
 StrPath = str | os.PathLike[str]
 _DESCRIPTION = "study.json"
+# What is kept of a resample.
+_KEPT = ("ridge", "support", "test_auc", "solves", "nodes", "unproven")
 
 
 @dataclass(frozen=True)
@@ -31,29 +36,6 @@ class ArmStatus:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Status:
-    """How far a study is."""
-
-    preset: str
-    arms: tuple[ArmStatus, ...]
-
-    @property
-    def finished(self) -> int:
-        """Number of finished resamples."""
-        return sum(arm.finished for arm in self.arms)
-
-    @property
-    def total(self) -> int:
-        """Number of all resamples."""
-        return sum(arm.total for arm in self.arms)
-
-    @property
-    def seconds(self) -> float:
-        """How long the finished ones took, summed over processes."""
-        return sum(arm.seconds for arm in self.arms)
-
-
 def start(
     out: StrPath,
     preset: str = "paper",
@@ -62,7 +44,7 @@ def start(
     dask: str | None = None,
     progress: bool = True,
     announce: Callable[[str], None] = lambda text: None,
-) -> Results:
+) -> Tables:
     """Run a study.
 
     Parameters
@@ -78,8 +60,8 @@ def start(
 
     Returns
     -------
-    Results
-        The tables, which are also in the folder.
+    Tables
+        What came out, which is also in the folder.
     """
     if preset not in PRESETS:
         known = ", ".join(map(repr, PRESETS))
@@ -100,7 +82,7 @@ def resume(
     dask: str | None = None,
     progress: bool = True,
     announce: Callable[[str], None] = lambda text: None,
-) -> Results:
+) -> Tables:
     """Go on with a study where it stopped, and write its tables when it is finished.
 
     Parameters
@@ -110,34 +92,110 @@ def resume(
 
     Returns
     -------
-    Results
-        The tables, which are also in the folder.
+    Tables
+        What came out, which is also in the folder.
+    """
+    folder = Path(out)
+    _, preset = _read_description(folder)
+    outcomes: dict[str, dict[Run, Outcome]] = {}
+    try:
+        for arm_name, arm in preset.arms.items():
+            runs = arm_runs(preset, arm, outcomes)
+            announce(f"{arm_name}: {len(runs) * len(arm.resamples)} resamples of {len(runs)} runs")
+            journal = _journal(folder, arm_name)
+            with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
+                run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
+            outcomes[arm_name] = finished(runs, arm, journal)
+    finally:  # also after Ctrl-C: what is finished can be looked at
+        tables = write_tables(folder)
+    return tables
+
+
+def write_tables(out: StrPath) -> Tables:
+    """Write the tables of the runs of a study that are finished.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder of the study.
+
+    Returns
+    -------
+    Tables
+        What came out so far, which is also in the folder.
     """
     folder = Path(out)
     name, preset = _read_description(folder)
-    evaluations: dict[Run, Evaluation] = {}
+    outcomes: dict[str, dict[Run, Outcome]] = {}
     for arm_name, arm in preset.arms.items():
-        runs = {run.name: run for run in runs_of(preset, arm)}
-        announce(f"{arm_name}: {len(runs)} runs of {arm.n_resamples} resamples")
-        journal = _journal(folder, arm_name)
-        with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
-            outcomes = evaluate_all(
-                {key: run.experiment() for key, run in runs.items()},
-                arm.n_resamples,
-                journal=journal,
-                n_jobs=n_jobs,
-                dask=dask,
-                progress=progress,
-            )
-        evaluations |= {runs[key]: evaluation for key, evaluation in outcomes.items()}
-    results = tabulate(evaluations)
-    results.save(folder)
-    write_provenance(folder, preset=name, plan=_plan(preset))
-    return results
+        runs = arm_runs(preset, arm, outcomes)
+        outcomes[arm_name] = finished(runs, arm, _journal(folder, arm_name))
+    tables = tabulate(outcomes)
+    tables.save(folder)
+    parts = {part.name: [part.finished, part.total] for part in status(folder)}
+    write_provenance(folder, preset=name, plan=_plan(preset), parts=parts)
+    return tables
 
 
-def status(out: StrPath) -> Status:
-    """Return how far a study is, also while it runs.
+def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
+    """Return what each run of an arm gave, of those that are finished."""
+    results = read_journal(journal).results if journal.exists() else {}
+    outcomes = {}
+    for run in runs:
+        keys = {resample: f"{run.name}/{resample}" for resample in arm.resamples}
+        if all(key in results for key in keys.values()):
+            outcomes[run] = {resample: results[key] for resample, key in keys.items()}
+    return outcomes
+
+
+def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
+    """Run what is not yet in the journal of an arm."""
+    tasks = {
+        f"{run.name}/{resample}": (run, resample, arm.nested)
+        for run in runs
+        for resample in arm.resamples
+    }
+    # A name says all about a run but how data are drawn, for which one data set stands.
+    data = Run("budget", 0, "paper", 82, 14, 0.05, 1, "optimal").experiment()
+    identity = (__version__, arm.nested, data.fingerprint)
+    with Journal(journal, joblib_hash(identity, hash_name="sha1")) as book:
+        run_tasks(evaluate_run, tasks, journal=book, **how)
+
+
+def evaluate_run(run: Run, resample: int, nested: bool) -> dict[str, Any]:
+    """Return what a run gives on a resample, as far as the study needs it."""
+    result = evaluate_resample(_experiment(run), resample, nested)
+    return {name: result[name] for name in _KEPT}
+
+
+@lru_cache(maxsize=1)  # the resamples of a run come one after the other
+def _experiment(run: Run) -> Experiment:
+    return run.experiment()
+
+
+def arm_runs(preset: Preset, arm: Arm, outcomes: Mapping[str, Mapping[Run, Outcome]]) -> list[Run]:
+    """Return the runs of an arm; those of `extremes_of` follow from what an earlier arm gave."""
+    if not arm.extremes_of:
+        return list(runs_of(preset, arm))
+    auc = {run: results[0]["test_auc"] for run, results in outcomes[arm.extremes_of].items()}
+    chosen: dict[Run, None] = {}
+    for seed in arm.seeds:
+        for study in ("cardinality", "budget"):
+            for method in arm.methods:
+                case = (seed, study, method)
+                runs = [run for run in auc if (run.seed, run.study, run.method) == case]
+                ranked = sorted(runs, key=lambda run: (auc[run], rank_of(run)))
+                chosen |= dict.fromkeys(ranked[:1] + ranked[-1:])
+    return list(chosen)
+
+
+def rank_of(run: Run) -> tuple[float, ...]:
+    """Return what decides which of several runs with the same AUC is called the highest."""
+    return (-run.label_noise, run.epv, run.run)
+
+
+def status(out: StrPath) -> list[ArmStatus]:
+    """Return how far each arm of a study is, also while it runs.
 
     Parameters
     ----------
@@ -145,22 +203,20 @@ def status(out: StrPath) -> Status:
         Folder of the study.
     """
     folder = Path(out)
-    name, preset = _read_description(folder)
-    return Status(name, tuple(_arm_status(folder, preset, arm) for arm in preset.arms))
+    _, preset = _read_description(folder)
+    return [_arm_status(folder, preset, name, arm) for name, arm in preset.arms.items()]
 
 
-def _arm_status(folder: Path, preset: Preset, name: str) -> ArmStatus:
-    arm = preset.arms[name]
-    tasks = {
-        task_key(run.name, resample)
-        for run in runs_of(preset, arm)
-        for resample in range(arm.n_resamples + 1)
-    }
+def _arm_status(folder: Path, preset: Preset, name: str, arm: Arm) -> ArmStatus:
+    n_runs = len(list(runs_of(preset, arm)))
+    if arm.extremes_of:
+        n_runs = 2 * 2 * len(arm.seeds) * len(arm.methods)  # lowest and highest of both studies
+    total = n_runs * len(arm.resamples)
     journal = _journal(folder, name)
     if not journal.exists():
-        return ArmStatus(name, 0, len(tasks), 0.0)
+        return ArmStatus(name, 0, total, 0.0)
     content = read_journal(journal)
-    return ArmStatus(name, len(tasks & set(content.results)), len(tasks), content.seconds)
+    return ArmStatus(name, min(len(content.results), total), total, content.seconds)
 
 
 def _journal(folder: Path, arm: str) -> Path:
@@ -169,7 +225,7 @@ def _journal(folder: Path, arm: str) -> Path:
 
 def _plan(preset: Preset) -> dict[str, Any]:
     """Return a preset as JSON has it."""
-    plan: dict[str, Any] = json.loads(json.dumps(asdict(preset)))
+    plan: dict[str, Any] = json.loads(json.dumps(asdict(preset), default=str))  # ranges as text
     return plan
 
 
@@ -177,16 +233,15 @@ def _read_description(folder: Path) -> tuple[str, Preset]:
     path = folder / _DESCRIPTION
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
-        name = description["preset"]
+        name, plan = description["preset"], description["plan"]
         preset = PRESETS[name]
-        plan = description.get("plan")  # None in a folder made before plans were kept
     except FileNotFoundError:
         raise InvalidFileError(f"{folder}: holds no study; start one there first.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InvalidFileError(
             f"{path}: names no known preset; start the study in another folder."
         ) from None
-    if plan not in (None, _plan(preset)):
+    if plan != _plan(preset):
         raise InvalidFileError(
             f"{path}: has another plan than the preset {name!r} has now; start the study in "
             "another folder, or go on with the version of shortlist that began it."

@@ -1,0 +1,191 @@
+"""The tables of a study: a row per resample, per run, and per feature of a run."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..errors import InvalidFileError
+from ..evaluation import inclusion_frequencies, percentile_interval, stability
+from ..files import write_whole
+from .plan import KEYS, Run
+
+Outcome = dict[int, dict[str, Any]]  # what a run gave on each resample, 0 being the data
+ROLES = ("informative", "redundant", "uninformative")
+STABILISED = "stabilised"  # the most frequent selection over the resamples of the optimum
+FILES = {"rows": "results.csv.gz", "summary": "summary.csv.gz", "features": "features.csv.gz"}
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What came out of a study.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per run and resample: the `arm`, what identifies the run, `resample` (0 is the data
+        as they are), and `ridge`, `support`, `test_auc`, `solves`, `nodes` and `unproven` as
+        `evaluate_resample` describes them.
+    summary : DataFrame
+        One row per run: `auc`, nested cross-validated, of the data as they are; `auc_mean` and the
+        interval over resamples, where these are cross-validated; the mean share of the
+        informative, redundant and uninformative features that is selected, over resamples or, if
+        there are none, on the data as they are, and the variance of that mean, `*_variance`;
+        `*_of_selected`, the mean share of the selected features that has the role; Nogueira's
+        `stability`; the work done. `difference` with its
+        interval is the AUC of the optimum less that of the greedy rule on the same resamples. The
+        method "stabilised" is the most frequent selection of the optimum; it has shares alone.
+    features : DataFrame
+        One row per run of the arm "paper" and feature: role, cost, and how often it is selected,
+        with Wilson's interval.
+    """
+
+    rows: pd.DataFrame
+    summary: pd.DataFrame
+    features: pd.DataFrame
+
+    def save(self, folder: Path) -> None:
+        """Write the tables to a folder, compressed."""
+        for part, name in FILES.items():
+            text = getattr(self, part).to_csv(index=False, float_format="%.6g", lineterminator="\n")
+            write_whole(folder / name, gzip.compress(text.encode(), mtime=0))
+
+
+def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
+    """Return the tables of some arms, given what each run gave."""
+    rows, summary, features = [], [], []
+    for arm, runs in outcomes.items():
+        for run, results in runs.items():
+            keys = {"arm": arm} | run.keys() | {"epv": run.epv}
+            rows += [
+                keys | {"resample": i} | result | {"support": " ".join(map(str, result["support"]))}
+                for i, result in results.items()
+            ]
+            chosen = _selection(run, results)
+            greedy = runs.get(Run(**run.keys() | {"method": "univariable"}))
+            summary.append(
+                keys
+                | _performance(results)
+                | _difference(results, greedy if run.method == "optimal" else None)
+                | _shares(run, chosen)
+                | {"stability": stability(chosen).value if len(chosen) > 1 else np.nan}
+                | {
+                    name: sum(r[name] for r in results.values())
+                    for name in ("solves", "nodes", "unproven")
+                }
+            )
+            if arm == "paper":
+                if run.method == "optimal":
+                    shares = _shares(run, most_frequent(chosen))
+                    summary.append(
+                        keys | {"method": STABILISED, "n_resamples": len(chosen)} | shares
+                    )
+                frequency = inclusion_frequencies(chosen).reset_index(drop=True)
+                frequency.insert(0, "role", [_role(run, g) for g in range(run.n_features)])
+                frequency.insert(1, "cost", run.costs() if run.study == "budget" else 1)
+                frequency.insert(0, "feature", range(run.n_features))
+                features.append(pd.DataFrame([keys] * len(frequency)).join(frequency))
+    return Tables(
+        pd.DataFrame(rows),
+        pd.DataFrame(summary),
+        pd.concat(features, ignore_index=True) if features else pd.DataFrame(columns=["study"]),
+    )
+
+
+def read_summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
+    """Return the summary of a study, as `Tables` describes it."""
+    needed = (*KEYS, "arm", "epv", "auc", "auc_lower", "auc_upper", "stability", *ROLES)
+    return read_table(folder, FILES["summary"], needed)
+
+
+def read_table(
+    folder: str | os.PathLike[str], name: str, needed: tuple[str, ...] = ()
+) -> pd.DataFrame:
+    """Return a table of a study's folder, which must have some columns."""
+    path = Path(folder) / name
+    if not path.is_file():
+        raise InvalidFileError(
+            f"{folder}: has no {name}; give the folder of a study that has finished."
+        )
+    try:
+        frame = pd.read_csv(path)
+    except (ValueError, OSError, EOFError) as error:
+        raise InvalidFileError(f"{path}: is not a table that can be read ({error}).") from None
+    missing = [column for column in needed if column not in frame]
+    if missing:
+        raise InvalidFileError(
+            f"{path}: has no column {missing[0]!r}; run it again, which keeps what is finished."
+        )
+    return frame
+
+
+def most_frequent(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the most frequent selection, a row; if several are equally frequent, one for each."""
+    selections, counts = np.unique(chosen, axis=0, return_counts=True)
+    best: NDArray[np.bool_] = selections[counts == counts.max()]
+    return best
+
+
+def _selection(run: Run, results: Outcome) -> NDArray[np.bool_]:
+    """Return what each resample selects; if there is none, what is selected on the data."""
+    parts = [result for i, result in results.items() if i > 0] or list(results.values())
+    chosen = np.zeros((len(parts), run.n_features), dtype=np.bool_)
+    for row, result in zip(chosen, parts, strict=True):
+        row[result["support"]] = True
+    return chosen
+
+
+def _role(run: Run, feature: int) -> str:
+    """Return the role of a feature: the informative ones come first, then the redundant one."""
+    return ROLES[int(feature >= run.n_informative) + int(feature > run.n_informative)]
+
+
+def _shares(run: Run, chosen: NDArray[np.bool_]) -> dict[str, float]:
+    ends = (0, run.n_informative, run.n_informative + 1, run.n_features)
+    sizes = chosen.sum(axis=1)
+    shares = {}
+    for role, first, last in zip(ROLES, ends[:-1], ends[1:], strict=True):
+        counts = chosen[:, first:last].sum(axis=1)
+        shares[role] = float(counts.mean() / (last - first))
+        if len(counts) > 1:
+            variance = counts.var(ddof=1) / len(counts) / (last - first) ** 2
+            shares[f"{role}_variance"] = float(variance)
+        of_selected = counts[sizes > 0] / sizes[sizes > 0]
+        shares[f"{role}_of_selected"] = float(of_selected.mean()) if len(of_selected) else np.nan
+    return shares
+
+
+def _performance(results: Outcome) -> dict[str, float]:
+    auc = _aucs(results)
+    values = auc.drop(0, errors="ignore").dropna()
+    lower, upper = percentile_interval(values)
+    return {
+        "auc": auc.get(0, np.nan),
+        "auc_mean": values.mean(),
+        "auc_lower": lower,
+        "auc_upper": upper,
+        "n_resamples": len(results) - (0 in results),
+    }
+
+
+def _difference(own: Outcome, other: Outcome | None) -> dict[str, float]:
+    differences = _aucs(own) - _aucs(other or {})
+    lower, upper = percentile_interval(differences.drop(0, errors="ignore").dropna())
+    return {
+        "difference": differences.get(0, np.nan),
+        "difference_lower": lower,
+        "difference_upper": upper,
+    }
+
+
+def _aucs(results: Outcome) -> pd.Series[float]:
+    """Return the cross-validated AUC by resample; NaN where it is not defined."""
+    return pd.Series({i: result["test_auc"] for i, result in results.items()}, dtype=np.float64)
