@@ -9,7 +9,7 @@ from random_problems import random_arguments, random_problem
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound, driver, recording
+from shortlist.solver import branch_and_bound, driver, scratch
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -186,9 +186,10 @@ def test_the_tree_does_not_depend_on_when_the_limits_are_checked(monkeypatch):
     monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
     slow = sl.solve(problem, callback=lambda progress: time.sleep(0.01))
     monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)  # one node a slice
-    monkeypatch.setattr(driver, "_FIRST_SLOTS", 1)
-    monkeypatch.setattr(recording, "_FIRST_STEPS", 0)
-    monkeypatch.setattr(recording, "_FIRST_ENTRIES", 0)
+    scratch._idle.clear()
+    monkeypatch.setattr(scratch, "_FIRST_SLOTS", 1)
+    monkeypatch.setattr(scratch, "_FIRST_STEPS", 0)
+    monkeypatch.setattr(scratch, "_FIRST_ENTRIES", 0)
     calls = []
     sliced = sl.solve(problem, callback=calls.append)
     assert len(calls) >= 100

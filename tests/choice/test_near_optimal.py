@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound, driver, listing, staircase
+from shortlist.solver import branch_and_bound, driver, listing, scratch, staircase
 
 module = import_module("shortlist.choice.near_optimal")  # whose name is the function's too
 
@@ -77,7 +77,8 @@ def test_the_list_does_not_depend_on_slices_and_room(problem, monkeypatch):
     whole = sl.near_optimal(problem, 0.2)
     monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
     monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)  # one node a slice
-    monkeypatch.setattr(driver, "_FIRST_SLOTS", 1)
+    monkeypatch.setattr(scratch, "_FIRST_SLOTS", 1)
+    scratch._idle.clear()
     again = sl.near_optimal(problem, 0.2)
     for one, other in zip(whole, again, strict=True):
         assert one.support == other.support

@@ -16,6 +16,7 @@ from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Una
 from ..errors import ShortlistWarning
 from ..problem import SubsetProblem
 from ..result import Solution
+from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import Tree
 from .scratch import Memory, Scratch, make_trace
@@ -36,10 +37,10 @@ class Recording:
     def __init__(self, scratch: Scratch, n_steps: int = 0, wanted: bool = True) -> None:
         _, n_columns, n_predictors, n_fit, _ = scratch.shape
         if n_steps:
-            self._largest = (n_steps, n_columns, n_columns)
+            self._largest = (n_steps, 2 * n_steps, n_columns, n_columns)
             self.trace = make_trace(Memory(), *self._largest)
         else:
-            self._largest = (n_predictors, n_columns, n_fit)
+            self._largest = (*largest_node(n_predictors), n_columns, n_fit)
             self.trace = scratch.trace
         self._lent = scratch.trace
         self._wanted = wanted

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .kernels.endgame import Endgame
+from .kernels.endgame import Endgame, largest_node
 from .kernels.fit import Fit
 from .kernels.gram import BLOCK_COLUMNS, BLOCK_ROWS, Gram
 from .kernels.hessian import Hessian
@@ -127,7 +127,7 @@ class Scratch:
         self.status = _status(memory, n_predictors)
         self.warm = memory.filled(False, n_predictors, dtype=np.bool_)
         self.tree = _tree(memory, shape)
-        self.trace = make_trace(memory, n_predictors, n_columns, n_fit)
+        self.trace = make_trace(memory, *largest_node(n_predictors), n_columns, n_fit)
 
 
 _idle: dict[Shape, Scratch] = {}  # what was given back last comes last
@@ -166,10 +166,12 @@ def make_listing(memory: Memory, shape: Shape, n_places: int) -> Listing:
     )
 
 
-def make_trace(memory: Memory, n_steps: int, n_columns: int, n_fit: int) -> Trace:
+def make_trace(
+    memory: Memory, n_steps: int, n_members: int, n_columns: int, n_fit: int
+) -> Trace:
     """Return a trace without steps, with room for the largest node at least.
 
-    That takes `n_steps` steps and three more, and points on supports of up to `n_fit` columns.
+    That takes `n_steps` steps and three more, and as many points on up to `n_fit` columns.
     """
     n_entries = _FIRST_ENTRIES + n_columns + (n_steps + 1) * n_fit
     n_steps += _FIRST_STEPS + 3
@@ -178,7 +180,7 @@ def make_trace(memory: Memory, n_steps: int, n_columns: int, n_fit: int) -> Trac
         node=memory.empty(n_steps, dtype=np.int64),
         reference=memory.empty(n_steps, dtype=np.int64),
         first_member=memory.empty(n_steps, dtype=np.int64),
-        member=memory.empty(4 * n_steps, dtype=np.int32),
+        member=memory.empty(n_members + 4 * n_steps, dtype=np.int32),
         intercept=memory.empty(n_steps),
         intercept_step=memory.empty(n_steps),
         first_entry=memory.empty(n_steps, dtype=np.int64),

@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from .cholesky import FIRST, backward, factorise, forward
 from .fit import COARSE, Start, fit_selection, record_fit, start_from_rows
@@ -24,16 +25,16 @@ from .product import cross_products, weigh_column
 from .reference import inlined, kernel
 from .rows import dot, total_of
 from .sort import sort_by
-from .trace import Kind, has_room, record_member, record_moved, record_step
-from .tree import close_leaf, push
+from .trace import Kind, record_member, record_moved, record_step
+from .tree import close_leaf
 
 LARGEST_BATCH = 16
 NONE = np.int64(0)  # a plain 0 would be a type of its own
 # A batch may be predicted to gain this share of what separates its node from the cutoff.
 _BATCH_SHARE = 0.8
-# Pairs are closed one by one where there are at most this many per free predictor. Each takes a
-# point of the proof; where there are more, branching needs fewer points, and less time.
-_MOST_PAIRS = 4
+# Pairs are closed one by one where there are at most this many per free predictor, of which there
+# are not too many. Each takes a point of the proof; branching then needs fewer, and less time.
+_MOST_PAIRS, _MOST_FREE = 4, 128
 
 
 class Endgame(NamedTuple):
@@ -72,9 +73,18 @@ def buy_one(search, tree, trace, gap, node):
         _close_selection(search, tree, trace, gap, node)
 
 
+@register_jitable
+def largest_node(n_predictors):
+    """The largest numbers of steps and members that a node writes down."""
+    n_free = min(n_predictors, _MOST_FREE)
+    return n_predictors + (3 + _MOST_PAIRS) * n_free, 2 * n_predictors + n_free * (n_free + 1)
+
+
 @kernel
 def are_pairs_few(search, base, cutoff, n_free):
     """Whether few pairs of free predictors are not closed by the node's own point."""
+    if n_free > _MOST_FREE:
+        return False
     status, v = search.status, search.relaxation.values.v
     most = _MOST_PAIRS * n_free
     n_open = 0
@@ -89,21 +99,17 @@ def are_pairs_few(search, base, cutoff, n_free):
 
 
 @inlined
-def buy_two(search, tree, trace, gap, node, room, base, point, theta0, mu):
+def buy_two(search, tree, trace, gap, node, room, base, point):
     """Close a node at which no three free predictors are affordable together.
 
     One after the other, strongest first, a free predictor is bought, which leaves a node with one
     more purchase, and then forbidden, until the node's own point bounds what is left. `base` and
-    `point` are those of the node's relaxation. If the trace is full, what is left becomes a node of
-    the tree again.
+    `point` are those of the node's relaxation.
     """
     data, limits, status = search.data, search.limits, search.status
     endgame, v = search.endgame, search.relaxation.values.v
-    n_fit = endgame.step.size
     candidates = np.empty(status.size, np.int64)
     _fit_base(search)
-    if is_listing(search.listing):
-        _close_selection(search, tree, trace, gap, node)
     while True:
         # 1. Let the node's point bound all that is left.
         cutoff = search.incumbent.score.objective * (1.0 - gap)
@@ -118,10 +124,6 @@ def buy_two(search, tree, trace, gap, node, room, base, point, theta0, mu):
                 first = g
         if first < 0:
             _close_selection(search, tree, trace, gap, node)
-            break
-        if not has_room(trace, status.size, data.owner.size, n_fit):
-            theta = search.relaxation.model.theta
-            push(tree, node, status, theta, theta0, mu, bound, point)
             break
         # 2. Buy the strongest, and close that node.
         child = tree.now.n_created

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .endgame import Endgame, are_pairs_few, buy_one, buy_two
+from .endgame import Endgame, are_pairs_few, buy_one, buy_two, largest_node
 from .fit import COARSE, FINE, Fit, Start, record_fit, start_from_null, start_from_rows
 from .heuristic import Heuristic, buy_greedily, round_relaxation, swap
 from .incumbent import Incumbent, refit_incumbent, try_selection
@@ -62,11 +62,12 @@ def _run(search, tree, trace, warm, gap, max_nodes):
     if now.n_created == 0:
         _start(search, tree, trace, warm)
     stop = now.nodes + max_nodes
-    n_fit = search.endgame.step.size
+    n_steps, n_members = largest_node(search.status.size)
+    n_columns, n_fit = search.fit.theta.size, search.endgame.step.size
     while now.n_open + now.n_diving > 0:
         if now.nodes >= stop or now.n_open == tree.heap.size:
             return False
-        if not has_room(trace, search.status.size, search.fit.theta.size, n_fit):
+        if not has_room(trace, n_steps, n_members, n_columns, n_fit):
             return False
         _process_node(search, tree, trace, gap)
     if not is_listing(search.listing):
@@ -182,7 +183,7 @@ def _process_node(search, tree, trace, gap):
     if n_left == 1:
         buy_one(search, tree, trace, gap, node)
     elif n_left == 2 and are_pairs_few(search, base_then, cutoff, room.n_free):
-        buy_two(search, tree, trace, gap, node, room, base_then, point, theta0, mu)
+        buy_two(search, tree, trace, gap, node, room, base_then, point)
     else:
         _branch(search, tree, trace, node, node_bound, node_point, base, point, theta0, mu)
 

@@ -70,7 +70,7 @@ def _run(search, stairs, tree, trace, gap, max_nodes):
     while now.n_open + now.n_diving > 0:
         if now.nodes >= stop or now.n_open == tree.heap.size:
             return False
-        if not has_room(trace, n_steps, n_columns, n_columns):
+        if not has_room(trace, n_steps, 2 * n_steps, n_columns, n_columns):
             return False
         _process_node(search, stairs, tree, trace, gap)
     return True

@@ -51,17 +51,18 @@ class Trace(NamedTuple):
 
 
 @register_jitable
-def has_room(trace, n_predictors, n_columns, n_fit):
-    """Whether the largest node fits: one step, point and support per predictor, and one of its own.
+def has_room(trace, n_steps, n_members, n_columns, n_fit):
+    """Whether the largest node fits, with points on up to n_fit columns for its steps.
 
-    The driver provides more room when it does not.
+    It also has steps and points of its own, one of them on all columns. The driver provides more
+    room when it does not fit.
     """
     now = trace.now
     return (
-        now.n_steps + n_predictors + 3 <= trace.kind.size
-        and now.n_members + 2 * n_predictors + 1 <= trace.member.size
-        and now.n_points + n_predictors + 2 <= trace.intercept.size
-        and now.n_entries + n_columns + (n_predictors + 1) * n_fit <= trace.column.size
+        now.n_steps + n_steps + 3 <= trace.kind.size
+        and now.n_members + n_members + 1 <= trace.member.size
+        and now.n_points + n_steps + 2 <= trace.intercept.size
+        and now.n_entries + n_columns + (n_steps + 1) * n_fit <= trace.column.size
     )
 
 
