@@ -429,7 +429,9 @@ def test_interrupt_returns_the_incumbent_and_an_honest_gap(hard, hard_optimum, s
     assert solution.status is sl.Status.INTERRUPTED
     assert solution.nodes == seen[-1].nodes
     assert solution.lower_bound == seen[-1].lower_bound
-    assert solution.objective == pytest.approx(seen[-1].objective, rel=1e-12)
+    # Incumbents are accurate to 1e-10, and the one that is returned is fitted to the last digits.
+    assert solution.objective == pytest.approx(seen[-1].objective, rel=1e-9)
+    assert solution.objective <= seen[-1].objective
     assert solution.lower_bound < hard_optimum.objective
     assert solution.gap > 1e-3
 

@@ -217,7 +217,7 @@ def test_room_makes_no_difference(seed, monkeypatch):
     """Tree and trace outgrow what the scratch lends them, and it serves the next search as well."""
     rng = np.random.default_rng(seed)
     problem = sl.SubsetProblem(
-        rng.random((40, 12)), rng.integers(0, 2, 40), ridge=1e-3, max_features=4
+        rng.random((40, 16)), rng.integers(0, 2, 40), ridge=1e-3, max_features=5
     )
     other = problem.with_ridge(0.1)
     expected = [solve_fresh(problem), solve_fresh(other)]

@@ -88,7 +88,7 @@ class Scratch:
             gradient=memory.empty(n_columns),
             target=memory.empty(n_rows),
             moved=_moved(memory, n_rows),
-            now=memory.record(n_moved=0, intercept=0.0),
+            now=memory.record(is_moved=0, n_columns=0, intercept=0.0),
         )
         self.heuristic = Heuristic(
             trial=_status(memory, n_predictors),

@@ -47,7 +47,7 @@ class Fit(NamedTuple):
     gradient: np.ndarray  # (n_columns,)
     target: np.ndarray  # (n_rows,) working response of the least-squares start
     moved: Moved  # along the next step
-    now: np.record  # the step that moves the point that bounds: n_moved columns, and intercept
+    now: np.record  # is_moved: whether the point that bounds is; n_columns, intercept: of the step
 
 
 @kernel
@@ -71,7 +71,7 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         theta0 = 0.0
         mismatch = _least_squares_slopes(data, fit, n)
     last_theta0 = theta0
-    fit.now.n_moved = 0
+    fit.now.is_moved = 0
     step0, _, found = _find_step(data, fit, n, mismatch)
     if found:
         theta0 = _take_step(data, fit, n, theta0, step0)
@@ -114,7 +114,8 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         if objective - 0.5 * decrement >= cutoff or decrement <= tolerance * objective:
             moved_bound = _moved_bound(data, fit, n, step0)
             if moved_bound >= cutoff or objective - moved_bound <= tolerance * objective:
-                fit.now.n_moved = n
+                fit.now.is_moved = 1
+                fit.now.n_columns = n
                 fit.now.intercept = step0
                 return theta0, objective, moved_bound
         last_theta0 = theta0
@@ -125,11 +126,11 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
 @kernel
 def record_fit(trace, fit, theta0):
     """Write down the point that bounds the last fit; return its number."""
-    if fit.now.n_moved == 0:
+    if fit.now.is_moved == 0:
         return record_point(trace, fit.theta, theta0)
     hessian, now = fit.hessian, fit.now
     return record_moved(
-        trace, fit.theta, theta0, hessian.columns, hessian.step, now.n_moved, now.intercept
+        trace, fit.theta, theta0, hessian.columns, hessian.step, now.n_columns, now.intercept
     )
 
 

@@ -105,7 +105,7 @@ def _has_table(limits, status, left):
     for g in range(status.size):
         if status[g] == FREE:
             n_free += 1
-    return limits.integral and n_free * (left + 1.0) <= _TABLE_CELLS
+    return limits.integral and 0.0 < n_free * (left + 1.0) <= _TABLE_CELLS
 
 
 @kernel
