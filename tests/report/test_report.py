@@ -421,7 +421,8 @@ def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
     long = {name: f"a very long name of a measurement, {name}" for name in table.columns}
     table = table.rename(columns=long)
     model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
-    content = write_report(tmp_path / "r.html", model, table, y, n_resamples=2)
+    evaluation = validate_model(model, table, y, n_resamples=2)
+    content = write_report(tmp_path / "r.html", model, table, y, evaluation=evaluation)
     figures = draw_figures(content)
     bought = {name for step in content["staircase"]["steps"] for name in step["predictors"]}
     places = [list(long.values()).index(name) + 1 for name in bought]
