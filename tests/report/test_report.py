@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from math import log
 
 import numpy as np
+import pandas as pd
 import pytest
 from hostile_names import HOSTILE, LEVELS
 from scipy.special import expit
@@ -218,12 +219,25 @@ def test_a_model_of_nothing_without_prices_and_resamples(patients, tmp_path):
     json.loads((tmp_path / "r.json").read_text(), parse_constant=pytest.fail)
 
 
-def test_a_search_that_was_cut_short_says_so(patients, evaluation, tmp_path):
+def cut_short(patients):
+    """A model whose search is stopped long before its proof, and its patients."""
     table, y = patients
+    rng = np.random.default_rng(0)
+    many = pd.DataFrame(rng.normal(size=(len(y), 16)), columns=[f"marker {i}" for i in range(16)])
+    many += rng.normal(size=(len(y), 1))
+    table = pd.concat([table[["age", "lab"]].fillna(60.0), many], axis=1)
     with pytest.warns(ConvergenceWarning):
-        model = sl.PrognosticModel(max_features=2, ridge=0.001, node_limit=1, gap=1e-12).fit(
+        model = sl.PrognosticModel(max_features=6, ridge=0.001, node_limit=1, gap=1e-12).fit(
             table, y
         )
+    return model, table, y
+
+
+def test_a_search_that_was_cut_short_says_so(patients, tmp_path):
+    model, table, y = cut_short(patients)
+    other = sl.PrognosticModel(max_features=1, ridge=1.0).fit(table, y)
+    evaluation = validate_model(other, table, y, n_resamples=2)
+    model.time_limit = 0.5  # for what other budgets buy, and what is nearly as good
     content = write_report(tmp_path / "r.html", model, table, y, evaluation=evaluation)
     assert not content["proof"]["is_optimal"]
     text = (tmp_path / "r.html").read_text()
@@ -240,11 +254,7 @@ def test_a_search_that_was_cut_short_says_so(patients, evaluation, tmp_path):
 
 
 def test_an_evaluation_searches_no_longer_than_a_model_that_ran_out_of_time(patients):
-    table, y = patients
-    with pytest.warns(ConvergenceWarning):
-        model = sl.PrognosticModel(max_features=2, ridge=0.001, node_limit=1, gap=1e-12).fit(
-            table, y
-        )
+    model, table, y = cut_short(patients)
     model.node_limit, model.status_ = None, sl.Status.TIME_LIMIT  # as if a clock had stopped it
     rows = validate_model(model, table, y, n_resamples=0).rows
     assert rows["unproven"].iloc[0] > 0
@@ -421,7 +431,8 @@ def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
     long = {name: f"a very long name of a measurement, {name}" for name in table.columns}
     table = table.rename(columns=long)
     model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
-    content = write_report(tmp_path / "r.html", model, table, y, n_resamples=2)
+    evaluation = validate_model(model, table, y, n_resamples=2)
+    content = write_report(tmp_path / "r.html", model, table, y, evaluation=evaluation)
     figures = draw_figures(content)
     bought = {name for step in content["staircase"]["steps"] for name in step["predictors"]}
     places = [list(long.values()).index(name) + 1 for name in bought]
