@@ -210,6 +210,10 @@ def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page
     assert found["AUC"]["corrected"] < found["AUC"]["apparent"]
 
 
+def test_a_ridge_is_tuned_where_nothing_is_affordable(page):
+    assert page.ask("tune", budget=0)["ridge"] > 0
+
+
 def test_the_ridge_is_tuned_as_fit_does(page):
     table = table_of(120)
     page.load(table.to_csv(index=False), "fate", "dead")

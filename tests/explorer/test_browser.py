@@ -295,6 +295,7 @@ def test_a_broken_file_is_explained_and_a_good_one_taken(page, tmp_path):
     page.locator("#use-data").click()
     page.wait_for_selector("#load-dialog:not([open])", state="attached")
     wait_for(page, "performance")
+    page.wait_for_selector(SOLVED)
     assert "good.csv: 90 patients" in text_of(page, "#data-line")
     assert name in text_of(page, "#model table")
     assert page.locator("main img").count() == 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..errors import InvalidProblemError
+from ..errors import InvalidProblemError, ShortlistWarning
 from ..prognostic import PrognosticModel, save_proof
 from ..report import N_RESAMPLES, require_packages, write_report
 from .cohort import Cohort
@@ -42,7 +43,11 @@ def fit_again(
         missing_indicator=cohort.missing_indicator,
         ridge=None if tuned else state.ridge,
         time_limit=SOLVE_SECONDS,
-    ).fit(cohort.patients.predictors, cohort.patients.events, cohort.patients.persons, announce)
+    )
+    patients = cohort.patients
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # the page says the same
+        model.fit(patients.predictors, patients.events, patients.persons, announce)
     model.card_ = model.card_.model_copy(update={"outcome": cohort.patients.outcome})
     return model
 
