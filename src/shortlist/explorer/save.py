@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..prognostic import PrognosticModel, save_proof
+from ..prognostic import PrognosticModel, check_fit, save_proof
 from ..report import N_RESAMPLES, require_packages, write_report
 from .cohort import Cohort
 from .fitted import SOLVE_SECONDS
@@ -61,6 +61,15 @@ def tune_ridge(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[
         "tried": [entry.ridge for entry in search.tuning],
         "folds": search.folds,
     }
+
+
+def describe_notes(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[str, Any]:
+    """Return what `fit` finds suspicious about the best model and the patients."""
+    best = state.model_copy(update={"adopted": None})
+    model = fit_again(cohort, best, announce=lambda text: check())
+    patients = cohort.patients
+    found = check_fit(model, patients.predictors, patients.events, patients.persons)
+    return {"notes": [finding._asdict() for finding in found]}
 
 
 def model_file(cohort: Cohort, state: State) -> bytes:
