@@ -13,7 +13,7 @@ import shortlist as sl
 from shortlist.explorer import answer, bootstrap, save
 from shortlist.explorer.fitted import make_problem
 from shortlist.explorer.state import State
-from shortlist.prognostic import load_proof, verify_model
+from shortlist.prognostic import check_fit, load_proof, verify_model
 
 BUDGETS = [0, 3, 10, 17, 24, 40, 70]
 
@@ -55,9 +55,7 @@ def test_solve_is_the_estimator_s_answer(cohort, page, changes):
     assert found["best"]["lower_bound"] <= found["objective"]
     log_odds = model.decision_function(cohort.patients.predictors)
     assert found["auc"] == pytest.approx(roc_auc_score(cohort.patients.events, log_odds))
-    effects = [
-        (effect["predictor"], effect["odds_ratio"]) for effect in found["equation"]["odds_ratios"]
-    ]
+    effects = [(effect["predictor"], effect["odds_ratio"]) for effect in found["effects"]]
     expected = model.coefficients_[["predictor", "odds_ratio"]].itertuples(index=False)
     assert effects == [(name, pytest.approx(ratio)) for name, ratio in expected]
 
@@ -208,6 +206,25 @@ def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page
     assert found["Calibration slope"]["corrected"] == pytest.approx(corrected[1], rel=1e-4)
     assert found["AUC"]["resamples"] == 4
     assert found["AUC"]["corrected"] < found["AUC"]["apparent"]
+
+
+def test_copies_leaks_and_collinear_predictors_are_noted_as_in_fit(page):
+    table = table_of(120)
+    leak = (table["fate"] == "dead") * 10.0 + np.arange(120) / 120
+    table = table.assign(years=table["age"], nearly=table["age"] + 0.01 * np.arange(120), leak=leak)
+    page.load(table.to_csv(index=False), "fate", "dead")
+    notes = page.ask("notes", count=4, limit="count")["notes"]
+    model = sl.PrognosticModel(max_features=4, ridge=1.0).fit(
+        table.drop(columns="fate"), table["fate"]
+    )
+    expected = check_fit(model, table.drop(columns="fate"), table["fate"])
+    assert [(n["topic"], n["text"]) for n in notes] == [(f.topic, f.text) for f in expected]
+    assert {"Copies", "Nearly collinear", "Nearly perfect"} <= {note["topic"] for note in notes}
+    assert "'age' and 'years' say the same." in notes[0]["text"]
+
+
+def test_a_ridge_is_tuned_where_nothing_is_affordable(page):
+    assert page.ask("tune", budget=0)["ridge"] > 0
 
 
 def test_the_ridge_is_tuned_as_fit_does(page):

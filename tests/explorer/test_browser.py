@@ -295,6 +295,7 @@ def test_a_broken_file_is_explained_and_a_good_one_taken(page, tmp_path):
     page.locator("#use-data").click()
     page.wait_for_selector("#load-dialog:not([open])", state="attached")
     wait_for(page, "performance")
+    page.wait_for_selector(SOLVED)
     assert "good.csv: 90 patients" in text_of(page, "#data-line")
     assert name in text_of(page, "#model table")
     assert page.locator("main img").count() == 0
@@ -367,6 +368,17 @@ def test_scores_are_corrected_and_marked_when_out_of_date(page):
     page.wait_for_selector("#optimism[aria-busy=true]")
     assert page.locator("#optimism .updating").is_visible()
     page.wait_for_selector("#optimism[aria-busy=false]", timeout=30_000)
+
+
+def test_copies_are_noted(page, tmp_path):
+    wait_for(page, "notes")
+    table = table_of(90)
+    table.assign(years=table["age"]).to_csv(tmp_path / "t.csv", index=False)
+    page.locator("#open-load").click()
+    page.locator("#data-file").set_input_files(tmp_path / "t.csv")
+    page.locator("#outcome").select_option("fate")
+    page.locator("#use-data").click()
+    page.wait_for_selector("#notes li:has-text(\"'age' and 'years' say the same\")", timeout=20_000)
 
 
 def test_the_ridge_is_tuned_at_the_press_of_a_button(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
@@ -30,6 +31,14 @@ def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, An
         "objective": shown.objective,
         "auc": cohort.auc(fitted.log_odds),
         "equation": describe_equation(fitted.card),
+        "effects": [
+            {
+                "predictor": effect.predictor,
+                "contrast": effect.contrast,
+                "odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None,
+            }
+            for effect in fitted.card.effects()
+        ],
         "best": {
             "predictors": [problem.name_of(g) for g in fitted.best.support],
             "cost": fitted.best.cost,

@@ -86,6 +86,7 @@ TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
     "substitutes": lambda i: answer.describe_substitutes(i.cohort, i.state, i.turn),
     "performance": lambda i: performance.describe_performance(i.cohort, i.fit()),
     "patient": lambda i: performance.describe_patient(i.cohort, i.fit(), i.question.values),
+    "notes": lambda i: save.describe_notes(i.cohort, i.state, i.turn.check),
     "tune": lambda i: save.tune_ridge(i.cohort, i.state, i.turn.check),
 }
 

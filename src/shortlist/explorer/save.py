@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..errors import InvalidProblemError
-from ..prognostic import PrognosticModel, save_proof
+from ..errors import InvalidProblemError, ShortlistWarning
+from ..prognostic import PrognosticModel, check_fit, save_proof
 from ..report import N_RESAMPLES, require_packages, write_report
 from .cohort import Cohort
 from .fitted import SOLVE_SECONDS
@@ -42,7 +43,11 @@ def fit_again(
         missing_indicator=cohort.missing_indicator,
         ridge=None if tuned else state.ridge,
         time_limit=SOLVE_SECONDS,
-    ).fit(cohort.patients.predictors, cohort.patients.events, cohort.patients.persons, announce)
+    )
+    patients = cohort.patients
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # the page says the same
+        model.fit(patients.predictors, patients.events, patients.persons, announce)
     model.card_ = model.card_.model_copy(update={"outcome": cohort.patients.outcome})
     return model
 
@@ -56,6 +61,15 @@ def tune_ridge(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[
         "tried": [entry.ridge for entry in search.tuning],
         "folds": search.folds,
     }
+
+
+def describe_notes(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[str, Any]:
+    """Return what `fit` finds suspicious about the best model and the patients."""
+    best = state.model_copy(update={"adopted": None})
+    model = fit_again(cohort, best, announce=lambda text: check())
+    patients = cohort.patients
+    found = check_fit(model, patients.predictors, patients.events, patients.persons)
+    return {"notes": [finding._asdict() for finding in found]}
 
 
 def model_file(cohort: Cohort, state: State) -> bytes:

@@ -71,7 +71,9 @@ def check_fit(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        study = check_study(X, y, kinds=model.kinds, include=(), exclude=model.exclude)
+        study = check_study(
+            X, y, kinds=model.kinds, include=(), exclude=model.exclude, positive=model.positive
+        )
         problem = model.problem(X, y)
     card = model.card_
     return [
@@ -268,7 +270,7 @@ def _check_separation(names: list[str] | None) -> Iterator[Finding]:
 def _check_strength(card: ModelCard, study: Study) -> Iterator[Finding]:
     if not card.terms:
         return
-    events = study.labels == np.unique(study.labels)[-1]
+    events = study.labels
     added = card.contributions(study.table)
     auc = float(roc_auc_score(events, added.sum(axis=1)))
     if auc >= NEARLY_PERFECT:

@@ -151,7 +151,9 @@ def _standard_errors(full: PrognosticModel, X: Any, y: ArrayLike) -> Float:
     """Return the errors of the contrasts of the full model, from its penalised information."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)
-        study = check_study(X, y, kinds=full.kinds, include=(), exclude=full.exclude)
+        study = check_study(
+            X, y, kinds=full.kinds, include=(), exclude=full.exclude, positive=full.positive
+        )
     design = DesignTransformer(study.kinds, full.spline_knots, bool(full.missing_indicator))
     columns = design.fit(study.table).transform(study.table)
     contrasts = np.diff(

@@ -97,6 +97,12 @@ export function showSubstitutes(answer) {
     : h("p", { class: "empty" }, "The best model has no predictor that could be missing."));
 }
 
+export function showNotes(answer) {
+  contentOf("notes").replaceChildren(answer.notes.length
+    ? h("ul", { class: "notes" }, answer.notes.map(({ level, topic, text }) => h("li", { class: level }, h("strong", {}, `${topic}. `), text)))
+    : h("p", { class: "empty" }, "Nothing suspicious was found in the data or the best model."));
+}
+
 export function setBought(names) {
   bought = names;
 }

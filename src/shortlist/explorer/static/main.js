@@ -5,8 +5,8 @@ import { drawPredictors, showLimit, wireControls } from "./controls.js";
 import { byId, plural } from "./dom.js";
 import { notify, wireFiles } from "./files.js";
 import {
-  drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showOptimism, showPerformance,
-  showStability, showStaircase, showSubstitutes,
+  drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showNotes, showOptimism,
+  showPerformance, showStability, showStaircase, showSubstitutes,
 } from "./insight.js";
 import { showModel, showNoModel, showSolving } from "./model.js";
 import { Panel } from "./panel.js";
@@ -97,6 +97,7 @@ const panels = [
   new StaircasePanel({ topic: "staircase", element: byId("staircase"), needs: withoutLimit, delay: 100, run: askWithState, render: showStaircase }),
   alternatives,
   new Panel({ topic: "substitutes", element: byId("substitutes"), needs: withoutAdoption, delay: 250, render: showSubstitutes }),
+  new Panel({ topic: "notes", element: byId("notes"), needs: withoutAdoption, delay: 400, render: showNotes }),
   performancePanel,
   patient,
   new ResamplePanel({

@@ -25,8 +25,8 @@ function purchases(answer) {
   const rows = [];
   for (const name of answer.predictors) {
     // Units are arbitrary: where quartiles are compared, the slope is left to the equation.
-    const own = answer.equation.odds_ratios.filter((effect) => effect.predictor === name);
-    const effects = own.length > 1 ? own.filter((effect) => effect.contrast !== "per unit") : own;
+    const own = answer.effects.filter((effect) => effect.predictor === name);
+    const effects = own.length > 1 ? own.filter((effect) => !effect.contrast.startsWith("per ")) : own;
     effects.forEach((effect, i) => rows.push({ cells: [
       i ? "" : name,
       { number: i ? "" : money(costs[name]) },
