@@ -123,7 +123,8 @@ def test_interrupt(problem, monkeypatch):
         sl.near_optimal(problem)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(staircase, "run_staircase", interrupt)
-        sl.solve_path(problem.with_limits(budget=3, max_features=None))
+        X, signs = problem.X, problem.signs
+        sl.solve_path(sl.SubsetProblem(X, signs, ridge=1, budget=3, costs=np.ones(8)))
 
 
 def test_table(problem):
