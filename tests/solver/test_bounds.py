@@ -26,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 linear_predictor = compiled(layout.linear_predictor)
 evaluate_rows, evaluate_predictors = map(compiled, (point.evaluate_rows, point.evaluate_predictors))
 complete, complete_forced = map(compiled, (oracle.complete, oracle.complete_forced))
+move_rows, predictor_value = map(compiled, (point.move_rows, point.predictor_value))
 relax = compiled(relaxation.relax)
 settle = compiled(search._settle)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -247,3 +248,50 @@ def test_bound_is_tight_at_the_optimum_of_a_fit():
     value = prepared.search.relaxation.values.v.sum()
     assert entropy - value == pytest.approx(best.objective, rel=1e-12)
     assert mismatch == pytest.approx(0.0, abs=1e-9)
+
+
+@MANY
+@given(SEEDS)
+def test_no_bound_of_a_moved_point_exceeds_the_best_model_of_the_node(seed):
+    """Whatever the step is along which it is moved: random, or a Newton step gone wrong."""
+    node = undecided_node(seed)
+    search, room, values = node.search, node.room, node.search.relaxation.values
+    data, rows, moved = search.data, search.relaxation.rows, search.relaxation.moved
+    for _ in range(5):
+        evaluate(search, node.status, *node.random_point(), 1e-4)
+        moved.t[:] = node.rng.normal(size=len(moved.t)) * 10 ** node.rng.uniform(-3, 1)
+        entropy = move_rows(data, rows, moved)
+        mass = moved.q[: data.n_positive].sum(), moved.q[data.n_positive :].sum()
+        assert mass[0] == pytest.approx(mass[1], rel=1e-9, abs=1e-290)
+        assert ((moved.q >= 0) & (moved.q <= data.w * (1 + 1e-12))).all()
+        for g in np.flatnonzero(node.status != OUT).tolist():
+            values.v[g] = predictor_value(data, moved.q, g)
+        base = entropy - values.v[node.status == IN].sum()
+        value = complete(search.limits, values, node.status, room.left, room.count)
+        assert base - value <= node.best.objective + node.slack
+
+
+def test_a_moved_point_is_exact_in_the_limit():
+    """Near a fit, a plain bound loses the residual over the ridge, a moved one nearly nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.logistic(size=60) > 0
+    problem = sl.SubsetProblem(X, y, ridge=1e-3)
+    best = sl.solve(problem, "enumeration")
+    search = prepare(problem).search
+    data, rows, moved = search.data, search.relaxation.rows, search.relaxation.moved
+    status = np.full(3, IN, dtype=np.int8)
+    lost = {}
+    for error in (1e-1, 1e-2, 1e-3):
+        theta, theta0 = best.coef + error * rng.normal(size=3), best.intercept + error
+        _, entropy, _ = evaluate(search, status, theta, theta0, 1.0)
+        plain = entropy - search.relaxation.values.v.sum()
+        # The exact step to the optimum, seen by the rows.
+        linear_predictor(data, best.coef, best.intercept, moved.t)
+        moved.t[:] -= rows.u
+        bound = move_rows(data, rows, moved)
+        bound -= sum(predictor_value(data, moved.q, g) for g in range(3))
+        assert plain <= bound <= best.objective * (1 + 1e-12)
+        lost[error] = best.objective - bound
+        assert lost[error] < 0.05 * (best.objective - plain)
+    assert lost[1e-2] < lost[1e-1] / 50  # third order would be a thousandth

@@ -196,7 +196,7 @@ def all_questions():
 def test_no_table_and_no_question_makes_an_entry_be_compiled_again():
     all_questions()
     entries = [
-        pack.pack_rows, pack.pack_columns, pack.merge_rows, pack.constant_columns,
+        pack.pack_table, pack.is_packed, pack.merge_rows, pack.constant_columns,
         search.run_search, search.polish, staircase.run_staircase,
     ]  # fmt: skip
     assert {entry.__name__: len(entry.signatures) for entry in entries} == {

@@ -9,7 +9,6 @@ from compiled import compiled
 from random_problems import random_problem
 
 import shortlist as sl
-from shortlist.solver.driver import plant
 from shortlist.solver.kernels import endgame, layout, point, room
 from shortlist.solver.kernels.layout import FREE, IN, OUT
 from shortlist.solver.kernels.trace import Kind
@@ -18,7 +17,7 @@ from shortlist.solver.recording import Recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
-buy_one, is_only_one_more = compiled(endgame.buy_one), compiled(room.is_only_one_more)
+buy_one, most_purchases = compiled(endgame.buy_one), compiled(room.most_purchases)
 linear_predictor, evaluate_rows = compiled(layout.linear_predictor), compiled(point.evaluate_rows)
 settle = compiled(room.settle)
 GAP = 1e-6
@@ -45,7 +44,7 @@ class Node:
         room = settle(search.limits, self.status, search.relaxation.model.price)
         self.bought = tuple(sorted(bought))
         self.free = np.flatnonzero(self.status == FREE).tolist()
-        return room.n_free > 0 and is_only_one_more(search.limits, self.status, room)
+        return room.n_free > 0 and most_purchases(search.limits, self.status, room) == 1
 
     def best_models(self):
         """Return the objectives of what is bought and of each that adds one, by support."""
@@ -59,15 +58,15 @@ class Node:
 
     def close(self, incumbent=math.inf, gap=GAP, n_places=0):
         """Run the endgame from a rough point; return the search, the tree and the trace."""
-        search = prepare(self.problem, incumbent, n_places).search
+        prepared = prepare(self.problem, incumbent, n_places)
+        search, tree = prepared.search, prepared.scratch.tree
         search.status[:] = self.status
         data, rows = search.data, search.relaxation.rows
         theta = 0.1 * self.rng.normal(size=len(data.X)) / (1 + np.abs(data.X).max(axis=1))
         linear_predictor(data, theta, data.null_intercept, rows.u)
         evaluate_rows(data, rows, data.null_intercept, 1e-4)
         settle(search.limits, search.status, search.relaxation.model.price)
-        tree = plant(self.problem.n_columns, self.problem.n_predictors, 4)
-        trace = Recording(search).trace
+        trace = Recording(prepared.scratch).trace
         buy_one(search, tree, trace, gap, 0)
         return search, tree, trace
 

@@ -68,7 +68,7 @@ class Expansion:
         evaluate_predictors(data, rows, self.status, self.model.gradient, v)
         update_gram(
             data, self.model.gram, self.model.theta, rows.d, self.status, v, self.model.price, 0.0,
-            True,
+            0.0,
         )  # fmt: skip
         self.member = self.model.gram.member[: self.model.gram.now.n_columns].copy()
 

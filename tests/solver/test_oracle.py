@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 complete, complete_forced = map(compiled, (kernels.complete, kernels.complete_forced))
 price_now, remaining_limits = map(compiled, (kernels.price_now, kernels.remaining_limits))
 value_table = compiled(kernels.value_table)
-settle, is_only_one_more = map(compiled, (room.settle, room.is_only_one_more))
+settle, most_purchases = map(compiled, (room.settle, room.most_purchases))
 MANY = settings(max_examples=300)
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 3.0]), st.floats(0, 10, width=32))
 WHOLE = st.integers(0, 6).map(float)
@@ -271,16 +271,19 @@ def test_room_that_is_left():
         prices = [limits.unit_cost_of((*bought, g)) - limits.unit_cost_of(bought) for g in free]
         fits = len(free) <= left.count and math.fsum(prices) <= left.left
         assert left.all_affordable == fits
-        if free and is_only_one_more(node.search.limits, status, left):
-            seen["one"] += 1
-            for pair in combinations(free, 2):
-                assert not limits.is_affordable((*bought, *pair))
-        elif free and not fees:
-            seen["several"] += 1
-            assert any(limits.is_affordable((*bought, *pair)) for pair in combinations(free, 2))
+        if not free:
+            return
+        most = most_purchases(node.search.limits, status, left)
+        seen[most] += 1
+        if most < 3:
+            for more in combinations(free, most + 1):
+                assert not limits.is_affordable((*bought, *more))
+        if not fees:
+            size = min(most, len(free))
+            assert any(limits.is_affordable((*bought, *some)) for some in combinations(free, size))
 
     check()
-    assert min(seen["one"], seen["several"]) > 20, seen
+    assert min(seen[most] for most in (1, 2, 3)) > 10, seen
 
 
 def test_a_fee_paid_by_a_bought_predictor_is_not_charged_again():

@@ -12,6 +12,7 @@ from shortlist.solver.kernels import rows as kernels
 dot, exp_minus_abs, logistic_rows, total_of = map(
     compiled, (kernels.dot, kernels.exp_minus_abs, kernels.logistic_rows, kernels.total_of)
 )
+moved_rows, clipped_rows = map(compiled, (kernels.moved_rows, kernels.clipped_rows))
 
 # Where exp(-|u|) is cut off: what is smaller changes no sum of doubles.
 CLIP = 700.0
@@ -42,12 +43,12 @@ def decay_of(u):
 
 def evaluate(u, w):
     """Loss, entropy, q and d of every row on its own."""
-    decay, q, d = decay_of(u), np.empty_like(u), np.empty_like(u)
+    decay, (a, b, q, d) = decay_of(u), np.empty((4, len(u)))
     loss, entropy = np.empty_like(u), np.empty_like(u)
     for m in range(len(u)):
         row = slice(m, m + 1)
         loss[m], entropy[m], mass, curvature = logistic_rows(
-            u[row], w[row], decay[row], q[row], d[row]
+            u[row], w[row], decay[row], a[row], b[row], q[row], d[row]
         )
         assert (mass, curvature) == (q[m], d[m])
     return loss, entropy, q, d
@@ -142,8 +143,9 @@ def test_sums_are_those_of_the_rows(size):
     rng = np.random.default_rng(size)
     u, w = rng.normal(scale=5.0, size=size), rng.gamma(1.0, size=size)
     loss, entropy, q, d = evaluate(u, w)
-    all_q, all_d = np.empty(size), np.empty(size)
-    sums = logistic_rows(u, w, decay_of(u), all_q, all_d)
+    a, b, all_q, all_d = np.empty((4, size))
+    sums = logistic_rows(u, w, decay_of(u), a, b, all_q, all_d)
+    assert a + b == pytest.approx(np.ones(size), rel=1e-15)
     # LLVM may fuse a multiplication with an addition in one of the loops and not in the other.
     assert all_q == pytest.approx(q, rel=1e-15)
     assert all_d == pytest.approx(d, rel=1e-15)
@@ -166,3 +168,37 @@ def test_inner_product_and_sum(size):
     x, y = rng.normal(size=size), rng.normal(size=size)
     assert dot(x, y) == pytest.approx(math.fsum(x * y), abs=1e-12)
     assert total_of(x) == pytest.approx(math.fsum(x), abs=1e-12)
+
+
+def entropy_of(a):
+    """-a log a - (1 - a) log(1 - a), exactly enough."""
+    a = [mpmath.mpf(float(x)) for x in a]
+    terms = [-(x * mpmath.log(x) if x > 0 else 0) for x in a]
+    return [
+        t - ((1 - x) * mpmath.log(1 - x) if x < 1 else 0) for t, x in zip(terms, a, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("largest", [1e-3, 0.3, 1.0, 8.0])
+def test_a_moved_point_loses_no_more_entropy_than_is_said(largest):
+    """And hardly less where steps are small: the bound is exact to second order and beyond."""
+    rng = np.random.default_rng(0)
+    u, t = 3 * rng.normal(size=300), largest * rng.uniform(-1, 1, 300)
+    one, q = np.ones(1), np.empty(1)
+    n_clipped = 0
+    for u_m, t_m in zip(u, t, strict=True):
+        decay, (a, b, _, _) = decay_of(np.array([u_m])), np.empty((4, 1))
+        logistic_rows(np.array([u_m]), one, decay, a, b, q.copy(), q.copy())
+        lost, mass, n_outside = moved_rows(np.array([u_m]), one, a, b, np.array([t_m]), q)
+        if n_outside:
+            n_clipped += 1
+            lost, mass = clipped_rows(np.array([u_m]), one, a, b, np.array([t_m]), q)
+        moved = min(max(a[0] + a[0] * b[0] * t_m, 0.0), 1.0)
+        assert mass == q[0] == pytest.approx(moved, abs=1e-15)
+        before, after = entropy_of([a[0], q[0]])
+        truth = float(before - after)
+        assert lost >= truth - 1e-14
+        if abs(t_m) <= 0.3:
+            second_order = a[0] * b[0] * t_m**2
+            assert lost - truth <= 0.02 * second_order * abs(t_m) + 1e-14
+    assert (n_clipped > 0) == (largest > 1)

@@ -33,6 +33,10 @@ def dual_values(problem, point):
     coef[list(point.columns)] = point.values
     y, w = problem.signs, problem.weights
     a = expit(-y * (problem.X @ coef + point.intercept))
+    if point.correction:
+        step = np.zeros(problem.n_columns)
+        step[list(point.columns)] = point.correction[1:]
+        a = np.clip(a - a * (1 - a) * y * (problem.X @ step + point.correction[0]), 0.0, 1.0)
     mass = {sign: w[y == sign] @ a[y == sign] for sign in (-1, 1)}
     heavier = max(mass, key=mass.get)
     a[y == heavier] *= mass[-heavier] / mass[heavier]
@@ -97,7 +101,7 @@ def test_every_selection_is_excluded_by_a_point():
 
 def new_recording():
     X = np.random.default_rng(0).random((6, 3))
-    return Recording(prepare(sl.SubsetProblem(X, [0, 1] * 3, ridge=1.0, max_features=1)).search)
+    return Recording(prepare(sl.SubsetProblem(X, [0, 1] * 3, ridge=1.0, max_features=1)).scratch)
 
 
 def test_what_is_written_down_can_be_read():
@@ -131,11 +135,11 @@ def test_a_recording_makes_room_and_keeps_what_it_has(counter):
     for _ in range(3):
         trace = recording.trace
         record_point(trace, np.array([1.0, 2.0, 3.0]), 0.5)
-        size = {"n_steps": 0, "n_members": 4, "n_points": 5, "n_entries": 7}[counter]
+        size = {"n_steps": 0, "n_members": 4, "n_points": 5, "n_entries": 8}[counter]
         setattr(trace.now, counter, len(trace[size]) - 1)
-        assert not has_room(trace, 3, 3, 3)
+        assert not has_room(trace, *recording._largest)
         before = [array[: len(array)].copy() for array in trace[:-1]]
         recording.make_room()
-        assert has_room(recording.trace, 3, 3, 3)
+        assert has_room(recording.trace, *recording._largest)
         for old, new in zip(before, recording.trace, strict=False):
             assert np.array_equal(new[: len(old)], old, equal_nan=old.dtype == float)

@@ -126,7 +126,7 @@ class Scratch:
         self.root = _status(memory, n_predictors)
         self.status = _status(memory, n_predictors)
         self.warm = memory.filled(False, n_predictors, dtype=np.bool_)
-        self.tree = _tree(memory, shape)
+        self.tree = make_tree(memory, n_columns, n_predictors, _FIRST_SLOTS)
         self.trace = make_trace(memory, *largest_node(n_predictors), n_columns, n_fit)
 
 
@@ -166,9 +166,7 @@ def make_listing(memory: Memory, shape: Shape, n_places: int) -> Listing:
     )
 
 
-def make_trace(
-    memory: Memory, n_steps: int, n_members: int, n_columns: int, n_fit: int
-) -> Trace:
+def make_trace(memory: Memory, n_steps: int, n_members: int, n_columns: int, n_fit: int) -> Trace:
     """Return a trace without steps, with room for the largest node at least.
 
     That takes `n_steps` steps and three more, and as many points on up to `n_fit` columns.
@@ -191,12 +189,12 @@ def make_trace(
     )
 
 
-def _tree(memory: Memory, shape: Shape) -> Tree:
+def make_tree(memory: Memory, n_columns: int, n_predictors: int, n_slots: int) -> Tree:
     """Return a tree without nodes."""
-    n = _FIRST_SLOTS + 1
+    n = n_slots + 1
     return Tree(
-        status=memory.empty(n, shape.n_predictors, dtype=np.int8),
-        theta=memory.empty(n, shape.n_columns),
+        status=memory.empty(n, n_predictors, dtype=np.int8),
+        theta=memory.empty(n, n_columns),
         theta0=memory.empty(n),
         mu=memory.empty(n),
         bound=memory.empty(n),
