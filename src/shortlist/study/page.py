@@ -188,6 +188,7 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
             if all(set(m.split("; ")) == paper.MEASURES for m in optima.get_group(name))
         ],
         "accuracy": _interval(own, "accuracy"),
+        "mean": f"{own['accuracy_mean']:.2f}",
         "n_resamples": int(own["n_resamples"]),
         "solves": f"{own['solves']:,.0f}",
         "unproven": int(own["unproven"]),
@@ -276,11 +277,14 @@ def _work(folder: Path) -> dict[str, Any] | None:
     provenance = read_provenance(folder)
     if not provenance.get("journals"):
         return None
-    minutes = {name: part["core_seconds"] / 60 for name, part in provenance["journals"].items()}
+    journals, times = provenance["journals"], provenance["times"]
+    minutes = {name: part["core_seconds"] / 60 for name, part in journals.items()}
+    # A run that was killed did not note the time on the clock.
+    is_timed = sum(part["tasks"] for part in times) >= sum(p["tasks"] for p in journals.values())
     return {
         "core": f"{sum(minutes.values()):.0f}",
         "parts": ", ".join(f"{name} {value:.0f}" for name, value in minutes.items()),
-        "clock": f"{sum(part['seconds'] for part in provenance['times']) / 60:.0f}",
+        "clock": f"{sum(part['seconds'] for part in times) / 60:.0f}" if is_timed else "",
         "machine": provenance["machine"],
         "versions": provenance["versions"],
     }
