@@ -25,6 +25,8 @@ from .trace import record_difference, record_point
 NOT_EVALUATED = np.bool_(False)
 _MAX_STEPS = 8
 _MAX_HALVINGS = 5
+# No model that is worth its loss has a linear predictor beyond this; exp(-u) then still is a number.
+_FURTHEST = 600.0
 # How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
 _BALANCE = 1e-4
 # The bound of a point is loose when it is below its primal value by this share.
@@ -125,10 +127,15 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
         mu = minimise_model(data, model, status, room.capacity, mu, last.mismatch)
         theta0 = _step_intercept(model, theta_old, theta0, last.mismatch)
         step += 1
+        linear_predictor(data, theta, theta0, moved.t)
+        if not _is_moderate(moved.t):
+            # Curvatures that vanish in rounding make a step without measure: stay where we are.
+            copy(theta, theta_old)
+            theta0, mu = old_theta0, 0.0
+            break
         # 5. Where the bounds of points are far below the optimum, move the dual point along the
         #    step: that bound is exact to second order.
         if last.is_loose == 1:
-            linear_predictor(data, theta, theta0, moved.t)
             _subtract(moved.t, rows.u)
             entropy = move_rows(data, rows, moved)
             for g in range(status.size):
@@ -149,7 +156,8 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
                 last.step0 = theta0 - old_theta0
                 last.theta0 = old_theta0
                 break
-        linear_predictor(data, theta, theta0, rows.u)
+            _add(moved.t, rows.u)
+        copy(rows.u, moved.t)
         inside = True
     if bound < cutoff:
         complete_forced(limits, values, status, room.left, room.count)
@@ -218,6 +226,21 @@ def _average(x, other):
 def _subtract(x, other):
     for i in range(x.size):
         x[i] -= other[i]
+
+
+@kernel
+def _add(x, other):
+    for i in range(x.size):
+        x[i] += other[i]
+
+
+@kernel
+def _is_moderate(u):
+    """Whether no row is further out than numbers reach."""
+    for m in range(u.size):
+        if not abs(u[m]) <= _FURTHEST:
+            return False
+    return True
 
 
 @kernel

@@ -270,6 +270,7 @@ def pick_predictor(relaxation, status):
     z, v = relaxation.z, relaxation.values.v
     pick, score = -1, -1.0
     for g in range(status.size):
-        if status[g] == FREE and z[g] * v[g] > score:
-            pick, score = g, z[g] * v[g]
+        # The first one is as good as any where none has a value that is a number.
+        if status[g] == FREE and (pick < 0 or z[g] * v[g] > score):
+            pick, score = g, z[g] * v[g] if z[g] * v[g] >= 0.0 else -1.0
     return pick

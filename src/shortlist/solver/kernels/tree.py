@@ -91,5 +91,6 @@ def pop(tree):
 
 @kernel
 def close_leaf(tree, bound):
-    """The bound of a leaf counts for the global lower bound for ever."""
-    tree.now.closed = min(tree.now.closed, bound)
+    """The bound of a leaf counts for the global lower bound for ever; what is no number is none."""
+    if not bound >= tree.now.closed:
+        tree.now.closed = bound if bound == bound else -np.inf
