@@ -50,7 +50,7 @@ const FACTORS = {
 
 function equation(answer, open) {
   const { intercept, parts } = answer.equation;
-  const terms = parts.map((part) =>
+  const terms = parts.filter((part) => part.what !== "reference").map((part) =>
     `${part.coefficient < 0 ? " − " : " + "}${short(Math.abs(part.coefficient))} · ${FACTORS[part.what](part)}`);
   return h("details", { class: "more", open }, h("summary", { "data-key": "equation" }, "The equation"),
     h("p", { class: "equation" }, `log-odds = ${short(intercept)}${terms.join("")}`),

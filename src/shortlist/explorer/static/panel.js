@@ -50,27 +50,36 @@ export class Panel {
     const wanted = this.wanted;
     this.asked = wanted;
     this.askedAt = performance.now();
+    let answer;
     try {
-      const answer = await this.run(this.topic, this.extra(), this.controller.signal);
-      if (this.asked !== wanted) return; // a newer question is on its way
-      this.asked = null;
-      const isCurrent = wanted === this.wanted;
-      if (isCurrent) this.shown = wanted;
-      if (isCurrent || this.follows) this.render(answer, isCurrent);
-      if (isCurrent) this.setBusy(false);
-      else this.refresh();
+      answer = await this.run(this.topic, this.extra(), this.controller.signal);
     } catch (error) {
       if (this.asked !== wanted) return;
       this.asked = null;
-      if (error instanceof Superseded || wanted !== this.wanted) {
-        this.refresh();
-        return;
-      }
-      if (!(error instanceof Told)) console.error(error);
-      this.shown = wanted;
-      this.fail(error instanceof Told ? error.message : "This part of the page failed; load it again.");
-      this.setBusy(false);
+      if (error instanceof Superseded || wanted !== this.wanted) this.refresh();
+      else this.giveUp(wanted, error);
+      return;
     }
+    if (this.asked !== wanted) return; // a newer question is on its way
+    this.asked = null;
+    const isCurrent = wanted === this.wanted;
+    try {
+      if (isCurrent) this.shown = wanted;
+      if (isCurrent || this.follows) this.render(answer, isCurrent);
+    } catch (error) {
+      this.giveUp(wanted, error);
+      return;
+    }
+    if (isCurrent) this.setBusy(false);
+    else this.refresh();
+  }
+
+  /** Say that there is no answer to show, and why. */
+  giveUp(wanted, error) {
+    if (!(error instanceof Told)) console.error(error);
+    this.shown = wanted;
+    this.fail(error instanceof Told ? error.message : "This part of the page failed; load it again.");
+    this.setBusy(false);
   }
 
   /** End what is being asked, on the server too; `again` asks it after all. */
