@@ -112,11 +112,13 @@ def check_tampered_model(
         model._replace(values=tuple((values + change).tolist()))
         for change in 0.01 * np.eye(len(values)) * (1 + abs(values))
     ]
+    n_worse = 0
     for changed in worse:
         coef = np.zeros(problem.n_columns)
         coef[list(changed.columns)] = changed.values
         objective = problem.objective(coef, changed.intercept)
         if objective > certificate.objective * (1 + 2e-9):
+            n_worse += 1
             assert not sl.verify(problem, replace(certificate, model=changed)).valid
             lower, upper = problem.coef_limits.lower, problem.coef_limits.upper
             if not ((lower <= coef) & (coef <= upper)).all():
@@ -125,6 +127,7 @@ def check_tampered_model(
             honest = sl.verify(problem, replace(certificate, model=changed, objective=objective))
             assert honest.valid
             assert honest.upper_bound == pytest.approx(objective, rel=1e-12)
+    assert n_worse > 0
     below = certificate.objective * (1 - 1e-8)
     assert not sl.verify(problem, replace(certificate, objective=below)).valid
     assert not sl.verify(problem, replace(certificate, objective=nan)).valid

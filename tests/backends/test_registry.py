@@ -132,7 +132,14 @@ def test_an_interruption_ends_a_sequence_of_ridges(problem):
     assert stub.ridges == [0.3, 0.2]
 
 
-@pytest.mark.parametrize("backend", [b for b in sl.available_backends() if b != "mosek"])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name == "scip" else name
+        for name in sl.available_backends()
+        if name != "mosek"
+    ],
+)
 def test_ridges_are_solved_as_one_by_one(backend):
     if backend == "scip":
         pytest.importorskip("pyscipopt")
