@@ -25,7 +25,7 @@ from .trace import record_difference, record_point
 NOT_EVALUATED = np.bool_(False)
 _MAX_STEPS = 8
 _MAX_HALVINGS = 5
-# No model that is worth its loss has a linear predictor beyond this; exp(-u) then still is a number.
+# No model that is worth its loss has a linear predictor beyond this, where exp(-u) is a number.
 _FURTHEST = 600.0
 # How well the classes' dual mass is balanced before the rest is scaled away (see evaluate_rows).
 _BALANCE = 1e-4
@@ -156,7 +156,7 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
                 last.step0 = theta0 - old_theta0
                 last.theta0 = old_theta0
                 break
-            _add(moved.t, rows.u)
+            linear_predictor(data, theta, theta0, moved.t)
         copy(rows.u, moved.t)
         inside = True
     if bound < cutoff:
@@ -226,12 +226,6 @@ def _average(x, other):
 def _subtract(x, other):
     for i in range(x.size):
         x[i] -= other[i]
-
-
-@kernel
-def _add(x, other):
-    for i in range(x.size):
-        x[i] += other[i]
 
 
 @kernel
