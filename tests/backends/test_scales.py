@@ -13,8 +13,8 @@ N_PROBLEMS, CHUNK = 1000, 250  # `python tests/scaled_problems.py 0 10000` runs 
 
 @pytest.mark.xfail(
     strict=False,
-    reason="in one or two of a hundred, with columns a million deviations from zero or weights over "
-    "15 orders, rounding claims more than the checker confirms: columns are not centred yet",
+    reason="in one or two of a hundred, with columns far from zero or weights over 15 orders, "
+    "rounding claims more than the checker confirms: columns are not centred yet",
 )
 @pytest.mark.parametrize("first", range(0, N_PROBLEMS, CHUNK))
 def test_problems_of_every_scale(first):

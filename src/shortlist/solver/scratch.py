@@ -127,7 +127,8 @@ class Scratch:
         self.status = _status(memory, n_predictors)
         self.warm = memory.filled(False, n_predictors, dtype=np.bool_)
         self.tree = make_tree(memory, n_columns, n_predictors, _FIRST_SLOTS)
-        self.trace = make_trace(memory, *largest_node(n_predictors), n_columns, n_fit)
+        n_steps, n_members = largest_node(n_predictors)
+        self.trace = make_trace(memory, n_steps, n_members, n_columns, n_fit)
 
 
 _idle: dict[Shape, Scratch] = {}  # what was given back last comes last
