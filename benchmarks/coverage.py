@@ -2,7 +2,7 @@
 
 A replication draws patients from a known population, tunes the ridge, selects and fits as
 `shortlist fit` does, and validates as the report does. Its intervals are then compared with how the
-model performs in the population. Writes results/coverage.csv and the table of docs/evaluation.md.
+model performs in the population. Writes coverage.csv and the table of docs/evaluation.md.
 """
 
 from __future__ import annotations
@@ -221,9 +221,9 @@ def with_table(page: str, table: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    """Simulate what results/coverage.csv lacks; the number of processes is the only argument."""
+    """Simulate what coverage.csv lacks; the number of processes is the only argument."""
     n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    path = RESULTS / "coverage.csv"
+    path = RESULTS.parent / "coverage.csv"
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     for setting in SETTINGS:
         if len(table):

@@ -13,7 +13,7 @@ N_PROBLEMS, CHUNK = 1000, 250  # `python tests/scaled_problems.py 0 10000` runs 
 
 @pytest.mark.xfail(
     strict=False,
-    reason="in one or two of a hundred, with columns far from zero or weights over 15 orders, "
+    reason="in a few of a hundred, with columns far from zero or weights over 15 orders, "
     "rounding claims more than the checker confirms: columns are not centred yet",
 )
 @pytest.mark.parametrize("first", range(0, N_PROBLEMS, CHUNK))

@@ -13,7 +13,7 @@ PROMISED = ["auc", "brier", "calibration_slope", "calibration_intercept"]
 
 
 def test_the_page_has_the_table_and_the_table_the_coverage() -> None:
-    table = pd.read_csv(RESULTS / "coverage.csv")
+    table = pd.read_csv(RESULTS.parent / "coverage.csv")
     assert to_markdown(table) in PAGE.read_text(encoding="utf-8")
     main = table[(table["n_candidates"] == 10) & table["measure"].isin(PROMISED)]
     assert {100, 200, 400, 1000} <= set(main["n_rows"])

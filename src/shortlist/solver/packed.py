@@ -23,8 +23,6 @@ from .kernels.pack import (
 
 _MOST_KEPT = 2**26  # bytes, of all packed data together
 _MOST_TABLES = 8
-# How far a sum over the rows may be off, relative to the sum of its terms' sizes.
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 class Weighted(NamedTuple):
@@ -65,7 +63,6 @@ class Packed:
         self._place = np.empty(problem.n_rows, dtype=np.int64)
         n_left, self._n_positive = merge_rows(X, n_positive, self._place)
         self._X = X if n_left == problem.n_rows else np.ascontiguousarray(X[:, :n_left])
-        self._largest = np.abs(self._X).max(axis=1, initial=0.0)
         self._last: Weighted | None = None
 
     @property
@@ -115,8 +112,8 @@ class Packed:
         null_intercept = log(positive / negative)
         no_limits = np.full(len(X), inf)
         data = Data(
-            X, w, n_positive, self.start, self.owner, -no_limits, no_limits,
-            _ROUNDING * (positive + negative) * self._largest, nan, null_intercept, null_objective,
+            X, w, n_positive, self.start, self.owner, -no_limits, no_limits, nan,
+            null_intercept, null_objective,
         )  # fmt: skip
         return Weighted(weights, data, self._decided(data))
 

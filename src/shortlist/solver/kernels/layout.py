@@ -27,7 +27,6 @@ class Data(NamedTuple):
     owner: np.ndarray  # (n_columns,) the predictor of each column
     lower: np.ndarray  # (n_columns,) limits of the coefficients
     upper: np.ndarray  # (n_columns,)
-    rounding: np.ndarray  # (n_columns,) how far the slope of a column may be off
     ridge: float
     null_intercept: float  # of the model without coefficients
     null_objective: float

@@ -118,9 +118,8 @@ def value_of_slope(data, j, slope):
     """The share of column j in v: what it can take from the bound, at most.
 
     That is -min over theta_j of slope theta_j + ridge/2 theta_j^2, or slope^2 / (2 ridge) where the
-    coefficient has no limits. The slope is a sum that rounding may have made too small.
+    coefficient has no limits.
     """
-    slope += data.rounding[j] if slope > 0.0 else -data.rounding[j]
     theta = min(max(-slope / data.ridge, data.lower[j]), data.upper[j])
     return -theta * (slope + 0.5 * data.ridge * theta)
 
