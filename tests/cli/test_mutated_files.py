@@ -120,7 +120,9 @@ def mutate_json(text: str, steps: list[tuple[str, int, str]]) -> bytes:
         elif kind == "column" and isinstance(node, dict):
             node[cell] = node.pop(key)
         elif kind == "swap" and isinstance(node[key], int | float):
-            node[key] = node[key] * rng.choice([-1, 2, 0.5, 1e300, 1 + 1e-6])
+            factor = rng.choice([-1, 2, 0.5, 1e300, 1 + 1e-6])
+            is_huge = abs(node[key]) > 1e300  # a whole number of any length has no product
+            node[key] = -node[key] if is_huge else node[key] * factor
         else:
             node[key] = deepcopy(rng.choice([cell, *JSON_VALUES]))
     return damage(json.dumps(content, default=str).encode(), after)

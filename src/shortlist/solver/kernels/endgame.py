@@ -19,7 +19,7 @@ from .hessian import Hessian, fill_hessian, list_columns
 from .incumbent import offer
 from .layout import FREE, IN, OUT, add_columns, copy
 from .listing import is_listing, keep_selection
-from .oracle import complete, price_now
+from .oracle import NOTHING, complete, price_now
 from .point import Moved, Rows, column_slopes, move_rows, predictor_value, value_of_slope
 from .product import cross_products, weigh_column
 from .reference import inlined, kernel
@@ -118,7 +118,7 @@ def buy_two(search, tree, trace, gap, node, room, base, point):
             close_leaf(tree, bound)
             record_step(trace, Kind.BOUND, node, point)
             break
-        first = -1
+        first = NOTHING
         for g in range(status.size):
             if status[g] == FREE and (first < 0 or v[g] > v[first]):
                 first = g
@@ -276,7 +276,7 @@ def _close_candidates(search, tree, trace, gap, node, n, candidates, n_candidate
         is_known = is_solved and _solve_rows(endgame, n, size)
         gain[g] = _fall(endgame, n, size) if is_known else math.inf
     sort_by(gain, candidates, n_candidates)
-    first = 0
+    first = NONE
     largest = LARGEST_BATCH
     while first < n_candidates:
         # 2. Gather a batch, weakest first.
