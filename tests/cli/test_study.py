@@ -69,6 +69,7 @@ def test_the_quick_preset_from_the_run_to_the_page(run, tmp_path):
     # Three draws are too few for a verdict, and two resamples for an interval.
     assert set(numbers["verdict"]) == {"few draws", "not run"}
     drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
-    parts = {f"{kind}-{study}" for kind in ("auc", "appendix") for study in ("budget", "cardinality")}
+    studies = ("budget", "cardinality")
+    parts = {f"{kind}-{study}" for kind in ("auc", "appendix") for study in studies}
     assert drawn == parts | {"fig1a", "fig1b", "numbers"}
     assert "nan" not in (tmp_path / "page.md").read_text()
