@@ -26,13 +26,15 @@ class Point(NamedTuple):
     """An intercept, and the coefficients that are not 0.
 
     A correction is a step from there (of the intercept, then of each column), along which the dual
-    point is moved to first order: see docs/certificate.md. An empty one is none.
+    point is moved to first order: see docs/certificate.md. An empty one is none. The smoothing is
+    that of the hinge, see `shortlist.losses`; other losses have none.
     """
 
     intercept: float
     columns: tuple[int, ...]
     values: tuple[float, ...]
     correction: tuple[float, ...] = ()
+    smoothing: float = 0.0
 
 
 class Fix(NamedTuple):
@@ -193,7 +195,7 @@ def _parse(content: Any) -> Certificate:
         objective=_real("objective", content["objective"]),
         lower_bound=_real("lower_bound", content["lower_bound"]),
         support=_indices("support", content["support"]),
-        model=_point("model", content["model"], may_have_correction=False),
+        model=_point("model", content["model"], is_of_proof=False),
         points=points,
         steps=tuple(_step(f"steps[{i}]", step, len(points)) for i, step in steps),
     )
@@ -247,20 +249,25 @@ def _indices(where: str, values: Any) -> tuple[int, ...]:
 
 
 def _entries(point: Point) -> tuple[Any, ...]:
-    return point if point.correction else point[:3]
+    if point.smoothing:
+        return point
+    return point[:4] if point.correction else point[:3]
 
 
-def _point(where: str, value: Any, may_have_correction: bool = True) -> Point:
-    lengths = (3, 4) if may_have_correction else (3,)
+def _point(where: str, value: Any, is_of_proof: bool = True) -> Point:
+    lengths = (3, 4, 5) if is_of_proof else (3,)
     if not isinstance(value, list) or len(value) not in lengths:
         raise _malformed(where, "[intercept, [columns], [values]]")
     columns, values = _indices(where, value[1]), _reals(where, value[2])
     if len(columns) != len(values):
         raise _malformed(where, "as many values as columns")
-    correction = _reals(where, value[3]) if len(value) == 4 else ()
-    if len(value) == 4 and len(correction) != len(columns) + 1:
+    correction = _reals(where, value[3]) if len(value) > 3 else ()
+    if len(correction) != len(columns) + 1 and (correction or len(value) == 4):
         raise _malformed(where, "a point whose correction has one value more than columns")
-    return Point(_real(where, value[0]), columns, values, correction)
+    smoothing = _real(where, value[4]) if len(value) > 4 else 0.0
+    if len(value) > 4 and not smoothing > 0.0:
+        raise _malformed(where, "a point whose smoothing is greater than 0")
+    return Point(_real(where, value[0]), columns, values, correction, smoothing)
 
 
 def _step(where: str, value: Any, n_points: int) -> Step:

@@ -1,20 +1,20 @@
-"""The problem, which is to say: which predictors should a logistic regression buy.
+"""The problem: which predictors should a linear classifier, such as a logistic regression, buy.
 
 Rows m have features x_m, labels y_m in {-1, 1} and weights w_m >= 0. Columns are bundled into
 predictors g, and z_g says whether predictor g is bought:
 
-    minimise   sum_m w_m log(1 + exp(-y_m (x_m' theta + theta_0)))  +  ridge/2 ||theta||^2
+    minimise   sum_m w_m loss(y_m (x_m' theta + theta_0))  +  ridge/2 ||theta||^2
     over       theta, theta_0, z in Z,   with theta_n = 0 unless z_{g(n)} = 1
     and        lower_n <= theta_n <= upper_n
 
-Z is defined in `constraints`. The intercept theta_0 is never penalised. The intervals of the
+The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`, Z in `constraints`. The intercept theta_0 is never penalised. The intervals of the
 coefficients, defined in `coefficients`, contain 0 and are infinite unless limits are given:
 |theta_n| <= max_coefficient, and a sign. This module owns the objective: every model, whoever found
 it, is scored by `SubsetProblem.objective`.
 
 Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
 entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
-at least
+at least (`losses` says what other losses have in place of H and of [0, 1])
 
     sum_m w_m H(a_m)  -  sum_{g in S} v_g,    v_g = sum_{n of g} max { s_n t - ridge/2 t^2 },
 
@@ -55,6 +55,7 @@ from .arguments import (
 from .coefficients import CoefficientLimits, MaxCoefficient, Signs
 from .constraints import Constraints, Fee
 from .errors import InvalidProblemError, ShortlistWarning
+from .losses import LOGISTIC, loss_of
 
 __all__ = ["Predictor", "SubsetProblem"]
 
@@ -93,6 +94,8 @@ class SubsetProblem:
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
+    loss : {"logistic", "squared_hinge", "hinge"}
+        What is lost per row: that of a logistic regression, or of a support vector machine.
 
     Examples
     --------
@@ -126,6 +129,7 @@ class SubsetProblem:
         sample_weight: ArrayLike | None = None,
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
+        loss: str = "logistic",
     ) -> None:
         column_names = column_names_of(X)
         self.X = features_of(X)
@@ -133,6 +137,7 @@ class SubsetProblem:
         self.classes, self.signs = labels_of(y, n_rows)
         self.weights = weights_of(sample_weight, self.signs)
         self.ridge = in_range("ridge", positive("ridge", ridge))
+        self.loss = loss_of(loss)
         self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
         self.n_predictors = (
@@ -263,7 +268,7 @@ class SubsetProblem:
         counts = weights > 0
         if not counts.all():
             margins, weights = margins[counts], weights[counts]
-        loss = weights @ np.logaddexp(0.0, -margins)
+        loss = weights @ self.loss.value(margins)
         return float(loss + 0.5 * self.ridge * (coef @ coef))
 
     @cached_property
@@ -276,13 +281,14 @@ class SubsetProblem:
         parts = (
             *np.array_split(self.X, max(1, self.X.size // 2**20)),
             self.signs, self.weights, self.column_predictor, limits.costs,
-            # Only if given, so that certificates from before there were such limits stay valid.
+            # Only if given, so that older certificates stay valid; likewise the loss.
             *((self.coef_limits.lower, self.coef_limits.upper) * self.coef_limits.are_given),
         )  # fmt: skip
         summary = (
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),
             limits.max_features, [(float(fee.amount).hex(), fee.members) for fee in limits.fees],
             limits.include, limits.exclude,
+            *([self.loss.name] if self.loss is not LOGISTIC else []),
         )  # fmt: skip
         digest = sha256(repr(summary).encode())
         for part in parts:

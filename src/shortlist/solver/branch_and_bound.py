@@ -8,11 +8,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ..losses import HINGE
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
 from .driver import Run
+from .kernels.interior import FINEST
 from .kernels.layout import IN
 from .kernels.search import polish, run_search
 from .packed import Packed
@@ -31,7 +33,7 @@ def branch_and_bound(
     ready_kernels()
     prepared = prepare(problem, packed=packed)
     search, warm = prepared.search, prepared.scratch.warm
-    gap = max(options.gap, _SMALLEST_GAP)
+    gap = max(options.gap, _SMALLEST_GAP if problem.loss is not HINGE else 10.0 * FINEST)
     if options.warm_start is not None:
         warm[list(options.warm_start)] = True
     recording = Recording(prepared.scratch)
@@ -41,7 +43,7 @@ def branch_and_bound(
         options,
         started,
     )
-    solution = _solution(problem, run, status, options.gap, started)
+    solution = _solution(problem, run, status, gap, started)
     give_back(prepared.scratch)
     return solution
 
@@ -74,7 +76,7 @@ def _solution(
     objective = problem.objective(coef, intercept)
     # The bound and the objective are rounded separately; a bound above the objective is rounding.
     lower_bound = min(run.lower_bound(), objective)
-    if status is Status.OPTIMAL and objective - lower_bound > max(gap, _SMALLEST_GAP) * objective:
+    if status is Status.OPTIMAL and objective - lower_bound > gap * objective:
         status = Status.STALLED
     return Solution(
         status=status,

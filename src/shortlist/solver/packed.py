@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from math import inf, log, nan
+from math import inf, nan
 from threading import Lock
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ _MOST_TABLES = 8
 
 
 class Weighted(NamedTuple):
-    """Packed data with the weights of one problem, which any ridge can be given."""
+    """Packed data with the weights of one problem, which any ridge and loss can be given."""
 
     weights: NDArray[np.float64]  # of all rows, by class
     data: Data
@@ -105,15 +105,10 @@ class Packed:
             w = w[:n_kept].copy()
             X = np.empty((len(X), n_kept))
             gather_rows(self._X, kept[:n_kept], X)
-        positive, negative = float(w[:n_positive].sum()), float(w[n_positive:].sum())
-        null_objective = positive * log(1.0 + negative / positive) + negative * log(
-            1.0 + positive / negative
-        )
-        null_intercept = log(positive / negative)
         no_limits = np.full(len(X), inf)
         data = Data(
-            X, w, n_positive, self.start, self.owner, -no_limits, no_limits, nan,
-            null_intercept, null_objective,
+            X, w, n_positive, self.start, self.owner, -no_limits, no_limits,
+            ridge=nan, loss=0, width=0.0, null_intercept=nan, null_objective=nan,
         )  # fmt: skip
         return Weighted(weights, data, self._decided(data))
 

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constraints import Constraints
+from ..losses import HINGE
 from ..problem import SubsetProblem
 from .kernels.endgame import LARGEST_BATCH
-from .kernels.layout import IN, OUT
+from .kernels.layout import IN, OUT, Data, Loss
 from .kernels.oracle import Limits
 from .kernels.search import Search
 from .packed import Packed, packed_of
 from .scratch import Memory, Scratch, Shape, make_listing, take_scratch
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
+_SMOOTHING = 0.2  # of the hinge, where fits and relaxations need not be accurate
 
 
 class Prepared(NamedTuple):
@@ -63,7 +65,7 @@ def prepare(
     root[:] = weighted.decided
     root[list(constraints.exclude)] = OUT
     root[list(constraints.include)] = IN
-    data = weighted.data._replace(ridge=problem.ridge)
+    data = weighted.data._replace(ridge=problem.ridge, **_loss(problem, weighted.data))
     if problem.coef_limits.are_given:
         data = data._replace(
             lower=problem.coef_limits.lower[packed.columns],
@@ -82,6 +84,20 @@ def prepare(
         status=scratch.status,
     )
     return Prepared(search, packed.columns, scratch)
+
+
+def _loss(problem: SubsetProblem, data: Data) -> dict[str, float]:
+    """Return the fields of the data that say what the loss is."""
+    n, loss = data.n_positive, problem.loss
+    positive, negative = float(data.w[:n].sum()), float(data.w[n:].sum())
+    intercept = loss.best_intercept(positive, negative)
+    losses = loss.value(np.array([intercept, -intercept]))
+    return {
+        "loss": int(Loss[loss.name.upper()]),
+        "width": _SMOOTHING if loss is HINGE else 0.0,
+        "null_intercept": intercept,
+        "null_objective": float(losses @ (positive, negative)),
+    }
 
 
 def _limits(constraints: Constraints) -> Limits:

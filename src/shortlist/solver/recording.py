@@ -107,6 +107,7 @@ def _shorten(trace: Trace, keep: Callable[[Array], Array]) -> Trace:
         member=keep(trace.member[:n_members]),
         intercept=keep(trace.intercept[:n_points]),
         intercept_step=keep(trace.intercept_step[:n_points]),
+        width=keep(trace.width[:n_points]),
         first_entry=keep(trace.first_entry[:n_points]),
         column=keep(trace.column[:n_entries]),
         value=keep(trace.value[:n_entries]),
@@ -167,15 +168,23 @@ class Prover:
         columns = self.columns[trace.column].tolist()
         values, steps = trace.value.tolist(), trace.step.tolist()
         first = [*trace.first_entry.tolist(), len(values)]
-        intercepts = zip(trace.intercept.tolist(), trace.intercept_step.tolist(), strict=True)
+        intercepts = zip(
+            trace.intercept.tolist(),
+            trace.intercept_step.tolist(),
+            trace.width.tolist(),
+            strict=True,
+        )
         return [
             Point(
                 intercept,
                 tuple(columns[start:end]),
                 tuple(values[start:end]),
                 () if isnan(step) else (step, *steps[start:end]),
+                width,
             )
-            for (intercept, step), (start, end) in zip(intercepts, pairwise(first), strict=True)
+            for (intercept, step, width), (start, end) in zip(
+                intercepts, pairwise(first), strict=True
+            )
         ]
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:

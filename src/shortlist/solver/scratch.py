@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .kernels.endgame import Endgame, largest_node
-from .kernels.fit import Fit
 from .kernels.gram import BLOCK_COLUMNS, BLOCK_ROWS, Gram
 from .kernels.hessian import Hessian
 from .kernels.heuristic import Heuristic
 from .kernels.incumbent import Incumbent
 from .kernels.listing import Listing
 from .kernels.model import Model, System
+from .kernels.newton import Fit
 from .kernels.oracle import Values
 from .kernels.point import Moved, Rows
 from .kernels.reference import new_record
@@ -182,6 +182,7 @@ def make_trace(memory: Memory, n_steps: int, n_members: int, n_columns: int, n_f
         member=memory.empty(n_members + 4 * n_steps, dtype=np.int32),
         intercept=memory.empty(n_steps),
         intercept_step=memory.empty(n_steps),
+        width=memory.empty(n_steps),
         first_entry=memory.empty(n_steps, dtype=np.int64),
         column=memory.empty(n_entries, dtype=np.int32),
         value=memory.empty(n_entries),
@@ -216,7 +217,8 @@ def _status(memory: Memory, n_predictors: int) -> NDArray[np.int8]:
 def _rows(memory: Memory, n_rows: int) -> Rows:
     u, a, b, d, q, decay, scratch = (memory.empty(n_rows) for _ in range(7))
     rho, entropy = (memory.record(positive=1.0, negative=1.0) for _ in range(2))
-    return Rows(u, a, b, d, q, rho, entropy, decay, scratch)
+    kink = memory.record(width=0.0)
+    return Rows(u, a, b, d, q, rho, entropy, kink, decay, scratch)
 
 
 def _moved(memory: Memory, n_rows: int) -> Moved:

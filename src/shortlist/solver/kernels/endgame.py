@@ -177,6 +177,7 @@ def _fit_base(search):
     copy(base.q, fit.rows.q)
     base.entropy.positive = fit.rows.entropy.positive
     base.entropy.negative = fit.rows.entropy.negative
+    base.kink.width = fit.rows.kink.width
     copy(endgame.theta, fit.theta)
     q, d = base.q, base.d
     now.intercept = theta0
@@ -293,7 +294,7 @@ def _close_candidates(search, tree, trace, gap, node, n, candidates, n_candidate
         if bound >= cutoff:
             point = record_moved(
                 trace, endgame.theta, now.intercept, endgame.hessian.columns, endgame.step, size,
-                now.step0,
+                now.step0, endgame.base.kink.width,
             )  # fmt: skip
         elif last - first > 1:
             largest = (last - first) // 2

@@ -1,23 +1,13 @@
-"""The ridge logistic regression on a fixed support: Newton's method with Cholesky factors."""
+"""The best model on a fixed support: Newton's method with Cholesky factors."""
 
 import math
 from enum import IntEnum
-from typing import NamedTuple
 
-import numpy as np
-
-from .cholesky import FIRST, factorise, substitute
-from .hessian import Hessian, fill_hessian, list_columns
-from .layout import add_columns, copy, linear_predictor
-from .point import (
-    Moved,
-    Rows,
-    column_slopes,
-    evaluate_columns,
-    evaluate_rows,
-    move_rows,
-    value_of_slope,
-)
+from .hessian import list_columns
+from .interior import fit_hinge
+from .layout import Loss, add_columns, copy, linear_predictor
+from .newton import find_step, squares, take_step
+from .point import column_slopes, evaluate_columns, evaluate_rows, move_rows, value_of_slope
 from .reference import kernel
 from .rows import dot, total_of
 from .trace import record_moved, record_point
@@ -38,18 +28,6 @@ class Start(IntEnum):
     MODEL = 2  # and so does theta, which is 0 outside the support
 
 
-class Fit(NamedTuple):
-    """The model that is fitted, and the point that bounds it."""
-
-    rows: Rows
-    hessian: Hessian
-    theta: np.ndarray  # (n_columns,)
-    gradient: np.ndarray  # (n_columns,)
-    target: np.ndarray  # (n_rows,) working response of the least-squares start
-    moved: Moved  # along the next step
-    now: np.record  # is_moved: whether the point that bounds is; n_columns, intercept: of the step
-
-
 @kernel
 def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
     """Fit fit.theta on the bought predictors, starting from what is known.
@@ -60,8 +38,14 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
     """
     theta, columns, rows = fit.theta, fit.hessian.columns, fit.rows
     n = list_columns(data, status, columns)
+    fit.now.is_moved = 0
+    if data.loss == Loss.HINGE:
+        return fit_hinge(data, fit, n, cutoff, tolerance, tolerance >= COARSE)
+    # How far the classes' dual mass may be out of balance before the intercept is moved alone: with
+    # a piecewise quadratic loss that might raise the objective.
+    balance = 0.5 if data.loss == Loss.LOGISTIC else 1.0
     if start == Start.PREDICTOR:
-        theta0, _, _, _ = evaluate_rows(data, rows, theta0, 0.5)
+        theta0, _, _, _ = evaluate_rows(data, rows, theta0, balance)
     if start == Start.MODEL:
         q = rows.q
         mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
@@ -71,10 +55,9 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         theta0 = 0.0
         mismatch = _least_squares_slopes(data, fit, n)
     last_theta0 = theta0
-    fit.now.is_moved = 0
-    step0, _, found = _find_step(data, fit, n, mismatch)
+    step0, _, found = find_step(data, fit, n, mismatch)
     if found:
-        theta0 = _take_step(data, fit, n, theta0, step0)
+        theta0 = take_step(data, fit, n, theta0, step0)
     elif start != Start.MODEL:
         return theta0, math.inf, -math.inf
     objective, bound = math.inf, -math.inf
@@ -82,9 +65,9 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
     may_restart = True
     for step in range(_MAX_STEPS):
         # 1. Objective and bound of the current model.
-        theta0, loss, entropy, mismatch = evaluate_rows(data, rows, theta0, 0.5)
+        theta0, loss, entropy, mismatch = evaluate_rows(data, rows, theta0, balance)
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
-        new_objective = loss + 0.5 * data.ridge * _squares(theta, columns, n)
+        new_objective = loss + 0.5 * data.ridge * squares(theta, columns, n)
         if bound >= cutoff:
             return theta0, new_objective, bound
         # 2. Go half-way back if the last step overshot.
@@ -108,7 +91,7 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         if objective - bound <= tolerance * objective or stalled:
             break
         # 5. The minimum of the quadratic model. The dual point moved along the step may say enough.
-        step0, decrement, found = _find_step(data, fit, n, mismatch)
+        step0, decrement, found = find_step(data, fit, n, mismatch)
         if not found:
             break
         if objective - 0.5 * decrement >= cutoff or decrement <= tolerance * objective:
@@ -119,7 +102,7 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
                 fit.now.intercept = step0
                 return theta0, objective, moved_bound
         last_theta0 = theta0
-        theta0 = _take_step(data, fit, n, theta0, step0)
+        theta0 = take_step(data, fit, n, theta0, step0)
     return theta0, objective, bound
 
 
@@ -127,17 +110,19 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
 def record_fit(trace, fit, theta0):
     """Write down the point that bounds the last fit; return its number."""
     if fit.now.is_moved == 0:
-        return record_point(trace, fit.theta, theta0)
+        return record_point(trace, fit.theta, theta0, fit.rows.kink.width)
     hessian, now = fit.hessian, fit.now
     return record_moved(
-        trace, fit.theta, theta0, hessian.columns, hessian.step, now.n_columns, now.intercept
-    )
+        trace, fit.theta, theta0, hessian.columns, hessian.step, now.n_columns, now.intercept,
+        fit.rows.kink.width,
+    )  # fmt: skip
 
 
 @kernel
 def start_from_null(data, fit):
     """Make the fit's point the model without coefficients; return its intercept."""
     fit.theta[:] = 0.0
+    fit.rows.kink.width = data.width
     linear_predictor(data, fit.theta, data.null_intercept, fit.rows.u)
     evaluate_rows(data, fit.rows, data.null_intercept, 1.0)
     return data.null_intercept
@@ -149,14 +134,6 @@ def start_from_rows(fit, rows):
     copy(fit.rows.u, rows.u)
     copy(fit.rows.q, rows.q)
     copy(fit.rows.d, rows.d)
-
-
-@kernel
-def _squares(theta, columns, n):
-    total = 0.0
-    for i in range(n):
-        total += theta[columns[i]] * theta[columns[i]]
-    return total
 
 
 @kernel
@@ -174,44 +151,6 @@ def _least_squares_slopes(data, fit, n):
         positive, negative = column_slopes(data, columns[i], target)
         fit.gradient[columns[i]] = positive + negative
     return total_of(target[data.n_positive :]) - total_of(target[: data.n_positive])
-
-
-@kernel
-def _find_step(data, fit, n, mismatch):
-    """Fill hessian.step with the Newton step from fit.theta, whose gradient is in fit.gradient.
-
-    Returns the step of the intercept, the Newton decrement (twice what the model falls by), and
-    whether there is a step: there is none where all curvatures vanish or columns are dependent.
-    """
-    total = total_of(fit.rows.d)
-    if not total > 0.0:
-        return 0.0, 0.0, False
-    hessian, theta, gradient = fit.hessian, fit.theta, fit.gradient
-    columns, step, means = hessian.columns, hessian.step, hessian.mean
-    fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
-    for i in range(n):
-        j = columns[i]
-        step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
-    if not factorise(hessian.matrix, FIRST, n):
-        return 0.0, 0.0, False
-    substitute(hessian.matrix, n, step)
-    step0 = -mismatch / total
-    for i in range(n):
-        step0 -= step[i] * means[i]
-    decrement = -step0 * mismatch
-    for i in range(n):
-        decrement -= step[i] * (gradient[columns[i]] + data.ridge * theta[columns[i]])
-    return step0, decrement, True
-
-
-@kernel
-def _take_step(data, fit, n, theta0, step0):
-    """Add the step to the model; return the intercept."""
-    columns, step = fit.hessian.columns, fit.hessian.step
-    for i in range(n):
-        fit.theta[columns[i]] += step[i]
-    linear_predictor(data, fit.theta, theta0 + step0, fit.rows.u)
-    return theta0 + step0
 
 
 @kernel

@@ -1,12 +1,13 @@
 """The data as kernels see it.
 
 Rows are ordered by class, positives first, and stored with their sign: column j holds -y_m x_mj,
-so that u = X theta + side * theta_0 is the argument of the loss log(1 + exp(u)), with side -1 for
-positive rows and +1 for negative ones. Columns are ordered by predictor: predictor g owns columns
-start[g] to start[g + 1].
+so that u = X theta + side * theta_0 is minus the margin, with side -1 for positive rows and +1 for
+negative ones. The logistic loss is log(1 + exp(u)). Columns are ordered by predictor: predictor g
+owns columns start[g] to start[g + 1].
 """
 
 import math
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,14 @@ from .reference import fused_kernel, kernel
 
 # The state of a predictor at a node.
 FREE, IN, OUT = 0, 1, 2
+
+
+class Loss(IntEnum):
+    """The losses, by the names of `shortlist.losses`."""
+
+    LOGISTIC = 0
+    SQUARED_HINGE = 1
+    HINGE = 2
 
 
 class Data(NamedTuple):
@@ -28,6 +37,8 @@ class Data(NamedTuple):
     lower: np.ndarray  # (n_columns,) limits of the coefficients
     upper: np.ndarray  # (n_columns,)
     ridge: float
+    loss: int  # of `Loss`
+    width: float  # of the band on which the hinge is smoothed; 0 for other losses
     null_intercept: float  # of the model without coefficients
     null_objective: float
 

@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .layout import OUT
+from .cholesky import FIRST
+from .hinge import (
+    hinge_rows,
+    moved_hinge_rows,
+    moved_squared_hinge_rows,
+    squared_hinge_rows,
+)
+from .layout import OUT, Loss
 from .reference import kernel
 from .rows import clipped_rows, dot, exp_minus_abs, logistic_rows, moved_rows
 
@@ -15,12 +22,13 @@ class Rows(NamedTuple):
     """A point as seen by the rows, filled by `evaluate_rows`."""
 
     u: np.ndarray  # linear predictor
-    a: np.ndarray  # sigmoid of u
-    b: np.ndarray  # 1 - a
-    d: np.ndarray  # w a b
+    a: np.ndarray  # derivative of the loss at u
+    b: np.ndarray  # 1 - a, of the logistic loss alone
+    d: np.ndarray  # w times the curvature of the loss
     q: np.ndarray  # w a
     rho: np.record  # positive, negative: factors that balance the dual mass of the classes
     entropy: np.record  # positive, negative: sums of w H(a) over the classes
+    kink: np.record  # width: of the band on which the hinge is smoothed
     decay: np.ndarray
     scratch: np.ndarray
 
@@ -35,34 +43,44 @@ def evaluate_rows(data, rows, theta0, tolerance):
     Returns the intercept, the loss, the entropy sum_m w_m H(rho a_m) (rounded down as said there)
     and the loss's derivative in the intercept.
     """
-    n = data.n_positive
-    u, a, b, q, d = rows.u, rows.a, rows.b, rows.q, rows.d
-    w, decay, entropy = data.w, rows.decay, rows.entropy
+    n, u, entropy = data.n_positive, rows.u, rows.entropy
     for trial in range(8):
-        exp_minus_abs(u, decay, rows.scratch)
-        loss_p, entropy.positive, mass_p, curvature_p = logistic_rows(
-            u[:n], w[:n], decay[:n], a[:n], b[:n], q[:n], d[:n]
-        )
-        loss_n, entropy.negative, mass_n, curvature_n = logistic_rows(
-            u[n:], w[n:], decay[n:], a[n:], b[n:], q[n:], d[n:]
-        )
+        loss_p, entropy.positive, mass_p, curvature_p = _evaluate_class(data, rows, FIRST, n)
+        loss_n, entropy.negative, mass_n, curvature_n = _evaluate_class(data, rows, n, u.size)
         mismatch = mass_n - mass_p
         if abs(mismatch) <= tolerance * (mass_n + mass_p) or trial == 7:
             break
         curvature = curvature_p + curvature_n
-        step = -mismatch / curvature if curvature > 0.0 else 0.0
+        if not curvature > 0.0:
+            break
+        step = -mismatch / curvature
         step = min(max(step, -_MAX_STEP), _MAX_STEP)
         theta0 += step
         for m in range(n):
             u[m] -= step
         for m in range(n, u.size):
             u[m] += step
-    total = _balance(rows.rho, mass_p, mass_n, entropy.positive, entropy.negative)
+    total = balance(rows.rho, mass_p, mass_n, entropy.positive, entropy.negative)
     return theta0, loss_p + loss_n, total, mismatch
 
 
 @kernel
-def _balance(rho, mass_p, mass_n, entropy_p, entropy_n):
+def _evaluate_class(data, rows, first, last):
+    """Evaluate the rows of a class; return the sums of w loss, w H(a), q and d."""
+    u, w = rows.u[first:last], data.w[first:last]
+    a, q, d = rows.a[first:last], rows.q[first:last], rows.d[first:last]
+    if data.loss == Loss.LOGISTIC:
+        decay = rows.decay[first:last]
+        exp_minus_abs(u, decay, rows.scratch[first:last])
+        return logistic_rows(u, w, decay, a, rows.b[first:last], q, d)
+    if data.loss == Loss.SQUARED_HINGE:
+        return squared_hinge_rows(u, w, a, q, d)
+    loss, mass, curvature = hinge_rows(u, w, rows.kink.width, a, q, d)
+    return loss, mass, mass, curvature
+
+
+@kernel
+def balance(rho, mass_p, mass_n, entropy_p, entropy_n):
     """Scale the a of the heavier class down; return the entropy.
 
     It follows from H(rho a) >= rho H(a), which concavity and H(0) = 0 give.
@@ -82,28 +100,38 @@ class Moved(NamedTuple):
 
 @kernel
 def move_rows(data, rows, moved):
-    """Move the dual point of `rows` along moved.t: a' = a + a b t, clipped to [0, 1].
+    """Move the dual point of `rows` along moved.t: a' = a + curvature t, where that is allowed.
 
     If t is the change of u that a Newton step makes, the slopes of a' are those of the model at
     the end of the step, and its bound is exact to second order. The bound holds for every t.
     Returns the entropy, rounded down.
     """
-    n = data.n_positive
-    u, a, b, w, t, q = rows.u, rows.a, rows.b, data.w, moved.t, moved.q
-    lost_p, mass_p, n_outside = moved_rows(u[:n], w[:n], a[:n], b[:n], t[:n], q[:n])
-    if n_outside > 0.0:
-        lost_p, mass_p = clipped_rows(u[:n], w[:n], a[:n], b[:n], t[:n], q[:n])
-    lost_n, mass_n, n_outside = moved_rows(u[n:], w[n:], a[n:], b[n:], t[n:], q[n:])
-    if n_outside > 0.0:
-        lost_n, mass_n = clipped_rows(u[n:], w[n:], a[n:], b[n:], t[n:], q[n:])
-    entropy = _balance(
-        moved.rho, mass_p, mass_n, rows.entropy.positive - lost_p, rows.entropy.negative - lost_n
-    )
+    n, q = data.n_positive, moved.q
+    entropy_p, mass_p = _move_class(data, rows, moved, FIRST, n, rows.entropy.positive)
+    entropy_n, mass_n = _move_class(data, rows, moved, n, q.size, rows.entropy.negative)
+    entropy = balance(moved.rho, mass_p, mass_n, entropy_p, entropy_n)
     for m in range(n):
         q[m] *= moved.rho.positive
     for m in range(n, q.size):
         q[m] *= moved.rho.negative
     return entropy
+
+
+@kernel
+def _move_class(data, rows, moved, first, last, entropy):
+    """Move the rows of a class, whose entropy was this; return the new one and the sum of q."""
+    a, w = rows.a[first:last], data.w[first:last]
+    t, q = moved.t[first:last], moved.q[first:last]
+    if data.loss == Loss.LOGISTIC:
+        u, b = rows.u[first:last], rows.b[first:last]
+        lost, mass, n_outside = moved_rows(u, w, a, b, t, q)
+        if n_outside > 0.0:
+            lost, mass = clipped_rows(u, w, a, b, t, q)
+        return entropy - lost, mass
+    if data.loss == Loss.SQUARED_HINGE:
+        return moved_squared_hinge_rows(w, a, t, q)
+    mass = moved_hinge_rows(w, rows.kink.width, a, t, q)
+    return mass, mass
 
 
 @kernel

@@ -71,6 +71,7 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
     rows, values, model = relaxation.rows, relaxation.values, relaxation.model
     theta, theta_old, moved = model.theta, relaxation.theta_old, relaxation.moved
     last = relaxation.last
+    rows.kink.width = data.width
     if not is_evaluated:
         linear_predictor(data, theta, theta0, rows.u)
     inside = _is_inside(data, theta, status)
@@ -180,6 +181,7 @@ def relax_all_affordable(data, limits, relaxation, fit, status, room, theta0, cu
     )
     copy(theta, fit.theta)
     copy(rows.u, fit.rows.u)
+    rows.kink.width = fit.rows.kink.width
     theta0, _, entropy, _ = evaluate_rows(data, rows, theta0, _BALANCE)
     evaluate_predictors(data, rows, status, relaxation.model.gradient, values.v)
     relaxation.z[:] = 1.0
@@ -241,9 +243,10 @@ def _is_moderate(u):
 def record_relaxation(trace, relaxation, theta0):
     """Write down the point that bounds the node; return its number."""
     theta, theta_old, last = relaxation.model.theta, relaxation.theta_old, relaxation.last
+    width = relaxation.rows.kink.width
     if last.is_moved == 0:
-        return record_point(trace, theta, theta0)
-    return record_difference(trace, theta_old, theta, last.theta0, last.step0)
+        return record_point(trace, theta, theta0, width)
+    return record_difference(trace, theta_old, theta, last.theta0, last.step0, width)
 
 
 @kernel

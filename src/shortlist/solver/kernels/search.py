@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .endgame import Endgame, are_pairs_few, buy_one, buy_two, largest_node
-from .fit import COARSE, FINE, Fit, Start, record_fit, start_from_null, start_from_rows
+from .fit import COARSE, FINE, Start, record_fit, start_from_null, start_from_rows
 from .heuristic import Heuristic, buy_greedily, round_relaxation, swap
 from .incumbent import Incumbent, refit_incumbent, try_selection
 from .layout import FREE, IN, OUT, Data, copy, linear_predictor
 from .listing import Listing, is_listing, keep_selection
+from .newton import Fit
 from .oracle import Limits
 from .reference import by_reference, entry, inlined, kernel
 from .relaxation import Relaxation, record_relaxation, relax, relax_all_affordable
@@ -103,7 +104,7 @@ def _start(search, tree, trace, warm):
         else:
             buy_greedily(data, search.limits, fit, search.heuristic, incumbent, trial, theta0)
         theta, theta0 = incumbent.theta, incumbent.score.intercept
-    point = record_point(trace, theta, theta0)
+    point = record_point(trace, theta, theta0, fit.rows.kink.width)
     push(tree, ROOT, root, theta, theta0, 0.0, -math.inf, point)
     tree.now.n_created = 1
 

@@ -43,6 +43,7 @@ class Trace(NamedTuple):
     member: np.ndarray
     intercept: np.ndarray  # points
     intercept_step: np.ndarray  # not a number if the point is not moved
+    width: np.ndarray  # of the band on which the hinge is smoothed
     first_entry: np.ndarray
     column: np.ndarray  # entries
     value: np.ndarray
@@ -67,12 +68,13 @@ def has_room(trace, n_steps, n_members, n_columns, n_fit):
 
 
 @kernel
-def record_point(trace, theta, theta0):
+def record_point(trace, theta, theta0, width):
     """Write down a primal point; return its number."""
     n = trace.now.n_entries
     point = trace.now.n_points
     trace.first_entry[point] = n
     trace.intercept[point] = theta0
+    trace.width[point] = width
     for j in range(theta.size):
         if theta[j] != 0.0:
             trace.column[n] = j
@@ -86,7 +88,7 @@ def record_point(trace, theta, theta0):
 
 
 @kernel
-def record_moved(trace, theta, theta0, columns, step, n_columns, step0):
+def record_moved(trace, theta, theta0, columns, step, n_columns, step0, width):
     """Write down a primal point and the step that moves its dual point; return its number.
 
     theta is 0 outside the listed columns.
@@ -96,6 +98,7 @@ def record_moved(trace, theta, theta0, columns, step, n_columns, step0):
     trace.first_entry[point] = n
     trace.intercept[point] = theta0
     trace.intercept_step[point] = step0
+    trace.width[point] = width
     for i in range(n_columns):
         trace.column[n + i] = columns[i]
         trace.value[n + i] = theta[columns[i]]
@@ -106,13 +109,14 @@ def record_moved(trace, theta, theta0, columns, step, n_columns, step0):
 
 
 @kernel
-def record_difference(trace, theta, moved, theta0, step0):
+def record_difference(trace, theta, moved, theta0, step0, width):
     """The same where the step is that from theta to other coefficients."""
     n = trace.now.n_entries
     point = trace.now.n_points
     trace.first_entry[point] = n
     trace.intercept[point] = theta0
     trace.intercept_step[point] = step0
+    trace.width[point] = width
     for j in range(theta.size):
         if theta[j] != 0.0 or moved[j] != 0.0:
             trace.column[n] = j

@@ -1,0 +1,107 @@
+"""Losses of the margin t = y (x'theta + theta_0), and what duality needs of them.
+
+    logistic        log(1 + exp(-t))
+    squared_hinge   max(0, 1 - t)^2
+    hinge           max(0, 1 - t)
+
+Each is the maximum of H(a) - a t over the a that it allows, H being concave with H(0) = 0: the
+entropy for the logistic loss, with a in [0, 1]; a - a^2 / 4 for the squared hinge, with a >= 0; and
+a for the hinge, with a in [0, 1]. That is all that lower bounds rest on (see `problem`).
+
+The a that belongs to a margin is minus the derivative of the loss. The hinge has none where it
+bends, so it is smoothed there: a = clip((1 - t) / smoothing, 0, 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from scipy.special import entr, expit, xlog1py
+
+from .arguments import Float
+from .errors import InvalidProblemError
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Functions of arrays of margins, and of the a that they lead to.
+
+    Attributes
+    ----------
+    name : str
+        As in `SubsetProblem`.
+    value : callable
+        The loss of each margin.
+    dual : callable
+        The a of each margin, given the smoothing, which the hinge alone needs.
+    entropy : callable
+        H of each a.
+    curvature : callable
+        The change of a per unit of the margin, given the smoothing.
+    best_intercept : callable
+        The intercept of the best model without coefficients, given the weight of each class.
+    """
+
+    name: str
+    value: Callable[[Float], Float]
+    dual: Callable[[Float, float], Float]
+    entropy: Callable[[Float], Float]
+    curvature: Callable[[Float, float], Float]
+    best_intercept: Callable[[float, float], float]
+
+
+def _band(margins: Float, smoothing: float) -> Float:
+    return np.clip((1.0 - margins) / smoothing, 0.0, 1.0)
+
+
+def _band_curvature(margins: Float, smoothing: float) -> Float:
+    a = _band(margins, smoothing)
+    return np.where((a > 0.0) & (a < 1.0), 1.0 / smoothing, 0.0)
+
+
+def _majority(positive: float, negative: float) -> float:
+    return float(np.sign(positive - negative))
+
+
+LOGISTIC = Loss(
+    "logistic",
+    value=lambda margins: np.logaddexp(0.0, -margins),
+    dual=lambda margins, smoothing: expit(-margins),
+    entropy=lambda a: entr(a) - xlog1py(1.0 - a, -a),  # to the last digits for tiny a
+    curvature=lambda margins, smoothing: expit(-margins) * expit(margins),
+    best_intercept=lambda positive, negative: log(positive / negative),
+)
+SQUARED_HINGE = Loss(
+    "squared_hinge",
+    value=lambda margins: np.maximum(1.0 - margins, 0.0) ** 2,
+    dual=lambda margins, smoothing: 2.0 * np.maximum(1.0 - margins, 0.0),
+    entropy=lambda a: a - a**2 / 4.0,
+    curvature=lambda margins, smoothing: np.where(margins < 1.0, 2.0, 0.0),
+    best_intercept=lambda positive, negative: (positive - negative) / (positive + negative),
+)
+HINGE = Loss(
+    "hinge",
+    value=lambda margins: np.maximum(1.0 - margins, 0.0),
+    dual=_band,
+    entropy=lambda a: a,
+    curvature=_band_curvature,
+    best_intercept=_majority,
+)
+LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE)}
+
+
+def loss_of(name: str) -> Loss:
+    """Return the loss of a name.
+
+    Examples
+    --------
+    >>> from shortlist.losses import loss_of
+    >>> loss_of("squared_hinge").value(-1.0)
+    4.0
+    """
+    if not isinstance(name, str) or name not in LOSSES:
+        raise InvalidProblemError(f"loss: must be one of {', '.join(LOSSES)}, not {name!r}.")
+    return LOSSES[name]

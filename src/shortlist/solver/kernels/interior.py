@@ -1,0 +1,240 @@
+"""The hinge on a fixed support: a primal-dual interior-point method.
+
+With s = 1 + u, a slack x >= max(s, 0) for each row and p = x - s, the optimum has a p = 0 and
+(1 - a) x = 0. The method follows the points at which both are mu, towards mu = 0: predictor and
+corrector steps after Mehrotra (SIAM Journal on Optimization, 1992), about ten whatever the data.
+
+Its a is not that of a model, which is all that a proof records. So the end is a Newton step on a
+narrow band (see `hinge`) whose rows are those with a between 0 and 1.
+"""
+
+import math
+
+import numpy as np
+
+from .cholesky import FIRST, factorise, substitute
+from .hessian import fill_hessian
+from .layout import add_columns, linear_predictor
+from .newton import find_step, squares, take_step
+from .point import balance, column_slopes, evaluate_columns, evaluate_rows
+from .reference import inlined, kernel, sum_kernel
+from .rows import total_of
+
+# Relative accuracy of fits. A band narrow enough for more is so narrow that the a of a model
+# depends on the last digits of its coefficients, which no proof could rest on.
+FINEST = 1e-7
+_NARROWEST = 1e-7
+# The width of a band like mu, relative to it: a has the same slope in the middle of both.
+_WIDTH = 8.0
+_MAX_STEPS = 60
+# How far a step goes towards the first row that reaches a limit.
+_SHARE = 0.995
+# The least relative gap that is of use to the end.
+_CLOSE = 1e-3
+_MAX_CORRECTIONS = 3
+_COARSE_GAP = 0.1
+
+
+@kernel
+def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
+    """Fit fit.theta on the n listed columns; returns what `fit_selection` does.
+
+    A coarse fit ends on a wide band, whose curvatures say something about other columns; those of
+    a narrow one do not.
+    """
+    rows, theta, columns = fit.rows, fit.theta, fit.hessian.columns
+    u, q, w = rows.u, rows.q, data.w
+    a, x, p = rows.b, rows.decay, rows.scratch
+    tolerance = max(tolerance, FINEST)
+    theta[:] = 0.0
+    theta0 = 0.0
+    a[:] = 0.5
+    x[:] = 2.0
+    p[:] = 1.0
+    fit.target[:] = 0.0
+    fit.moved.t[:] = 0.0
+    fit.moved.q[:] = 0.0
+    held = np.empty(n)
+    weight = total_of(w)
+    for step in range(_MAX_STEPS):
+        # 1. Objective and bound; a model with that bound, if it is good enough.
+        linear_predictor(data, theta, theta0, u)
+        objective = _hinge(u, w) + 0.5 * data.ridge * squares(theta, columns, n)
+        n_positive = data.n_positive
+        mass_p = _weigh(a[:n_positive], w[:n_positive], q[:n_positive])
+        mass_n = _weigh(a[n_positive:], w[n_positive:], q[n_positive:])
+        entropy = balance(rows.rho, mass_p, mass_n, mass_p, mass_n)
+        bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
+        mu = _complementarity(w, a, x, p) / (2.0 * weight)
+        gap = objective - bound
+        is_last = step == _MAX_STEPS - 1 or not gap > _CLOSE * FINEST * objective
+        is_near = gap <= tolerance * objective or (is_coarse and _WIDTH * mu <= data.width)
+        if bound >= cutoff or is_near or is_last:
+            for i in range(n):
+                held[i] = theta[columns[i]]
+            width = max(_WIDTH * mu, _NARROWEST)
+            last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
+            enough = _COARSE_GAP if is_coarse else tolerance
+            if proven >= cutoff or score - proven <= enough * score or is_last:
+                return last0, score, proven
+            for i in range(n):
+                theta[columns[i]] = held[i]
+        # 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
+        _linearise(w, a, x, p, 0.0, 0.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
+        total = total_of(rows.d)
+        fill_hessian(data, fit.hessian, rows.d, FIRST, n, total)
+        if not factorise(fit.hessian.matrix, FIRST, n):
+            step0 = math.nan
+        else:
+            step0 = _direction(data, fit, n, total, 0.0, 0.0)
+        if not abs(step0) < math.inf:
+            return _end(data, fit, n, theta0, _NARROWEST, cutoff, tolerance)
+        length = _longest(a, x, p, fit.target, fit.moved.t, fit.moved.q)
+        ahead = _complementarity_ahead(w, a, x, p, fit.target, fit.moved.t, fit.moved.q, length) / (
+            2.0 * weight
+        )
+        goal = mu * (ahead / mu) ** 3
+        _linearise(w, a, x, p, goal, 1.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
+        step0 = _direction(data, fit, n, total, goal, 1.0)
+        length = min(1.0, _SHARE * _longest(a, x, p, fit.target, fit.moved.t, fit.moved.q))
+        _advance(a, x, p, fit.target, fit.moved.t, fit.moved.q, length)
+        for i in range(n):
+            theta[columns[i]] += length * fit.hessian.step[i]
+        theta0 += length * step0
+    return theta0, math.inf, -math.inf
+
+
+@sum_kernel
+def _hinge(u, w):
+    total = 0.0
+    for m in range(u.size):
+        total += w[m] * max(1.0 + u[m], 0.0)
+    return total
+
+
+@sum_kernel
+def _weigh(a, w, q):
+    """Fill q = w a; return its sum."""
+    total = 0.0
+    for m in range(a.size):
+        q[m] = w[m] * a[m]
+        total += q[m]
+    return total
+
+
+@sum_kernel
+def _complementarity(w, a, x, p):
+    total = 0.0
+    for m in range(w.size):
+        total += w[m] * (a[m] * p[m] + (1.0 - a[m]) * x[m])
+    return total
+
+
+@sum_kernel
+def _complementarity_ahead(w, a, x, p, da, dx, dp, length):
+    total = 0.0
+    for m in range(w.size):
+        b = a[m] + length * da[m]
+        total += w[m] * (b * (p[m] + length * dp[m]) + (1.0 - b) * (x[m] + length * dx[m]))
+    return total
+
+
+@sum_kernel
+def _linearise(w, a, x, p, mu, second, da, dx, dp, q, d):
+    """Fill q and d with w (a + e) and w c, where the step changes a by c ds + e.
+
+    That follows from a dp + p da = mu - a p and (1 - a) dx - x da = mu - (1 - a) x, with
+    dp = dx - ds. With second = 1 the products of the last step are taken off the right-hand sides.
+    """
+    for m in range(w.size):
+        b = 1.0 - a[m]
+        one = mu - a[m] * p[m] - second * da[m] * dp[m]
+        other = mu - b * x[m] + second * da[m] * dx[m]
+        scale = w[m] / (b * p[m] + a[m] * x[m])
+        d[m] = scale * a[m] * b
+        q[m] = w[m] * a[m] + scale * (b * one - a[m] * other)
+
+
+@sum_kernel
+def _change(w, a, x, p, mu, second, ds, q, d, da, dx, dp):
+    """Fill the changes of a, x and p, given that of s."""
+    for m in range(w.size):
+        b = 1.0 - a[m]
+        other = mu - b * x[m] + second * da[m] * dx[m]
+        da[m] = (d[m] * ds[m] + q[m]) / w[m] - a[m]
+        dx[m] = (other + x[m] * da[m]) / b
+        dp[m] = dx[m] - ds[m]
+
+
+@inlined
+def _direction(data, fit, n, total, mu, second):
+    """Fill hessian.step and the changes of the rows; return the step of the intercept."""
+    rows, hessian, theta = fit.rows, fit.hessian, fit.theta
+    columns, step, q = hessian.columns, hessian.step, rows.q
+    mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+    for i in range(n):
+        positive, negative = column_slopes(data, columns[i], q)
+        slope = positive + negative - mismatch * hessian.mean[i]
+        step[i] = -(slope + data.ridge * theta[columns[i]])
+    substitute(hessian.matrix, n, step)
+    step0 = -mismatch / total
+    for i in range(n):
+        step0 -= step[i] * hessian.mean[i]
+    add_columns(data, columns, step, n, step0, rows.a)
+    _change(
+        data.w, rows.b, rows.decay, rows.scratch, mu, second, rows.a, q, rows.d,
+        fit.target, fit.moved.t, fit.moved.q,
+    )  # fmt: skip
+    return step0
+
+
+@kernel
+def _longest(a, x, p, da, dx, dp):
+    """The share of the step at which the first a, 1 - a, x or p reaches 0, at most 1."""
+    ratio = 1.0
+    for m in range(a.size):
+        ratio = max(ratio, -da[m] / a[m], da[m] / (1.0 - a[m]), -dx[m] / x[m], -dp[m] / p[m])
+    return 1.0 / ratio
+
+
+@kernel
+def _advance(a, x, p, da, dx, dp, length):
+    for m in range(a.size):
+        a[m] += length * da[m]
+        x[m] += length * dx[m]
+        p[m] += length * dp[m]
+
+
+@kernel
+def _end(data, fit, n, theta0, width, cutoff, tolerance):
+    """Make fit.theta the optimum on a band of this width; returns as `fit_selection`.
+
+    The rows on it are those of which neither a nor 1 - a is going to 0, by what goes with them.
+    """
+    rows, theta, columns = fit.rows, fit.theta, fit.hessian.columns
+    rows.kink.width = width
+    _choose_band(data.w, rows.u, rows.b, rows.decay, rows.scratch, width, rows.q, rows.d)
+    q = rows.q
+    evaluate_columns(data, rows, columns, n, fit.gradient)
+    mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+    objective, bound = math.inf, -math.inf
+    for _ in range(_MAX_CORRECTIONS):
+        step0, _, found = find_step(data, fit, n, mismatch)
+        if not found:
+            break
+        theta0 = take_step(data, fit, n, theta0, step0)
+        theta0, _, entropy, mismatch = evaluate_rows(data, rows, theta0, 1.0)
+        bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
+        objective = _hinge(rows.u, data.w) + 0.5 * data.ridge * squares(theta, columns, n)
+        if bound >= cutoff or objective - bound <= tolerance * objective:
+            break
+    return theta0, objective, bound
+
+
+@kernel
+def _choose_band(w, u, a, x, p, width, q, d):
+    """Fill q and d as if the rows were on the band, or beyond it, that belong there."""
+    for m in range(w.size):
+        on_band = a[m] > p[m] and 1.0 - a[m] > x[m]
+        d[m] = w[m] / width if on_band else 0.0
+        q[m] = w[m] * (1.0 + u[m]) / width if on_band else (w[m] if a[m] > 0.5 else 0.0)
