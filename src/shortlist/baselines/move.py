@@ -147,5 +147,5 @@ def _bounds(fits: SupportFits, steps: Steps) -> Float:
     for first in range(0, len(bounds), size):
         chunk = slice(first, first + size)
         margins = fits.signs * (coefs[chunk] @ X.T + steps.constants[chunk, np.newaxis])
-        bounds[chunk] = fits.bounds(X, columns, margins, is_member[chunk])
+        bounds[chunk] = fits.bounds(X, columns, fits.dual(margins), is_member[chunk])
     return bounds

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from ..backends.support_fit import Model, SupportFits
 from .block import blocks
@@ -39,9 +38,8 @@ class _Quadratic:
         X = fits.X[:, self.columns]
         self.constant = model.intercept + fits.means[self.columns] @ self.theta
         margins = fits.signs * (X @ self.theta + self.constant)
-        a = expit(-margins)
-        self.slopes = fits.weights * a * fits.signs
-        self.curvature = fits.weights * a * expit(margins)
+        self.slopes = fits.weights * fits.dual(margins) * fits.signs
+        self.curvature = fits.weights * fits.curvature(margins)
         self.design = np.column_stack([X, np.ones(len(X))])
         self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
         self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge

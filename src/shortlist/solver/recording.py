@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Unaffordable
 from ..errors import ShortlistWarning
+from ..losses import HINGE
 from ..problem import SubsetProblem
 from ..result import Solution
 from .kernels.endgame import largest_node
@@ -24,7 +25,7 @@ from .scratch import Memory, Scratch, make_trace
 Array = NDArray[Any]
 
 _LARGEST_TRACE = 2**30  # bytes
-_ROUNDING = 1e-9
+_ROUNDING, _ROUNDING_OF_HINGE = 1e-9, 1e-7
 
 
 class Recording:
@@ -150,11 +151,12 @@ class Prover:
 
         steps = [renumbered(step) for step in steps]
         columns = np.flatnonzero(solution.coef)
+        # The bounds of the search are floating point: claim a little less than it computed.
+        rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
         return Certificate(
             problem=problem.digest,
             objective=solution.objective,
-            # The bounds of the search are floating point: claim a little less than it computed.
-            lower_bound=max(0.0, solution.lower_bound - _ROUNDING * solution.objective),
+            lower_bound=max(0.0, solution.lower_bound - rounding * solution.objective),
             support=solution.support,
             model=Point(
                 solution.intercept, tuple(columns.tolist()), tuple(solution.coef[columns].tolist())

@@ -15,9 +15,11 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
    (`problem` says how much). The smallest is the lower bound.
    If the point has a correction (delta, delta_0), the sigmoid a is first moved to
    a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
+   Other losses have their own a and H: see `losses`.
 
-`duality` works with balls of python-flint, which contain the exact value. `limits` works with
-integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a grid.
+`duality` and `losses` work with balls of python-flint, which contain the exact value. `limits`
+works with integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a
+grid.
 """
 
 from __future__ import annotations

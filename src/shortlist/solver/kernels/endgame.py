@@ -20,7 +20,15 @@ from .incumbent import offer
 from .layout import FREE, IN, OUT, add_columns, copy
 from .listing import is_listing, keep_selection
 from .oracle import NOTHING, complete, price_now
-from .point import Moved, Rows, column_slopes, move_rows, predictor_value, value_of_slope
+from .point import (
+    Moved,
+    Rows,
+    column_slopes,
+    move_rows,
+    predictor_value,
+    total_curvature,
+    value_of_slope,
+)
 from .product import cross_products, weigh_column
 from .reference import inlined, kernel
 from .rows import dot, total_of
@@ -183,7 +191,7 @@ def _fit_base(search):
     now.intercept = theta0
     now.objective = objective
     now.mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
-    now.total = total_of(d)
+    now.total = total_curvature(data, d)
     now.n_bought = list_columns(data, trial, hessian.columns)
     fill_hessian(data, hessian, d, FIRST, now.n_bought, now.total)
     for i in range(now.n_bought):

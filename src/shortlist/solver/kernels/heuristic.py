@@ -11,11 +11,11 @@ from .hessian import fill_hessian, list_columns
 from .incumbent import try_selection
 from .layout import FREE, IN, OUT, copy, linear_predictor
 from .oracle import NOTHING, price_now
-from .point import column_slopes
+from .point import column_slopes, total_curvature
 from .product import cross_products, curvature_of, weigh_column
 from .reference import inlined, kernel
 from .room import forbid_unaffordable
-from .rows import dot, total_of
+from .rows import dot
 
 _GREEDY = 1e-2
 _CLOSE_LOOKS = 8
@@ -82,7 +82,7 @@ def _most_promising(data, limits, fit, gain, status):
     Expects the rows of the fitted model.
     """
     q, d = fit.rows.q, fit.rows.d
-    total = total_of(d)
+    total = total_curvature(data, d)
     n = list_columns(data, status, fit.hessian.columns)
     fill_hessian(data, fit.hessian, d, FIRST, n, total)
     conditional = n > 0 and factorise(fit.hessian.matrix, FIRST, n)
@@ -108,7 +108,7 @@ def _most_promising(data, limits, fit, gain, status):
         refined = gain[pick]
         if conditional:
             refined *= _share_not_explained(data, fit, n, pick, total)
-        if refined > best_gain:
+        if best < 0 or refined > best_gain:
             best, best_gain = pick, refined
         gain[pick] = -1.0
     return best

@@ -15,7 +15,7 @@ import numpy as np
 from .cholesky import FIRST, factorise, substitute
 from .hessian import fill_hessian
 from .layout import add_columns, linear_predictor
-from .newton import find_step, squares, take_step
+from .newton import adopt_moved, find_step, halve_step, moved_bound, squares, take_step
 from .point import balance, column_slopes, evaluate_columns, evaluate_rows
 from .reference import inlined, kernel, sum_kernel
 from .rows import total_of
@@ -29,9 +29,11 @@ _WIDTH = 8.0
 _MAX_STEPS = 60
 # How far a step goes towards the first row that reaches a limit.
 _SHARE = 0.995
-# The least relative gap that is of use to the end.
+# The least gap that is of use to the end, relative to the accuracy of fits.
 _CLOSE = 1e-3
-_MAX_CORRECTIONS = 3
+# A step that lowers mu by less is the last: rounding does not let it be lower.
+_PROGRESS = 0.99
+_MAX_CORRECTIONS, _MAX_HALVINGS = 12, 20
 _COARSE_GAP = 0.1
 
 
@@ -56,6 +58,7 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
     fit.moved.q[:] = 0.0
     held = np.empty(n)
     weight = total_of(w)
+    last_mu = math.inf
     for step in range(_MAX_STEPS):
         # 1. Objective and bound; a model with that bound, if it is good enough.
         linear_predictor(data, theta, theta0, u)
@@ -67,8 +70,13 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
         mu = _complementarity(w, a, x, p) / (2.0 * weight)
         gap = objective - bound
-        is_last = step == _MAX_STEPS - 1 or not gap > _CLOSE * FINEST * objective
         is_near = gap <= tolerance * objective or (is_coarse and _WIDTH * mu <= data.width)
+        is_last = (
+            step == _MAX_STEPS - 1
+            or not gap > _CLOSE * FINEST * objective
+            or (is_near and mu > _PROGRESS * last_mu)
+        )
+        last_mu = mu
         if bound >= cutoff or is_near or is_last:
             for i in range(n):
                 held[i] = theta[columns[i]]
@@ -217,17 +225,30 @@ def _end(data, fit, n, theta0, width, cutoff, tolerance):
     q = rows.q
     evaluate_columns(data, rows, columns, n, fit.gradient)
     mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
-    objective, bound = math.inf, -math.inf
+    smoothed, objective, bound = math.inf, math.inf, -math.inf
+    step0, _, found = find_step(data, fit, n, mismatch)
     for _ in range(_MAX_CORRECTIONS):
-        step0, _, found = find_step(data, fit, n, mismatch)
         if not found:
             break
+        last0 = theta0
         theta0 = take_step(data, fit, n, theta0, step0)
-        theta0, _, entropy, mismatch = evaluate_rows(data, rows, theta0, 1.0)
+        for _ in range(_MAX_HALVINGS):
+            theta0, loss, entropy, mismatch = evaluate_rows(data, rows, theta0, 1.0)
+            penalty = 0.5 * data.ridge * squares(theta, columns, n)
+            if loss + penalty <= smoothed:
+                break
+            theta0 = halve_step(data, fit, n, theta0, last0)
+        smoothed = loss + penalty
+        objective = _hinge(rows.u, data.w) + penalty
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
-        objective = _hinge(rows.u, data.w) + 0.5 * data.ridge * squares(theta, columns, n)
         if bound >= cutoff or objective - bound <= tolerance * objective:
             break
+        step0, _, found = find_step(data, fit, n, mismatch)
+        if found:
+            ahead = moved_bound(data, fit, n, step0)
+            if ahead >= cutoff or objective - ahead <= tolerance * objective:
+                adopt_moved(fit, n, step0)
+                return theta0, objective, ahead
     return theta0, objective, bound
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from .cholesky import FIRST, factorise, substitute
 from .hessian import Hessian, fill_hessian
-from .layout import Loss, linear_predictor
-from .point import Moved, Rows
+from .layout import add_columns, linear_predictor
+from .point import Moved, Rows, move_rows, total_curvature, value_of_slope
 from .reference import kernel
-from .rows import total_of
+from .rows import dot
 
 
 class Fit(NamedTuple):
@@ -40,9 +40,7 @@ def find_step(data, fit, n, mismatch):
     Returns the step of the intercept, the Newton decrement (twice what the model falls by), and
     whether there is a step: there is none where all curvatures vanish or columns are dependent.
     """
-    total = total_of(fit.rows.d)
-    if total == 0.0 and data.loss != Loss.LOGISTIC:
-        total = data.null_objective  # every row is where its loss is linear: a first-order step
+    total = total_curvature(data, fit.rows.d)
     if not total > 0.0:
         return 0.0, 0.0, False
     hessian, theta, gradient = fit.hessian, fit.theta, fit.gradient
@@ -71,3 +69,34 @@ def take_step(data, fit, n, theta0, step0):
         fit.theta[columns[i]] += step[i]
     linear_predictor(data, fit.theta, theta0 + step0, fit.rows.u)
     return theta0 + step0
+
+
+@kernel
+def moved_bound(data, fit, n, step0):
+    """The bound of the dual point moved along the step."""
+    columns, moved = fit.hessian.columns, fit.moved
+    add_columns(data, columns, fit.hessian.step, n, step0, moved.t)
+    bound = move_rows(data, fit.rows, moved)
+    for i in range(n):
+        bound -= value_of_slope(data, columns[i], dot(data.X[columns[i]], moved.q))
+    return bound
+
+
+@kernel
+def halve_step(data, fit, n, theta0, last_theta0):
+    """Take back half of the last step; return the intercept."""
+    columns, step = fit.hessian.columns, fit.hessian.step
+    for i in range(n):
+        step[i] *= 0.5
+        fit.theta[columns[i]] -= step[i]
+    theta0 = 0.5 * (theta0 + last_theta0)
+    linear_predictor(data, fit.theta, theta0, fit.rows.u)
+    return theta0
+
+
+@kernel
+def adopt_moved(fit, n, step0):
+    """Let the dual point moved along the step be the one that bounds the fit."""
+    fit.now.is_moved = 1
+    fit.now.n_columns = n
+    fit.now.intercept = step0
