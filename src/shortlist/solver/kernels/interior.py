@@ -35,6 +35,8 @@ _CLOSE = 1e-3
 _PROGRESS = 0.99
 _MAX_CORRECTIONS, _MAX_HALVINGS = 12, 20
 _COARSE_GAP = 0.1
+# Where many rows meet at the kink, a wider band may succeed where the narrow one has not.
+_MOST_ENDS, _WIDENING = 3, 10.0
 
 
 @kernel
@@ -81,12 +83,18 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
             for i in range(n):
                 held[i] = theta[columns[i]]
             width = max(_WIDTH * mu, _NARROWEST)
-            last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
             enough = _COARSE_GAP if is_coarse else tolerance
-            if proven >= cutoff or score - proven <= enough * score or is_last:
-                return last0, score, proven
-            for i in range(n):
-                theta[columns[i]] = held[i]
+            n_ends = _MOST_ENDS if is_last else 1
+            for end in range(n_ends):
+                last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
+                if proven >= cutoff or score - proven <= enough * score:
+                    return last0, score, proven
+                if is_last and end == n_ends - 1:
+                    return last0, score, proven
+                for i in range(n):
+                    theta[columns[i]] = held[i]
+                linear_predictor(data, theta, theta0, u)
+                width *= _WIDENING
         # 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
         _linearise(w, a, x, p, 0.0, 0.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
         total = total_of(rows.d)
@@ -164,12 +172,14 @@ def _linearise(w, a, x, p, mu, second, da, dx, dp, q, d):
 
 
 @sum_kernel
-def _change(w, a, x, p, mu, second, ds, q, d, da, dx, dp):
+def _change(a, x, p, mu, second, ds, da, dx, dp):
     """Fill the changes of a, x and p, given that of s."""
-    for m in range(w.size):
+    for m in range(a.size):
         b = 1.0 - a[m]
+        one = mu - a[m] * p[m] - second * da[m] * dp[m]
         other = mu - b * x[m] + second * da[m] * dx[m]
-        da[m] = (d[m] * ds[m] + q[m]) / w[m] - a[m]
+        # Not from w (a + e), whose rounding would be that of a.
+        da[m] = (a[m] * b * ds[m] + b * one - a[m] * other) / (b * p[m] + a[m] * x[m])
         dx[m] = (other + x[m] * da[m]) / b
         dp[m] = dx[m] - ds[m]
 
@@ -190,9 +200,8 @@ def _direction(data, fit, n, total, mu, second):
         step0 -= step[i] * hessian.mean[i]
     add_columns(data, columns, step, n, step0, rows.a)
     _change(
-        data.w, rows.b, rows.decay, rows.scratch, mu, second, rows.a, q, rows.d,
-        fit.target, fit.moved.t, fit.moved.q,
-    )  # fmt: skip
+        rows.b, rows.decay, rows.scratch, mu, second, rows.a, fit.target, fit.moved.t, fit.moved.q
+    )
     return step0
 
 
