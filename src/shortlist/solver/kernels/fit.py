@@ -1,4 +1,7 @@
-"""The ridge logistic regression on a fixed support: Newton's method with Cholesky factors."""
+"""The ridge logistic regression on a fixed support: Newton's method with Cholesky factors.
+
+Each step is the minimum of the quadratic model within the limits of the coefficients.
+"""
 
 import math
 from enum import IntEnum
@@ -7,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cholesky import FIRST, factorise, substitute
+from .held import correct_held, held_slope, hold_outward, within
 from .hessian import Hessian, fill_hessian, list_columns
 from .layout import add_columns, copy, linear_predictor
 from .point import (
@@ -28,6 +32,8 @@ _MAX_STEPS = 200
 _MAX_HALVINGS = 40
 # Steps after which a fit that no longer improves is as good as rounding lets it be.
 _PATIENT_STEPS = 8
+# Corrections of what a step holds at limits. After a few, columns change one by one.
+_MAX_PIVOTS, _FREE_PIVOTS = 50, 6
 
 
 class Start(IntEnum):
@@ -180,21 +186,30 @@ def _least_squares_slopes(data, fit, n):
 def _find_step(data, fit, n, mismatch):
     """Fill hessian.step with the Newton step from fit.theta, whose gradient is in fit.gradient.
 
-    Returns the step of the intercept, the Newton decrement (twice what the model falls by), and
-    whether there is a step: there is none where all curvatures vanish or columns are dependent.
+    Columns that end at a limit are listed last. Returns the step of the intercept, the Newton
+    decrement (twice what the model falls by if no limit is met), and whether there is a step: there
+    is none where all curvatures vanish or columns are dependent.
     """
     total = total_of(fit.rows.d)
     if not total > 0.0:
         return 0.0, 0.0, False
     hessian, theta, gradient = fit.hessian, fit.theta, fit.gradient
     columns, step, means = hessian.columns, hessian.step, hessian.mean
-    fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
-    for i in range(n):
-        j = columns[i]
-        step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
-    if not factorise(hessian.matrix, FIRST, n):
-        return 0.0, 0.0, False
-    substitute(hessian.matrix, n, step)
+    n_moving = hold_outward(data, hessian, theta, gradient, n)
+    for pivot in range(_MAX_PIVOTS):
+        fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
+        for i in range(n_moving):
+            j = columns[i]
+            step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
+            step[i] -= held_slope(hessian, n_moving, n, i)
+        if not factorise(hessian.matrix, FIRST, n_moving):
+            return 0.0, 0.0, False
+        substitute(hessian.matrix, n_moving, step)
+        n_moving, is_right = correct_held(
+            data, hessian, theta, gradient, mismatch, n_moving, n, pivot >= _FREE_PIVOTS
+        )
+        if is_right:
+            break
     step0 = -mismatch / total
     for i in range(n):
         step0 -= step[i] * means[i]
@@ -209,7 +224,8 @@ def _take_step(data, fit, n, theta0, step0):
     """Add the step to the model; return the intercept."""
     columns, step = fit.hessian.columns, fit.hessian.step
     for i in range(n):
-        fit.theta[columns[i]] += step[i]
+        j = columns[i]
+        fit.theta[j] = within(data, j, fit.theta[j] + step[i])
     linear_predictor(data, fit.theta, theta0 + step0, fit.rows.u)
     return theta0 + step0
 
@@ -230,8 +246,9 @@ def _halve_step(data, fit, n, theta0, last_theta0):
     """Take back half of the last step; return the intercept."""
     columns, step = fit.hessian.columns, fit.hessian.step
     for i in range(n):
+        j = columns[i]
         step[i] *= 0.5
-        fit.theta[columns[i]] -= step[i]
+        fit.theta[j] = within(data, j, fit.theta[j] - step[i])
     theta0 = 0.5 * (theta0 + last_theta0)
     linear_predictor(data, fit.theta, theta0, fit.rows.u)
     return theta0
