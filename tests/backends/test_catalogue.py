@@ -15,9 +15,7 @@ EXACT = [
 
 
 CASES = [
-    (backend, name, known)
-    for name, known in (CATALOGUE | LIMITED).items()
-    for backend in EXACT
+    (backend, name, known) for name, known in (CATALOGUE | LIMITED).items() for backend in EXACT
 ]
 
 
