@@ -1,12 +1,6 @@
 """Active-set minimisation of the quadratic model with the perspective penalty.
 
-At multiplier mu a free predictor of price c costs the reverse Huber function of t = ||theta_g||:
-sqrt(2 ridge mu c) t up to t = sqrt(2 mu c / ridge), then ridge/2 t^2 + mu c. A bought one costs
-ridge/2 t^2. mu is moved to where the budget is just spent.
-
-Columns that reach a limit of their coefficient are held there. A free predictor of one column that
-reaches as far as M is bought to the share t / M at least. Where sqrt(2 mu c / ridge) > M that makes
-it steep: it costs (ridge M / 2 + mu c / M) t up to M. In groups only the limits themselves hold.
+The penalty is that of `penalty.py`. Its multiplier mu is moved to where the budget is just spent.
 """
 
 import math
@@ -18,11 +12,11 @@ from .cholesky import FIRST, factorise, substitute_both
 from .gram import Gram
 from .held import within
 from .layout import FREE, IN, OUT, norm_of
-from .point import value_of_slope
+from .model_limits import hold_rows, leaving_root, release
+from .penalty import LINEAR, QUADRATIC, ZERO, linear_slope, reach_of, squared_slope
 from .reference import kernel
 from .sort import sort_by
 
-ZERO, LINEAR, QUADRATIC = 0, 1, 2
 _MAX_CORRECTIONS = 60
 # After this many corrections of the zones they change one by one, and a step stops at the first
 # coefficient that reaches zero: dependent columns would send several far beyond it.
@@ -60,88 +54,6 @@ class Model(NamedTuple):
     linear: np.ndarray  # (n_model,) linear term, by place in the Gram matrix
     slope: np.ndarray  # (n_model,) downhill slope, by place in the Gram matrix
     system: System
-
-
-@kernel
-def multiplier_of(data, model, status, budget, z):
-    """Return the mu at which theta spends the budget, 0 if it cannot; fills z.
-
-    z_g = min(1, ||theta_g|| sqrt(ridge / (2 mu c_g))) for the free predictors. With
-    s = 1 / sqrt(mu) their spending is concave and piecewise linear in s: Newton from the left. With
-    limits z_g is at least the share of its limit that a coefficient reaches, the spending is not
-    concave, and Newton is kept between what spends too little and what spends too much.
-    """
-    start, theta, price = data.start, model.theta, model.price
-    total = 0.0
-    slope = 0.0
-    for g in range(status.size):
-        if status[g] == FREE:
-            size = norm_of(start, theta, g)
-            z[g] = 0.0
-            if size > 0.0:
-                c = price[g]
-                z[g] = size * math.sqrt(0.5 * data.ridge / c) if c > 0.0 else math.inf
-                total += c
-                slope += c * z[g] if c > 0.0 else 0.0
-        else:
-            z[g] = 1.0 if status[g] == IN else 0.0
-    if total <= budget or slope == 0.0:
-        for g in range(status.size):
-            z[g] = 1.0 if z[g] > 0.0 else 0.0
-        return 0.0
-    s = budget / slope
-    too_small, too_large = 0.0, math.inf
-    for _ in range(60):
-        spent = 0.0
-        slope = 0.0
-        for g in range(status.size):
-            if status[g] == FREE and z[g] > 0.0 and price[g] > 0.0:
-                least = _least_share(data, theta, g)
-                if max(s * z[g], least) >= 1.0:
-                    spent += price[g]
-                elif least > s * z[g]:
-                    spent += price[g] * least
-                else:
-                    spent += price[g] * s * z[g]
-                    slope += price[g] * z[g]
-        if abs(spent - budget) <= 1e-12 * budget:
-            break
-        if spent < budget:
-            too_small = s
-        else:
-            too_large = s
-        s = s + (budget - spent) / slope if slope > 0.0 else math.inf
-        if not too_small < s < too_large:
-            s = 0.5 * (too_small + too_large) if too_large < math.inf else 2.0 * too_small
-    for g in range(status.size):
-        if status[g] == FREE:
-            z[g] = min(1.0, max(s * z[g], _least_share(data, theta, g)))
-    return 1.0 / (s * s)
-
-
-@kernel
-def _reach(data, theta, g):
-    """How far a predictor of one column can go on the side where it is."""
-    j = data.start[g]
-    if data.start[g + 1] - j > 1:
-        return math.inf
-    return data.upper[j] if theta[j] > 0.0 else -data.lower[j]
-
-
-@kernel
-def _least_share(data, theta, g):
-    """The share of its limit that a predictor of one column reaches."""
-    size = abs(theta[data.start[g]])
-    return size / _reach(data, theta, g) if size > 0.0 else 0.0
-
-
-@kernel
-def _slope_of(data, model, g, root):
-    """The slope of the penalty of a free predictor in the linear zone, and whether it is steep."""
-    reach, plain = _reach(data, model.theta, g), root * model.root_price[g]
-    if plain > data.ridge * reach:
-        return 0.5 * (data.ridge * reach + plain * plain / (data.ridge * reach)), True
-    return plain, False
 
 
 @kernel
@@ -190,7 +102,7 @@ def minimise_model(data, model, status, budget, mu, mismatch):
         strongest_root = _slopes(data, model, status, n, n_chain)
         # Many at a time at first; then one by one, as more columns than rows would be dependent.
         room = max(n_chain, _FEWEST_ACTIVATED) if trial < _FREE_CORRECTIONS else 1
-        if not corrected and _release(data, model, status, n_chain, root):
+        if not corrected and release(data, model, status, n_chain, root):
             n_kept = FIRST
             corrected = True
         if not corrected:
@@ -282,7 +194,7 @@ def _fill_system(data, model, n_chain, n_kept, root):
             return a.shape[0] + 1
         is_linear = zone[g] == LINEAR
         size = norm_of(start, theta, g)
-        slope, is_steep = _slope_of(data, model, g, root)
+        slope, is_steep = linear_slope(data, model, g, root)
         for j in range(first, last):
             r = n_active
             n_active += 1
@@ -292,7 +204,7 @@ def _fill_system(data, model, n_chain, n_kept, root):
             response[r] = root_price[g] * theta[j] / size if is_linear else 0.0
             if is_linear and is_steep:
                 # The tangent of the slope at this root: it grows with the square of root.
-                growth = 2.0 * slope / root - data.ridge * _reach(data, theta, g) / root
+                growth = 2.0 * slope / root - data.ridge * reach_of(data, theta, g) / root
                 response[r] = growth * theta[j] / size
                 solution[r] -= (slope - growth * root) * theta[j] / size
             if r >= n_kept:
@@ -309,37 +221,8 @@ def _fill_system(data, model, n_chain, n_kept, root):
                     for k in range(first, j + 1):
                         row[r - (j - k)] -= weight * theta[j] / size * theta[k] / size
     if any_held:
-        _hold_rows(data, model, n_active, n_kept, root)
+        hold_rows(data, model, n_active, n_kept, root)
     return n_active
-
-
-@kernel
-def _hold_rows(data, model, n_active, n_kept, root):
-    """Make the rows of held columns say that they stay, and take them from the other rows."""
-    theta, held, member = model.theta, model.held, model.gram.member
-    a, active = model.system.matrix, model.system.active
-    solution, response = model.system.solution, model.system.response
-    for h in range(n_active):
-        j = member[active[h]]
-        if held[j]:
-            g = data.owner[j]
-            across = 0.0  # of the norm's curvature, as in `_fill_system`
-            if model.zone[g] == LINEAR:
-                across = root * model.root_price[g] / norm_of(data.start, theta, g) ** 3
-            for r in range(n_active):
-                k = member[active[r]]
-                if not held[k]:
-                    solution[r] -= theta[j] * model.gram.matrix[active[r], active[h]]
-                    if data.owner[k] == g:
-                        solution[r] += theta[j] * across * theta[j] * theta[k]
-            for r in range(max(h + 1, n_kept), n_active):
-                a[r, h] = 0.0
-            if h >= n_kept:
-                for k in range(h):
-                    a[h, k] = 0.0
-                a[h, h] = 1.0
-            solution[h] = theta[j]
-            response[h] = 0.0
 
 
 @kernel
@@ -362,10 +245,10 @@ def _spend(data, model, status, n_chain, budget, root):
         first, last = start[g], start[g + 1]
         if zone[g] == LINEAR:
             any_linear = True
-            _, is_steep = _slope_of(data, model, g, root)
+            _, is_steep = linear_slope(data, model, g, root)
             if is_steep:
                 any_steep = True
-                scale = price[g] / _reach(data, theta, g) / norm_of(start, theta, g)
+                scale = price[g] / reach_of(data, theta, g) / norm_of(start, theta, g)
                 steep_fixed += scale * theta[first] * solution[r]
                 steep_grows += scale * theta[first] * response[r]
             else:
@@ -381,7 +264,7 @@ def _spend(data, model, status, n_chain, budget, root):
             if root_price[g] > 0.0:
                 entry = data.ridge * math.sqrt(size) / root_price[g]
                 if last - first == 1 and model.held[first]:
-                    entry = _leaving_root(data, model, n_chain, g)
+                    entry = leaving_root(data, model, n_chain, g)
                 if entry < weakest_root:
                     weakest, weakest_root = g, entry
         r += last - first
@@ -411,31 +294,6 @@ def _spend(data, model, status, n_chain, budget, root):
     if any_linear:
         left = 0.0
     return root, left, settled
-
-
-@kernel
-def _leaving_root(data, model, n_chain, g):
-    """The sqrt(mu) at which predictor g, of one column held at a limit, leaves it.
-
-    For that nothing is in the linear zone, and the solution does not depend on mu.
-    """
-    start, chain, position = data.start, model.chain, model.gram.position
-    row = model.gram.matrix[position[start[g]]]
-    slope = model.linear[position[start[g]]]
-    r = 0
-    for c in range(n_chain):
-        for j in range(start[chain[c]], start[chain[c] + 1]):
-            slope -= model.system.solution[r] * row[position[j]]
-            r += 1
-    return math.sqrt(_squared_slope(data, start[g], slope)) / model.root_price[g]
-
-
-@kernel
-def _squared_slope(data, j, slope):
-    """The square of a downhill slope, or where the limits count, what has the same value."""
-    if data.lower[j] < slope / data.ridge < data.upper[j]:
-        return slope * slope
-    return 2.0 * data.ridge * value_of_slope(data, j, -slope)
 
 
 @kernel
@@ -532,35 +390,6 @@ def _correct_zones(data, model, status, n_chain, root):
 
 
 @kernel
-def _release(data, model, status, n_chain, root):
-    """Release what would rather leave its limit; return whether anything does."""
-    start, theta, zone, chain = data.start, model.theta, model.zone, model.chain
-    is_any = False
-    for c in range(n_chain):
-        g = chain[c]
-        first, last = start[g], start[g + 1]
-        for j in range(first, last):
-            if not model.held[j]:
-                continue
-            # Slopes of the model and of the penalty, inwards if the limit is to be left.
-            slope = model.slope[model.gram.position[j]]
-            penalty, is_steep = data.ridge * theta[j], False
-            if status[g] == FREE and (last - first == 1 or zone[g] == LINEAR):
-                size, is_steep = _slope_of(data, model, g, root)
-                if is_steep or zone[g] == LINEAR:
-                    penalty = size * theta[j] / norm_of(start, theta, g)
-            inward = penalty - slope
-            if theta[j] == data.lower[j]:
-                inward = -inward
-            if inward > _ZONE_TOLERANCE * abs(slope):
-                model.held[j] = False
-                is_any = True
-                if is_steep:
-                    zone[g] = LINEAR
-    return is_any
-
-
-@kernel
 def _slopes(data, model, status, n, n_chain):
     """Fill the model's downhill slopes and where each zero predictor enters; return the first."""
     start, theta, root_price, zone = data.start, model.theta, model.root_price, model.zone
@@ -580,7 +409,7 @@ def _slopes(data, model, status, n, n_chain):
         g = data.owner[member[i]]
         size = 0.0
         for j in range(start[g], start[g + 1]):
-            size += _squared_slope(data, j, slope[i])
+            size += squared_slope(data, j, slope[i])
             i += 1
         if zone[g] == ZERO and status[g] == FREE:
             entry[g] = math.sqrt(size) / (1e-300 + root_price[g])
