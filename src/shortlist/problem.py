@@ -55,7 +55,7 @@ from .arguments import (
 from .coefficients import CoefficientLimits, MaxCoefficient, Signs
 from .constraints import Constraints, Fee
 from .errors import InvalidProblemError, ShortlistWarning
-from .losses import LOGISTIC, loss_of
+from .losses import HINGE, LOGISTIC, loss_of
 
 __all__ = ["Predictor", "SubsetProblem"]
 
@@ -162,6 +162,10 @@ class SubsetProblem:
             self.name_of,
             self.index_of,
         )
+        if self.loss is HINGE and self.coef_limits.are_given:
+            raise InvalidProblemError(
+                "loss: 'hinge' does not go with max_coefficient and signs; use 'squared_hinge'."
+            )
         self._warn_if_nothing_is_affordable()
 
     def with_limits(

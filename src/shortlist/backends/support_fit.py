@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
 
-from ..errors import InvalidProblemError
 from ..losses import HINGE
 from ..problem import SubsetProblem
 from .hinge_fit import fit_hinge
@@ -47,11 +46,6 @@ class SupportFits:
 
     def __init__(self, problem: SubsetProblem) -> None:
         self.problem = problem
-        if problem.loss is HINGE and problem.coef_limits.are_given:
-            raise InvalidProblemError(
-                "loss: limits on coefficients together with 'hinge' are beyond this backend; "
-                "use backend='scip' or loss='squared_hinge'."
-            )
         positive, used = problem.signs > 0, problem.weights > 0
         rows = np.concatenate([np.flatnonzero(positive & used), np.flatnonzero(~positive & used)])
         self.n_positive = int(np.count_nonzero(positive & used))

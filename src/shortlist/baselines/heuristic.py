@@ -47,15 +47,13 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
     """Return the best model on a support.
 
     The native backend fits it several times faster than numpy, which remains for what is beyond it,
-    such as columns that are nearly dependent and large, and for limits on coefficients.
+    such as columns that are nearly dependent and large.
     """
-    model: Model | Solution | None = None
-    if not problem.coef_limits.are_given:
-        others = set(range(problem.n_predictors)).difference(support)
-        alone = problem.with_limits(include=support, exclude=sorted(others))
-        solution = uninterrupted(solve(alone, gap=0.0))
-        model = solution if solution.status is Status.OPTIMAL else None
-    if model is None:
+    others = set(range(problem.n_predictors)).difference(support)
+    alone = problem.with_limits(include=support, exclude=sorted(others))
+    solution = uninterrupted(solve(alone, gap=0.0))
+    model: Model | Solution = solution
+    if solution.status is not Status.OPTIMAL:
         model, _ = SupportFits(problem).fit(support)
     return Solution(
         status=Status.HEURISTIC,

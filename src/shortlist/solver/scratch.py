@@ -260,6 +260,7 @@ def _relaxation(memory: Memory, shape: Shape) -> Relaxation:
         price=memory.empty(n_predictors),
         root_price=memory.empty(n_predictors),
         zone=_status(memory, n_predictors),
+        held=memory.empty(n_columns, dtype=np.bool_),
         chain=memory.empty(n_predictors, dtype=np.int64),
         entry=memory.empty(n_predictors),
         linear=memory.empty(n_model),

@@ -31,7 +31,6 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
         limits.integral
         and limits.budget < inf
         and limits.max_features >= limits.n_predictors
-        and not problem.coef_limits.are_given  # which the kernels do not know yet
         and (limits.unit_budget + 1) * limits.n_predictors <= _LARGEST_TABLE
     )
 

@@ -43,6 +43,8 @@ _BATCH_SHARE = 0.8
 # Pairs are closed one by one where there are at most this many per free predictor, of which there
 # are not too many. Each takes a point of the proof; branching then needs fewer, and less time.
 _MOST_PAIRS, _MOST_FREE = 4, 128
+# A curvature at which nothing moves: that of what its slope holds at a limit of the coefficient.
+_HELD = 1e300
 
 
 class Endgame(NamedTuple):
@@ -197,7 +199,8 @@ def _fit_base(search):
     for i in range(now.n_bought):
         j = hessian.columns[i]
         endgame.mean[j] = hessian.mean[i]
-        _note_slope(data, endgame, j)
+        if _is_held(data, endgame, j):
+            hessian.matrix[i, i] = _HELD
     for g in range(status.size):
         if status[g] == FREE:
             for j in range(data.start[g], data.start[g + 1]):
@@ -209,18 +212,21 @@ def _fit_base(search):
                     row[i] -= mean * hessian.mean[i]
                 square = dot(hessian.weighted, data.X[j]) - mean * endgame.mean[j]
                 endgame.square[j] = max(square, 0.0) * (1.0 + 1e-13) + data.ridge
-                _note_slope(data, endgame, j)
+                if _is_held(data, endgame, j):
+                    endgame.square[j] = _HELD
     now.is_solved = 1 if _solve_rows(endgame, FIRST, now.n_bought) else 0
 
 
 @kernel
-def _note_slope(data, endgame, j):
+def _is_held(data, endgame, j):
+    """Note the downhill slope of a column; return whether it points beyond a limit it is at."""
+    theta = endgame.theta[j]
     positive, negative = column_slopes(data, j, endgame.base.q)
     endgame.slope[j] = (
-        endgame.now.mismatch * endgame.mean[j]
-        - (positive + negative)
-        - data.ridge * endgame.theta[j]
+        endgame.now.mismatch * endgame.mean[j] - (positive + negative) - data.ridge * theta
     )
+    is_upper, is_lower = theta == data.upper[j], theta == data.lower[j]
+    return (is_upper and endgame.slope[j] > 0.0) or (is_lower and endgame.slope[j] < 0.0)
 
 
 @kernel

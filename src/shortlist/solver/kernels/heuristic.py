@@ -92,9 +92,8 @@ def _most_promising(data, limits, fit, gain, status):
         if status[g] == FREE:
             decrement = 0.0
             for j in range(data.start[g], data.start[g + 1]):
-                positive, negative = column_slopes(data, j, q)
                 curvature = curvature_of(data, j, d, total)
-                decrement += (positive + negative) ** 2 / (curvature + data.ridge)
+                decrement += _useful_slope(data, j, q) ** 2 / (curvature + data.ridge)
             price = price_now(limits, status, g) if limits.has_budget else 1.0
             gain[g] = decrement / price if price > 0.0 else math.inf
     best, best_gain = -1, -1.0
@@ -115,23 +114,32 @@ def _most_promising(data, limits, fit, gain, status):
 
 
 @kernel
+def _useful_slope(data, j, q):
+    """The slope of a column that is not bought, 0 if only a coefficient of the wrong sign gains."""
+    positive, negative = column_slopes(data, j, q)
+    slope = positive + negative
+    is_useless = (slope < 0.0 and data.upper[j] == 0.0) or (slope > 0.0 and data.lower[j] == 0.0)
+    return 0.0 if is_useless else slope
+
+
+@kernel
 def _share_not_explained(data, fit, n, g, total):
     """Newton decrement of predictor g given the n bought columns, relative to it without them."""
     hessian, q, d = fit.hessian, fit.rows.q, fit.rows.d
     step, weighted = hessian.step, hessian.weighted
     alone, given = 0.0, 0.0
     for j in range(data.start[g], data.start[g + 1]):
-        positive, negative = column_slopes(data, j, q)
+        slope = _useful_slope(data, j, q)
         shift = weigh_column(data, j, d, weighted)
         curvature = dot(weighted, data.X[j]) - shift * shift / total
-        alone += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+        alone += slope**2 / (max(curvature, 0.0) + data.ridge)
         cross_products(data.X, weighted, hessian.columns, n, step)
         for i in range(n):
             step[i] -= shift * hessian.mean[i]
         forward(hessian.matrix, FIRST, n, step)
         for i in range(n):
             curvature -= step[i] * step[i]
-        given += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+        given += slope**2 / (max(curvature, 0.0) + data.ridge)
     return given / alone if alone > 0.0 else 1.0
 
 
