@@ -66,9 +66,7 @@ def bits(solution):
     )
 
 
-def test_the_same_bits_for_every_number_of_threads(
-    hard, hard_optimum, from_the_first_node, played
-):
+def test_the_same_bits_for_every_number_of_threads(hard, hard_optimum, from_the_first_node, played):
     answers = [bits(sl.solve(hard, threads=threads)) for threads in (1, 2, 3, 8, None, 1)]
     assert all(answer == answers[0] for answer in answers)
     assert max(played) == 16

@@ -183,7 +183,8 @@ def solve_ridges(
     ridges : sequence of float
         Strengths of the L2 penalty.
     backend, gap, node_limit
-        As in `solve`; the limits hold for each ridge.
+        As in `solve`; the limits hold for each ridge. Each search has one thread: resamples, which
+        this is for, are what runs in parallel.
 
     Returns
     -------
@@ -199,7 +200,7 @@ def solve_ridges(
     >>> [solution.support for solution in solve_ridges(problem, [1.0, 0.1], "univariable")]
     [(0,), (0,)]
     """
-    options = _options(problem, backend, gap, None, node_limit, None, None, None)
+    options = _options(problem, backend, gap, None, node_limit, None, None, 1)
     return _load(backend).solve_ridges(problem, ridges, options)
 
 

@@ -32,7 +32,7 @@ _LONG_SEARCH = 5e7
 _PART = 6e5
 _LEAST_NODES, _MOST_NODES = 4, 256  # of a part in a round
 _MOST_PARTS = 16
-_MOST_MEMORY = 2**29  # bytes, of the scratch of all parts
+_MOST_MEMORY = 2**28  # bytes, of the scratch of all parts
 
 
 class Part(NamedTuple):
