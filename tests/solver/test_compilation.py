@@ -193,6 +193,7 @@ def all_questions():
     sl.solve_path(problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "_LONG_SEARCH", 0)
+        patch.setattr(rounds, "_FIRST_NODE", 0)
         sl.solve(problem, threads=2)
 
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 def from_the_first_node(monkeypatch):
     """Rounds from the root on, with parts of few nodes: problems here are small."""
     monkeypatch.setattr(rounds, "_LONG_SEARCH", 0)
+    monkeypatch.setattr(rounds, "_FIRST_NODE", 0)
     monkeypatch.setattr(rounds, "_MOST_NODES", 2)
     monkeypatch.setattr(rounds, "_LEAST_NODES", 2)
 
@@ -132,6 +133,7 @@ def test_a_short_search_is_what_it_was(hard, hard_optimum, monkeypatch):
     monkeypatch.setattr(rounds.Rounds, "play", fail)
     assert bits(sl.solve(hard, threads=8)) == bits(hard_optimum)
     monkeypatch.setattr(rounds, "_LONG_SEARCH", 0)
+    monkeypatch.setattr(rounds, "_FIRST_NODE", 0)
     with pytest.raises(AssertionError, match="no rounds"):
         sl.solve(hard)
 

@@ -26,9 +26,10 @@ from .recording import Recording
 from .scratch import Memory, make_tree
 
 # Work is counted in nodes times entries of X, plus what a node takes whatever the size of X. A
-# search is long after about half a second; a part of a round takes some milliseconds.
+# search is long after about half a second, and after so many nodes that some are open; a part of a
+# round takes some milliseconds.
 _NODE_ENTRIES = 2_000
-_LONG_SEARCH = 5e7
+_LONG_SEARCH, _FIRST_NODE = 5e7, 64
 _PART = 6e5
 _LEAST_NODES, _MOST_NODES = 4, 256  # of a part in a round
 _MOST_PARTS = 16
@@ -53,7 +54,8 @@ class Rounds:
         scratch = run.prepared.scratch
         n_entries = run.prepared.search.data.X.size + _NODE_ENTRIES
         self._n_parts = min(_MOST_PARTS, _MOST_MEMORY // scratch.memory.nbytes)
-        self.first_node = int(_LONG_SEARCH // n_entries) if self._n_parts > 1 else maxsize
+        first_node = max(int(_LONG_SEARCH // n_entries), _FIRST_NODE)
+        self.first_node = first_node if self._n_parts > 1 else maxsize
         self._n_nodes = int(min(max(_LEAST_NODES, _PART // n_entries), _MOST_NODES))
         self._run = run
         self._gap = gap
