@@ -108,6 +108,18 @@ def test_rounds_find_what_enumeration_finds_and_prove_it(from_the_first_node, pl
     assert Counter(played).keys() > {1, 2, 3}
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_other_losses(hard, from_the_first_node, played, loss):
+    problem = sl.SubsetProblem(hard.X[:, :12], hard.signs, ridge=0.1, max_features=4, loss=loss)
+    answers = [bits(sl.solve(problem, threads=threads)) for threads in (1, 3)]
+    assert answers[0] == answers[1]
+    assert len(played) > 2
+    solution, reference = sl.solve(problem), sl.solve(problem, "enumeration")
+    assert solution.status is sl.Status.OPTIMAL
+    assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
+    assert sl.verify(problem, solution.certificate).valid
+
+
 @pytest.mark.slow
 def test_rounds_find_what_enumeration_finds_and_prove_it_many_times(from_the_first_node):
     for seed in range(60, 560):
