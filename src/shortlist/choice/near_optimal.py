@@ -81,6 +81,7 @@ def near_optimal(
     *,
     time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
 ) -> NearOptimal:
     """List every affordable selection whose objective is within a tolerance of the optimum.
 
@@ -101,6 +102,8 @@ def near_optimal(
         Seconds after which what was found is returned, with `is_complete` False.
     callback : callable, optional
         As in `solve`, now and then. What it raises ends the search.
+    threads : int, optional
+        As in `solve`, for the optimum; the list is made by one.
 
     Returns
     -------
@@ -123,7 +126,9 @@ def near_optimal(
     if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 1:
         raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
     started = perf_counter()
-    best = uninterrupted(solve(problem, gap=GAP, time_limit=time_limit, callback=callback))
+    best = uninterrupted(
+        solve(problem, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
+    )
     deadline = inf if time_limit is None else started + time_limit
     factor = 1.0 + max(float(tolerance), TIE)
     # The search stops a little above the tolerance, so that rounding does not decide what is in.

@@ -140,6 +140,7 @@ def solve_path(
     *,
     time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
 ) -> Path:
     """Find every budget at which the best affordable selection changes.
 
@@ -157,6 +158,8 @@ def solve_path(
         it and a callback, whole prices and no limit on the number let one search serve all budgets.
     callback : callable, optional
         As in `solve`, for each step. What it raises ends the path.
+    threads : int, optional
+        As in `solve`, for each step; one search that serves all budgets has one thread.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def solve_path(
     solutions = (
         reversed(solve_budgets(current, GAP))
         if shared
-        else _one_by_one(current, by_budget, time_limit, callback)
+        else _one_by_one(current, by_budget, time_limit, callback, threads)
     )
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
@@ -205,11 +208,14 @@ def _one_by_one(
     by_budget: bool,
     time_limit: float | None,
     callback: Callable[[Progress], None] | None,
+    threads: int | None,
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
     """Solve at the highest limit, then just below what that solution takes, and so on."""
     current: SubsetProblem | None = problem
     while current is not None:
-        solution = uninterrupted(solve(current, gap=GAP, time_limit=time_limit, callback=callback))
+        solution = uninterrupted(
+            solve(current, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
+        )
         yield current, solution
         current = _next_limits(current, solution, by_budget)
 

@@ -31,10 +31,10 @@ def alternatives(
     with noting() as notes, working("Reading") as announce:
         problem = question.problem(announce)
         announce("Listing models")
-        seconds = question.time_limit
-        models = near_optimal(problem, tolerance, limit, time_limit=seconds)
+        seconds, threads = question.time_limit, question.threads
+        models = near_optimal(problem, tolerance, limit, time_limit=seconds, threads=threads)
         announce("Finding substitutes")
-        instead = substitutes(problem, time_limit=seconds)
+        instead = substitutes(problem, time_limit=seconds, threads=threads)
     cut_short = not models.is_complete and len(models) < limit
     proven = not cut_short and all(
         solution.status is Status.OPTIMAL

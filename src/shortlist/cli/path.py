@@ -27,7 +27,7 @@ def path(question: Question, as_json: AsJson = False) -> None:
     with noting() as notes, working("Reading") as announce:
         problem = question.problem(announce)
         announce("Finding what every budget buys")
-        stairs = solve_path(problem, time_limit=question.time_limit)
+        stairs = solve_path(problem, time_limit=question.time_limit, threads=question.threads)
     frame = stairs.to_frame()
     if as_json:
         steps: list[Any] = [

@@ -162,6 +162,15 @@ class Question:
             rich_help_panel=_SEARCH,
         ),
     ] = None
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Threads of a search that takes long: one per core, if not said otherwise. They "
+            "change no result.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None
 
     @property
     def inputs(self) -> list[Path | None]:
@@ -207,6 +216,7 @@ class Question:
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
             signs=columns.signs(self.increasing, self.decreasing),
+            threads=self.threads,
         )
         columns.note_codes(model.exclude, self.categorical, self.numeric)
         return patients, model

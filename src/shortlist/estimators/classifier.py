@@ -57,6 +57,9 @@ class BestSubsetClassifier(SelectedModel):
         Seconds after which the search stops with the best model so far, and a warning.
     node_limit : int, optional
         Number of nodes after which it does.
+    threads : int, optional
+        Number of threads for a search that has shown to be long, by default one per core, and one
+        in a worker process of joblib; it changes no result.
     max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
         The largest magnitude of a coefficient, for all predictors or one each; None is no limit.
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
@@ -137,6 +140,7 @@ class BestSubsetClassifier(SelectedModel):
         node_limit: int | None = None,
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
+        threads: int | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -153,6 +157,7 @@ class BestSubsetClassifier(SelectedModel):
         self.node_limit = node_limit
         self.max_coefficient = max_coefficient
         self.signs = signs
+        self.threads = threads
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -246,6 +251,7 @@ class BestSubsetClassifier(SelectedModel):
             time_limit=self.time_limit,
             node_limit=self.node_limit,
             warm_start=warm_start,
+            threads=self.threads,
         )
         return problem, uninterrupted(solution)
 

@@ -48,7 +48,7 @@ class BestSubsetClassifierCV(SelectedModel):
         What the folds maximise, as in scikit-learn; None is the accuracy.
     n_jobs : int, optional
         Number of processes over the folds, as in scikit-learn.
-    backend, gap, time_limit, node_limit
+    backend, gap, time_limit, node_limit, threads
         As in `BestSubsetClassifier`; the limits are those of each solve.
 
     Attributes
@@ -104,6 +104,7 @@ class BestSubsetClassifierCV(SelectedModel):
         node_limit: int | None = None,
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
+        threads: int | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -123,6 +124,7 @@ class BestSubsetClassifierCV(SelectedModel):
         self.node_limit = node_limit
         self.max_coefficient = max_coefficient
         self.signs = signs
+        self.threads = threads
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None

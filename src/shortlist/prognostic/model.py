@@ -84,7 +84,7 @@ class PrognosticModel(LogOddsClassifier):
         Seed of the folds.
     n_jobs : int, optional
         Number of processes over the folds; it changes no result.
-    backend, gap, node_limit
+    backend, gap, node_limit, threads
         As in `BestSubsetClassifier`.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far, and a warning. Choosing the
@@ -158,6 +158,7 @@ class PrognosticModel(LogOddsClassifier):
         node_limit: int | None = None,
         max_coefficient: float | Mapping[str, float] | None = None,
         signs: Mapping[str, str] | None = None,
+        threads: int | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -181,6 +182,7 @@ class PrognosticModel(LogOddsClassifier):
         self.node_limit = node_limit
         self.max_coefficient = max_coefficient
         self.signs = signs
+        self.threads = threads
 
     def fit(
         self,
@@ -354,6 +356,7 @@ class PrognosticModel(LogOddsClassifier):
                 node_limit=self.node_limit,
                 callback=show,
                 warm_start=warm_start,
+                threads=self.threads,
             )
         )
 

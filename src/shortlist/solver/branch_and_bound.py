@@ -17,9 +17,11 @@ from .driver import Run
 from .kernels.interior import FINEST
 from .kernels.layout import IN
 from .kernels.search import polish, run_search
+from .kernels.tree import Tree
 from .packed import Packed
 from .prepare import prepare
 from .recording import Recording
+from .rounds import Rounds
 from .scratch import give_back
 
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
@@ -38,11 +40,18 @@ def branch_and_bound(
         warm[list(options.warm_start)] = True
     recording = Recording(prepared.scratch)
     run = Run(prepared, recording)
-    status = run.drive(
-        lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, gap, n_nodes),
-        options,
-        started,
-    )
+    rounds = Rounds(run, options, gap, started)
+
+    def advance(tree: Tree, n_nodes: int) -> bool:
+        n_left = rounds.first_node - int(tree.now["nodes"])
+        if n_left <= 0 < tree.now["n_open"] + tree.now["n_diving"]:
+            rounds.play()
+            return False
+        n_nodes = min(n_nodes, max(n_left, 0))
+        return bool(run_search(search, tree, recording.trace, warm, gap, n_nodes))
+
+    with rounds:
+        status = run.drive(advance, options, started)
     solution = _solution(problem, run, status, gap, started)
     give_back(prepared.scratch)
     return solution

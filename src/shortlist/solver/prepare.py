@@ -86,6 +86,23 @@ def prepare(
     return Prepared(search, packed.columns, scratch)
 
 
+def alongside(prepared: Prepared) -> Prepared:
+    """Return the same problem with scratch of its own, for a part of the search.
+
+    Only what is never written is shared: data, limits, and what is decided from the start.
+    """
+    scratch = Scratch(prepared.scratch.shape)
+    search = prepared.search._replace(
+        relaxation=scratch.relaxation,
+        fit=scratch.fit,
+        heuristic=scratch.heuristic,
+        endgame=scratch.endgame,
+        incumbent=scratch.incumbent,
+        status=scratch.status,
+    )
+    return Prepared(search, prepared.columns, scratch)
+
+
 def _loss(problem: SubsetProblem, data: Data) -> dict[str, float]:
     """Return the fields of the data that say what the loss is."""
     n, loss = data.n_positive, problem.loss

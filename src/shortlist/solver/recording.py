@@ -47,9 +47,9 @@ class Recording:
         self._wanted = wanted
         self._complete = wanted
 
-    def make_room(self) -> None:
-        """Make sure that the next node fits."""
-        while not self._has_room():
+    def make_room(self, part: Trace | None = None) -> None:
+        """Make sure that the next node fits, or what part of the search has recorded."""
+        while not (self._has_room() if part is None else _fits(part, self.trace)):
             is_small = sum(array.nbytes for array in self.trace[:-1]) <= _LARGEST_TRACE // 2
             if self._wanted and is_small:
                 self.trace = _lengthen(self.trace)
@@ -89,6 +89,13 @@ class Recording:
         # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
         trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
         return Prover(problem, columns, trace, open_nodes)
+
+
+def _fits(part: Trace, trace: Trace) -> bool:
+    """Whether there is room for all steps and points of another trace."""
+    filled = (trace.kind, trace.member, trace.intercept, trace.column)
+    counts = zip(part.now.item(), trace.now.item(), filled, strict=True)
+    return all(more + now <= len(array) for more, now, array in counts)
 
 
 def _lengthen(trace: Trace) -> Trace:
