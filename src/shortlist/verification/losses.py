@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from flint import arb
 
+# An a of a hinge that is this close to 0, or to 1, is not moved.
+_AT_END = arb(2) ** -20
+
 
 class BallLoss(NamedTuple):
     """One loss.
@@ -58,17 +61,22 @@ def _shortfall(margin: arb) -> arb:
 
 
 def _squared_hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
-    """Return H(a) and a = 2 (1 - margin - move) where the margin is below 1, at least 0."""
-    a = 2 * (1 - margin - move)
-    if not (1 - margin > 0 and a > 0):
-        return arb(0), arb(0)
+    """Return H(a) and a = 2 (1 - margin), at least 0, moved unless it is at its end."""
+    a = 2 * (1 - margin)
+    if a > _AT_END:
+        a -= 2 * move
+    if not a > 0:
+        a = arb(0)
     return a - a * a / 4, a
 
 
 def _hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
-    """Return a = (1 - margin) / smoothing in [0, 1], moved if it is inside, twice: H(a) = a."""
+    """Return a = (1 - margin) / smoothing in [0, 1], moved unless it is at an end, twice.
+
+    For H(a) = a.
+    """
     a = (1 - margin) / smoothing
-    if a > 0 and a < 1:
+    if a > _AT_END and a < 1 - _AT_END:
         a -= move / smoothing
     if not a > 0:
         a = arb(0)

@@ -15,7 +15,7 @@ import numpy as np
 from .cholesky import FIRST, factorise, substitute
 from .hessian import fill_hessian
 from .layout import add_columns, linear_predictor
-from .newton import adopt_moved, find_step, halve_step, moved_bound, squares, take_step
+from .newton import find_step, halve_step, squares, take_step
 from .point import balance, column_slopes, evaluate_columns, evaluate_rows
 from .reference import inlined, kernel, sum_kernel
 from .rows import total_of
@@ -34,9 +34,11 @@ _CLOSE = 1e-3
 # A step that lowers mu by less is the last: rounding does not let it be lower.
 _PROGRESS = 0.99
 _MAX_CORRECTIONS, _MAX_HALVINGS = 12, 20
-_COARSE_GAP = 0.1
-# Where many rows meet at the kink, a wider band may succeed where the narrow one has not.
-_MOST_ENDS, _WIDENING = 3, 10.0
+# Relative gaps that will do for a coarse fit, and when nothing better is to be had.
+_COARSE_GAP, _LAST_GAP = 0.1, 5e-7
+# Where many rows meet at the kink, a wider band may succeed where the narrowest has not; that one
+# is the last resort, too.
+_MOST_ENDS, _WIDENING = 4, 10.0
 
 
 @kernel
@@ -82,19 +84,20 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
         if bound >= cutoff or is_near or is_last:
             for i in range(n):
                 held[i] = theta[columns[i]]
-            width = max(_WIDTH * mu, _NARROWEST)
+            narrowest = max(_WIDTH * mu, _NARROWEST)
             enough = _COARSE_GAP if is_coarse else tolerance
-            n_ends = _MOST_ENDS if is_last else 1
-            for end in range(n_ends):
+            if is_last:
+                enough = max(enough, _LAST_GAP)
+            for end in range(_MOST_ENDS if is_last else 1):
+                width = narrowest * _WIDENING**end if end < _MOST_ENDS - 1 else narrowest
                 last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
                 if proven >= cutoff or score - proven <= enough * score:
                     return last0, score, proven
-                if is_last and end == n_ends - 1:
+                if is_last and end == _MOST_ENDS - 1:
                     return last0, score, proven
                 for i in range(n):
                     theta[columns[i]] = held[i]
                 linear_predictor(data, theta, theta0, u)
-                width *= _WIDENING
         # 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
         _linearise(w, a, x, p, 0.0, 0.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
         total = total_of(rows.d)
@@ -253,11 +256,6 @@ def _end(data, fit, n, theta0, width, cutoff, tolerance):
         if bound >= cutoff or objective - bound <= tolerance * objective:
             break
         step0, _, found = find_step(data, fit, n, mismatch)
-        if found:
-            ahead = moved_bound(data, fit, n, step0)
-            if ahead >= cutoff or objective - ahead <= tolerance * objective:
-                adopt_moved(fit, n, step0)
-                return theta0, objective, ahead
     return theta0, objective, bound
 
 
