@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from .kernels.endgame import LARGEST_BATCH
 from .kernels.layout import IN, OUT
 from .kernels.oracle import Limits
 from .kernels.search import Search
-from .packed import Packed, packed_of
+from .packed import Packed, packed_of, uncentred
 from .scratch import Memory, Scratch, Shape, make_listing, take_scratch
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
@@ -25,6 +25,8 @@ class Prepared(NamedTuple):
 
     search: Search
     columns: NDArray[np.int64]  # the problem's column at each place
+    centre: NDArray[np.float64]  # what was taken off it
+    rounding: float  # of a bound, at most: see `confirmation`
     scratch: Scratch  # give it back when the search has ended and nothing of it is needed any more
 
     def coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -32,6 +34,10 @@ class Prepared(NamedTuple):
         coef = np.empty(len(theta))
         coef[self.columns] = theta
         return coef
+
+    def intercept(self, theta: NDArray[np.float64], intercept: float) -> float:
+        """Return the intercept of the problem's own columns, which are not centred."""
+        return uncentred(intercept, theta.tolist(), self.centre.tolist())[0]
 
 
 def prepare(
@@ -81,7 +87,8 @@ def prepare(
         root=root,
         status=scratch.status,
     )
-    return Prepared(search, packed.columns, scratch)
+    rounding = weighted.rounding / sqrt(problem.ridge)
+    return Prepared(search, packed.columns, weighted.centre, rounding, scratch)
 
 
 def _limits(constraints: Constraints) -> Limits:

@@ -19,6 +19,8 @@ from ..result import Solution
 from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import Tree
+from .packed import uncentred
+from .prepare import Prepared
 from .scratch import Memory, Scratch, make_trace
 
 Array = NDArray[Any]
@@ -74,7 +76,7 @@ class Recording:
     def prover(
         self,
         problem: SubsetProblem,
-        columns: NDArray[np.int64],
+        prepared: Prepared,
         tree: Tree,
         open_slots: list[int],
     ) -> Prover | None:
@@ -87,7 +89,7 @@ class Recording:
         open_nodes = [(int(tree.serial[slot]), int(tree.point[slot])) for slot in open_slots]
         # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
         trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
-        return Prover(problem, columns, trace, open_nodes)
+        return Prover(problem, prepared.columns, prepared.centre, trace, open_nodes)
 
 
 def _lengthen(trace: Trace) -> Trace:
@@ -121,6 +123,7 @@ class Prover:
 
     problem: SubsetProblem
     columns: NDArray[np.int64]
+    centre: NDArray[np.float64]
     trace: Trace
     open_nodes: list[tuple[int, int]]
 
@@ -163,20 +166,24 @@ class Prover:
         )
 
     def _points(self) -> list[Point]:
+        """Return the points for columns that are not centred.
+
+        The correction of a point also takes what rounding its intercept leaves over.
+        """
         trace = self.trace
-        columns = self.columns[trace.column].tolist()
+        columns, centres = self.columns[trace.column].tolist(), self.centre[trace.column].tolist()
         values, steps = trace.value.tolist(), trace.step.tolist()
         first = [*trace.first_entry.tolist(), len(values)]
         intercepts = zip(trace.intercept.tolist(), trace.intercept_step.tolist(), strict=True)
-        return [
-            Point(
-                intercept,
-                tuple(columns[start:end]),
-                tuple(values[start:end]),
-                () if isnan(step) else (step, *steps[start:end]),
-            )
-            for (intercept, step), (start, end) in zip(intercepts, pairwise(first), strict=True)
-        ]
+        points = []
+        for (intercept, step), (start, end) in zip(intercepts, pairwise(first), strict=True):
+            mine = slice(start, end)
+            intercept, left_over = uncentred(intercept, values[mine], centres[mine])
+            if not isnan(step):
+                left_over += uncentred(step, steps[mine], centres[mine])[0]
+            correction = () if isnan(step) and left_over == 0 else (left_over, *steps[mine])
+            points.append(Point(intercept, tuple(columns[mine]), tuple(values[mine]), correction))
+        return points
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
         trace = self.trace
