@@ -132,7 +132,7 @@ def check_solution(problem: sl.SubsetProblem) -> tuple[sl.Solution, list[str]]:
         found.append("no finite objective")
     if solution.objective < objective * (1 - _ROUNDING):
         found.append("another objective than the model's")
-    if solution.lower_bound > optimum:
+    if solution.lower_bound > optimum * (1 + _ROUNDING):
         found.append("bound above the optimum")
     if solution.status is sl.Status.OPTIMAL:
         if solution.gap > GAP:

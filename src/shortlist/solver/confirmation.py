@@ -5,6 +5,10 @@ In a bound, s^2 / (2 ridge) is at most the entropy, which is at most about sum_m
 wrong by no more than about 2^-53 sum_m w_m |x_m| sqrt(sum_m w_m / ridge), the `rounding` of
 `Prepared`. Against the objective that is 1e-9 or less for data in any usual units. Only columns,
 weights and a ridge many orders apart make it more than is harmless.
+
+Columns far from zero are centred for the search. The model and the points of the proof are those of
+the columns as they are: their intercepts, and the objective itself, lose the digits that the
+distance takes.
 """
 
 from __future__ import annotations
@@ -18,12 +22,13 @@ from ..result import Solution, Status
 from .prepare import Prepared
 
 _HARMLESS = 5e-7  # of the objective; no claim that the checker refused had less than 40 times that
+_FARTHEST = 2.0**15  # spreads from zero
 _SAME = 1e-9  # two objectives that differ by no more, relatively, are the same one rounded
 
 
 def is_rounding_harmless(prepared: Prepared, objective: float) -> bool:
     """Whether a bound near this objective can be said without a check."""
-    return prepared.rounding <= _HARMLESS * objective
+    return prepared.distance <= _FARTHEST and prepared.rounding <= _HARMLESS * objective
 
 
 def confirmed(

@@ -34,6 +34,7 @@ class Weighted(NamedTuple):
     weights: NDArray[np.float64]  # of all rows, by class
     data: Data
     centre: NDArray[np.float64]  # what was taken off each column: 0, unless it is far from zero
+    distance: float  # of these columns from zero, in spreads, at most
     rounding: float  # of a bound at a ridge of 1, at most: see `confirmation`
     decided: NDArray[np.int8]  # what the data decide: constant predictors are not worth buying
 
@@ -111,7 +112,7 @@ class Packed:
             w = w[:n_kept].copy()
             X = np.empty((len(X), n_kept))
             gather_rows(self._X, kept[:n_kept], X)
-        X, centre = _centred(X, n_positive)
+        X, centre, distance = _centred(X, n_positive)
         positive, negative = float(w[:n_positive].sum()), float(w[n_positive:].sum())
         null_objective = positive * log(1.0 + negative / positive) + negative * log(
             1.0 + positive / negative
@@ -122,7 +123,7 @@ class Packed:
             X, w, n_positive, self.start, self.owner, -no_limits, no_limits, nan,
             null_intercept, null_objective,
         )  # fmt: skip
-        return Weighted(weights, data, centre, _rounding(data, centre), self._decided(data))
+        return Weighted(weights, data, centre, distance, _rounding(data), self._decided(data))
 
     def _decided(self, data: Data) -> NDArray[np.int8]:
         decided = np.full(len(self.start) - 1, FREE, dtype=np.int8)
@@ -135,10 +136,11 @@ class Packed:
 
 def _centred(
     X: NDArray[np.float64], n_positive: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Take the middle off columns far from zero, which is exact; return what was taken off.
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Take the middle off columns far from zero, which is exact.
 
-    Positive rows carry a minus sign.
+    Returns the columns, what was taken off, and the largest distance from zero in spreads. Positive
+    rows carry a minus sign.
     """
     positive, negative = X[:, :n_positive], X[:, n_positive:]
     low = np.minimum(-positive.max(axis=1), negative.min(axis=1))
@@ -151,22 +153,17 @@ def _centred(
         X = X.copy()
         X[is_far, :n_positive] += centre[is_far, None]
         X[is_far, n_positive:] -= centre[is_far, None]
-    return X, centre
+    distance = np.abs(centre[is_far] / spread[is_far]).max(initial=0.0)
+    return X, centre, float(distance)
 
 
-def _rounding(data: Data, centre: NDArray[np.float64]) -> float:
-    """Return how much rounding may change a bound at a ridge of 1.
-
-    Centred columns have intercepts that are large and rounded; up to 2^10 spreads that is no more
-    than the estimate exceeds what was ever seen.
-    """
+def _rounding(data: Data) -> float:
+    """Return how much rounding may change a bound at a ridge of 1."""
     X, w = data.X, data.w
     with np.errstate(over="ignore"):
         parts = np.array_split(X, max(1, X.size // 2**20))
         largest = max(float((np.abs(part) @ w).max(initial=0.0)) for part in parts)
-        spread = np.abs(X[centre != 0]).max(axis=1, initial=0.0)
-        far = float(np.abs(centre[centre != 0] / spread).max(initial=0.0))
-        return 2.0**-53 * (1.0 + 2.0**-10 * far) * largest * sqrt(w.sum())
+        return 2.0**-53 * largest * sqrt(w.sum())
 
 
 def uncentred(

@@ -26,6 +26,7 @@ class Prepared(NamedTuple):
     search: Search
     columns: NDArray[np.int64]  # the problem's column at each place
     centre: NDArray[np.float64]  # what was taken off it
+    distance: float  # of centred columns from zero, in spreads, at most
     rounding: float  # of a bound, at most: see `confirmation`
     scratch: Scratch  # give it back when the search has ended and nothing of it is needed any more
 
@@ -87,8 +88,14 @@ def prepare(
         root=root,
         status=scratch.status,
     )
-    rounding = weighted.rounding / sqrt(problem.ridge)
-    return Prepared(search, packed.columns, weighted.centre, rounding, scratch)
+    return Prepared(
+        search=search,
+        columns=packed.columns,
+        centre=weighted.centre,
+        distance=weighted.distance,
+        rounding=weighted.rounding / sqrt(problem.ridge),
+        scratch=scratch,
+    )
 
 
 def _limits(constraints: Constraints) -> Limits:
