@@ -418,6 +418,7 @@ def test_extreme_points_are_no_error(extreme):
         assert not sl.verify(problem, model).valid
         bound = replace(certificate, points=(point,), steps=(Bound(0, 0),), lower_bound=0.0)
         check_sound(problem, bound, optimum)
+        assert sl.verify(problem, bound).valid  # no loss is below 0, whatever the point
 
 
 def separable(**limits):

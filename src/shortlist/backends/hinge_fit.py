@@ -73,7 +73,8 @@ def _direction(
     a, x, p = rows
     scale = (1 - a) * p + a * x
     shift = ((1 - a) * one - a * other) / scale
-    step: Float = -np.linalg.lstsq(hessian, Z.T @ (weights * (a + shift)) + pull, rcond=None)[0]
+    gradient = Z.T @ (weights * (a + shift)) + pull
+    step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=None)[0], np.float64)
     ds = Z @ step
     da = a * (1 - a) / scale * ds + shift
     dx = (other + x * da) / (1 - a)

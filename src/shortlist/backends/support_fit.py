@@ -76,10 +76,9 @@ class SupportFits:
         if self.problem.loss is HINGE:
             beta, a = fit_hinge(X, self.signs, self.weights, self.problem.ridge)
         else:
-            beta, a = self._minimise(X, columns, np.zeros(len(columns) + 1)), None
-        assert beta is not None  # there was no cutoff
-        if a is None:
-            a = self.dual(self.signs * (X @ beta[:-1] + beta[-1]))
+            found = self._minimise(X, columns, np.zeros(len(columns) + 1))
+            assert found is not None  # there was no cutoff
+            beta, a = found, self.dual(self.signs * (X @ found[:-1] + found[-1]))
         return self._model(support, columns, beta), self._bound(X, columns, a)
 
     def fit_below(

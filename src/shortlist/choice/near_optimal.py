@@ -37,6 +37,8 @@ class NearOptimal:
     is_complete : bool
         Whether these are all models within the tolerance. If not, a limit was reached: at the
         limit on their number they are the best ones, at the time limit those that were found.
+        Also False where columns, weights and ridge are so many orders apart that rounding could
+        have hidden a model.
     tolerance : float
         The tolerance asked for.
     names : tuple of str
@@ -138,7 +140,9 @@ def near_optimal(
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
         seconds_left = deadline - perf_counter()
-        listed, is_complete = list_models(problem, threshold, n_places, seconds_left, callback)
+        listed, is_complete, is_safe = list_models(
+            problem, threshold, n_places, seconds_left, callback
+        )
         models = _within_tolerance(problem, listed, factor)
         if is_complete or len(models) > limit or perf_counter() >= deadline:
             break
@@ -146,7 +150,7 @@ def near_optimal(
     if not models:  # out of time before the first one
         models = [Model(best.support, best.cost, best.objective, best.coef, best.intercept)]
     names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
-    is_complete = is_complete and len(models) <= limit
+    is_complete = is_complete and is_safe and len(models) <= limit
     return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names)
 
 

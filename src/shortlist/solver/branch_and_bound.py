@@ -13,6 +13,7 @@ from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
+from .confirmation import confirmed
 from .driver import Run
 from .kernels.interior import FINEST
 from .kernels.layout import IN
@@ -75,7 +76,7 @@ def _solution(
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
             polish(search)
         coef = run.prepared.coefficients(incumbent.theta)
-        intercept = float(incumbent.score["intercept"])
+        intercept = run.prepared.intercept(incumbent.theta, float(incumbent.score["intercept"]))
         support = _worth_its_price(problem, (incumbent.status == IN).nonzero()[0].tolist(), coef)
     else:
         # Interrupted before the first model: what must be bought, with coefficients of 0.
@@ -87,7 +88,7 @@ def _solution(
     lower_bound = min(run.lower_bound(), objective)
     if status is Status.OPTIMAL and objective - lower_bound > gap * objective:
         status = Status.STALLED
-    return Solution(
+    solution = Solution(
         status=status,
         support=support,
         cost=problem.constraints.cost_of(support),
@@ -97,5 +98,6 @@ def _solution(
         lower_bound=lower_bound,
         nodes=int(run.tree.now["nodes"]),
         seconds=perf_counter() - started,
-        prover=run.recording.prover(problem, run.prepared.columns, run.tree, run.open_slots()),
+        prover=run.recording.prover(problem, run.prepared, run.tree, run.open_slots()),
     )
+    return confirmed(problem, run.prepared, solution, gap)

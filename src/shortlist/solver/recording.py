@@ -20,6 +20,8 @@ from ..result import Solution
 from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import Tree
+from .packed import uncentred
+from .prepare import Prepared
 from .scratch import Memory, Scratch, make_trace
 
 Array = NDArray[Any]
@@ -75,7 +77,7 @@ class Recording:
     def prover(
         self,
         problem: SubsetProblem,
-        columns: NDArray[np.int64],
+        prepared: Prepared,
         tree: Tree,
         open_slots: list[int],
     ) -> Prover | None:
@@ -88,7 +90,7 @@ class Recording:
         open_nodes = [(int(tree.serial[slot]), int(tree.point[slot])) for slot in open_slots]
         # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
         trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
-        return Prover(problem, columns, trace, open_nodes)
+        return Prover(problem, prepared.columns, prepared.centre, trace, open_nodes)
 
 
 def _fits(part: Trace, trace: Trace) -> bool:
@@ -130,6 +132,7 @@ class Prover:
 
     problem: SubsetProblem
     columns: NDArray[np.int64]
+    centre: NDArray[np.float64]
     trace: Trace
     open_nodes: list[tuple[int, int]]
 
@@ -173,28 +176,26 @@ class Prover:
         )
 
     def _points(self) -> list[Point]:
+        """Return the points for columns that are not centred.
+
+        The correction of a point also takes what rounding its intercept leaves over.
+        """
         trace = self.trace
-        columns = self.columns[trace.column].tolist()
+        columns, centres = self.columns[trace.column].tolist(), self.centre[trace.column].tolist()
         values, steps = trace.value.tolist(), trace.step.tolist()
         first = [*trace.first_entry.tolist(), len(values)]
-        intercepts = zip(
-            trace.intercept.tolist(),
-            trace.intercept_step.tolist(),
-            trace.width.tolist(),
-            strict=True,
-        )
-        return [
-            Point(
-                intercept,
-                tuple(columns[start:end]),
-                tuple(values[start:end]),
-                () if isnan(step) else (step, *steps[start:end]),
-                width,
+        points = []
+        for p, (start, end) in enumerate(pairwise(first)):
+            mine, step = slice(start, end), float(trace.intercept_step[p])
+            intercept, left_over = uncentred(float(trace.intercept[p]), values[mine], centres[mine])
+            if not isnan(step):
+                left_over += uncentred(step, steps[mine], centres[mine])[0]
+            correction = () if isnan(step) and left_over == 0 else (left_over, *steps[mine])
+            width = float(trace.width[p])
+            points.append(
+                Point(intercept, tuple(columns[mine]), tuple(values[mine]), correction, width)
             )
-            for (intercept, step, width), (start, end) in zip(
-                intercepts, pairwise(first), strict=True
-            )
-        ]
+        return points
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
         trace = self.trace

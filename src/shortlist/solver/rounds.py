@@ -90,12 +90,13 @@ class Rounds:
 
     def _begin(self) -> None:
         for _ in range(self._n_parts):
-            search, _, scratch = alongside(self._run.prepared)
+            part = alongside(self._run.prepared)
+            scratch = part.scratch
             # Each node that is dealt or processed adds one at most.
             tree = make_tree(
                 Memory(), scratch.shape.n_columns, scratch.shape.n_predictors, 2 * self._n_nodes
             )
-            self._parts.append(Part(search, tree, Recording(scratch)))
+            self._parts.append(Part(part.search, tree, Recording(scratch)))
         n_threads = usable_cores() if self._threads is None else self._threads
         if n_threads > 1:
             self._pool = ThreadPoolExecutor(min(n_threads, self._n_parts), "shortlist")

@@ -37,7 +37,7 @@ from ..problem import SubsetProblem
 from .duality import Data, DualPoint, ProofError
 from .limits import Limits
 
-_PRECISION = 64  # bits of a ball's centre
+_PRECISION = 128  # bits of a ball's centre
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
 
 

@@ -95,9 +95,13 @@ class _Part:
 
 
 class DualPoint:
-    """The a of a point: its entropy, and the value of every predictor."""
+    """The a of a point: its entropy, and the value of every predictor.
+
+    A point too extreme to have them gives the bound that holds anyway: no loss is below 0.
+    """
 
     def __init__(self, data: Data, point: Point) -> None:
+        self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
         theta = data.coefficients(point)
         delta = data.correction(point) if point.correction else None
         if data.loss.is_smoothed != (point.smoothing > 0):
@@ -113,15 +117,15 @@ class DualPoint:
         # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
         kept = min(mass.lower() for mass in masses)
         if not kept > 0:
-            raise ProofError("A point is too extreme to give a bound.")
+            return
         rho = [kept / mass for mass in masses]
-        self.entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
+        entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
         slope = slopes[0] * rho[0] + slopes[1] * rho[1]
-        self.values = [arb(0)] * data.n_predictors
+        values = [arb(0)] * data.n_predictors
         for n, g in enumerate(data.column_predictor):
-            self.values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
-        if not sum(self.values, self.entropy).is_finite():
-            raise ProofError("A point is too extreme to give a bound.")
+            values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
+        if sum(values, entropy).is_finite():
+            self.entropy, self.values = entropy, values
 
     def bound(
         self, limits: Limits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
@@ -135,7 +139,7 @@ class DualPoint:
             mantissa, exponent = map(int, total.man_exp())
             size = exponent + mantissa.bit_length()  # the total is below 2**size
             if abs(size) > _LARGEST_EXPONENT:
-                raise ProofError("A point is too extreme to give a bound.")
+                return 0.0
             grid = arb(2) ** (_VALUE_BITS - size)
             values = {g: int((self.values[g] * grid).upper().ceil().fmpz()) for g in free}
             lower -= arb(limits.most_valuable(values, bought, free, at_most)) / grid
