@@ -58,7 +58,7 @@ dist: $(BIN)/python
 	$(BIN)/python -m twine check --strict dist/*
 
 smoke: dist
-	tests/smoke/run.sh $(PYTHON) dist/*.whl
+	tests/smoke.sh $(PYTHON) dist/*.whl
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
