@@ -3,7 +3,7 @@ Every model that is nearly as good
 ==================================
 
 The best selection may win by a hair. ``near_optimal`` lists all selections within a tolerance of
-the optimum. The list is complete: what is in all of them cannot be replaced.
+the optimum. The list is complete: without what all of them have, none is within the tolerance.
 """
 
 import matplotlib.pyplot as plt

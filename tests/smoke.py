@@ -76,10 +76,8 @@ def check_explorer(folder: Path) -> None:
 
 def main() -> None:
     """Check everything, in a folder of its own."""
-    names = ("numpy", "scipy", "pandas", "scikit-learn", "numba")
-    print(
-        f"Python {sys.version.split()[0]},", ", ".join(f"{name} {version(name)}" for name in names)
-    )
+    names = ("shortlist", "numba", "numpy", "pandas", "scikit-learn", "scipy")
+    print(f"Python {sys.version.split()[0]}:", *(f"{name} {version(name)}" for name in names))
     check_library()
     with TemporaryDirectory() as folder:
         check_commands(Path(folder))

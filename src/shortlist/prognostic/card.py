@@ -261,11 +261,11 @@ class ModelCard(Plain):
             f"{describe_proof(self.search.status, self.search.gap)}: "
             f"{len(self.terms)} of {len(self.candidates)} predictors{price}",
             is_proven=self.search.status == "optimal",
-            header=["predictor", "cost", "difference", "odds ratio"],
+            header=["predictor", *([] if budget is None else ["cost"]), "difference", "odds ratio"],
             rows=(
                 (
                     effect.predictor,
-                    costs[effect.predictor],
+                    *([] if budget is None else [costs[effect.predictor]]),
                     effect.contrast,
                     float(f"{effect.odds_ratio:.4g}"),
                 )
