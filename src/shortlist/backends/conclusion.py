@@ -35,4 +35,5 @@ def conclude(
         lower_bound=lower_bound,
         nodes=nodes,
         seconds=perf_counter() - started,
+        names=tuple(map(problem.name_of, model.support)),
     )

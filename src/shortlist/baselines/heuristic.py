@@ -65,4 +65,5 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
         lower_bound=0.0,
         nodes=0,
         seconds=perf_counter() - start,
+        names=tuple(map(problem.name_of, support)),
     )

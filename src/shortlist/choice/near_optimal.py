@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
+from ..display import panel
 from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
@@ -74,6 +75,26 @@ class NearOptimal:
             }
         )
         return pd.concat([summary, pd.DataFrame(bought, columns=list(self.names))], axis=1)
+
+    def _repr_html_(self) -> str:
+        n, within = len(self.models), f"within {100 * self.tolerance:.3g} % of the best"
+        best = self.models[0].objective
+        return panel(
+            f"All selections {within}: {n}"
+            if self.is_complete
+            else f"Selections {within}: {n} and perhaps more, a limit came first",
+            is_proven=self.is_complete,
+            header=["penalised loss", "excess, %", "cost", "predictors"],
+            rows=(
+                (
+                    model.objective,
+                    round(100 * (model.objective / best - 1.0), 2),
+                    model.cost,
+                    ", ".join(self.names[g] for g in model.support),
+                )
+                for model in self.models
+            ),
+        )
 
 
 def near_optimal(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
+from ..display import panel
 from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
@@ -115,6 +116,27 @@ class Path:
                     ", ".join(self.names[g] for g in step.solution.support) for step in self.steps
                 ],
             }
+        )
+
+    def _repr_html_(self) -> str:
+        limit = _LIMIT_LABELS[self.limit_name]
+        return panel(
+            f"What each {limit} buys: {'every step is' if self.is_certified else 'not all'} proven",
+            is_proven=self.is_certified,
+            header=[limit, "penalised loss", "predictors", "change"],
+            rows=(
+                (
+                    step.limit,
+                    step.solution.objective,
+                    ", ".join(self.names[g] for g in step.solution.support),
+                    ", ".join(
+                        f"{sign} {self.names[g]}"
+                        for sign, predictors in (("+", step.gained), ("\N{MINUS SIGN}", step.lost))
+                        for g in predictors
+                    ),
+                )
+                for step in self.steps
+            ),
         )
 
     def plot(self) -> Figure:

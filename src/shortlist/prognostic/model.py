@@ -422,6 +422,12 @@ class PrognosticModel(LogOddsClassifier):
         self.n_features_in_ = len(study.names)
         self.feature_names_in_ = np.array(study.names, dtype=object)
 
+    def _html_repr(self) -> str:
+        """Show what was bought, once fitted; before that, the parameters, as scikit-learn does."""
+        fitted = hasattr(self, "card_")
+        html: str = self.card_._repr_html_() if fitted else super()._html_repr()
+        return html
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True

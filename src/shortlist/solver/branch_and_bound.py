@@ -98,6 +98,7 @@ def _solution(
         lower_bound=lower_bound,
         nodes=int(run.tree.now["nodes"]),
         seconds=perf_counter() - started,
+        names=tuple(map(problem.name_of, support)),
         prover=run.recording.prover(problem, run.prepared, run.tree, run.open_slots()),
     )
     return confirmed(problem, run.prepared, solution, gap)

@@ -90,6 +90,7 @@ def _solutions(
             lower_bound=lower_bound,
             nodes=int(run.tree.now["nodes"]),
             seconds=seconds,
+            names=tuple(map(problem.name_of, support)),
             prover=None if prover is None else BudgetProver(prover, smaller, b),
         )
         yield smaller, confirmed(smaller, run.prepared, solution, gap)
