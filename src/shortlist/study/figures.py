@@ -119,7 +119,7 @@ def draw_fractions(draws: Draws, study: str) -> Figure:
             for method, of, at, epv, _, *ends in FRACTIONS if study == "cardinality" else ():
                 if (at, of) == (noise, role) and epv is not None:
                     hue = HUES[METHODS.index(method)]
-                    ax.plot(epv, np.mean(ends), "*", c=hue, markeredgecolor="black", ms=11)
+                    ax.plot(epv, np.mean(ends), "*", c=hue, mec="black", ms=11, zorder=5)
             ax.set_title(f"{role}, {_NOISE_LABELS[noise]}", loc="left", fontsize=8)
             ax.get_legend().remove()
             ax.set(ylabel="fraction selected" if role == ROLES[0] else "")

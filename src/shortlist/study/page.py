@@ -110,7 +110,7 @@ def _groups(comparison: pd.DataFrame) -> dict[str, Any]:
         ],
         "statements": {
             name: [
-                f"{row['place']} {_statement(row)}"
+                f"{row['place']}: {_statement(row)}"
                 for row in rows[rows["group"] == name].to_dict("records")
                 if row["verdict"] != INSIDE
             ]
