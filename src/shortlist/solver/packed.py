@@ -116,7 +116,7 @@ class Packed:
         no_limits = np.full(len(X), inf)
         data = Data(
             X, w, n_positive, self.start, self.owner, -no_limits, no_limits,
-            ridge=nan, loss=0, width=0.0, null_intercept=nan, null_objective=nan,
+            is_limited=False, ridge=nan, loss=0, width=0.0, null_intercept=nan, null_objective=nan,
         )  # fmt: skip
         return Weighted(weights, data, centre, distance, _rounding(data), self._decided(data))
 

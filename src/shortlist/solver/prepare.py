@@ -77,6 +77,7 @@ def prepare(
         data = data._replace(
             lower=problem.coef_limits.lower[packed.columns],
             upper=problem.coef_limits.upper[packed.columns],
+            is_limited=True,
         )
     search = Search(
         data=data,
