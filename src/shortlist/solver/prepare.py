@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constraints import Constraints
-from ..errors import InvalidProblemError
 from ..losses import HINGE
 from ..problem import SubsetProblem
 from .kernels.endgame import LARGEST_BATCH
@@ -55,11 +54,6 @@ def prepare(
     With places, the search lists the models below the threshold. `packed` are the problem's data if
     they are at hand.
     """
-    if problem.loss is HINGE and problem.coef_limits.are_given:
-        raise InvalidProblemError(
-            "loss: limits on coefficients together with 'hinge' are beyond the native backend; "
-            "use loss='squared_hinge'."
-        )
     packed = packed_of(problem) if packed is None else packed
     weighted = packed.weighted(problem)
     constraints = problem.constraints
