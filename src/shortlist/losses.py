@@ -52,6 +52,10 @@ class Loss:
     curvature: Callable[[Float, float], Float]
     best_intercept: Callable[[float, float], float]
 
+    def __reduce__(self) -> tuple[Callable[[str], Loss], tuple[str]]:
+        """Return what makes it anew in another process: there is one object for each loss."""
+        return loss_of, (self.name,)
+
 
 def _band(margins: Float, smoothing: float) -> Float:
     return np.clip((1.0 - margins) / smoothing, 0.0, 1.0)
