@@ -1,4 +1,4 @@
-"""From a problem to the structs of the kernels, and back."""
+"""A problem as the structs of the kernels, and coefficients in its own order again."""
 
 from __future__ import annotations
 
