@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, frexp, fsum, gcd, inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,8 @@ _SMALLEST_EXPONENT = -1000
 _LARGEST_WHOLE = 2.0**53
 
 
-@dataclass(frozen=True)
-class Fee:
-    """A price paid once if any of its members is bought."""
+class Fee(NamedTuple):
+    """A price paid once if any of its members is bought: the pair that users give, checked."""
 
     amount: float
     members: tuple[int, ...]

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
-from shortlist.prognostic.transformer import DesignTransformer
+from shortlist.prognostic.design import DesignTransformer
 from shortlist.report import (
     describe_model,
     render_report,
@@ -268,10 +268,10 @@ def test_resamples_fit_what_the_model_fits(model, evaluation):
 
 def test_the_transformer_is_the_design_and_unknown_levels_count_as_missing(patients, model):
     table, y = patients
-    study = model._study(table, y)
-    transformer = DesignTransformer(study.kinds, 3, True).fit(study.table)
-    assert transformer.transform(study.table).tobytes() == model.problem(table, y).X.tobytes()
-    odd, gap = study.table.iloc[[0]].copy(), study.table.iloc[[0]].copy()
+    plain = model.check(table, y)
+    transformer = DesignTransformer(plain.kinds, 3, True).fit(plain.frame)
+    assert transformer.transform(plain.frame).tobytes() == model.problem(table, y).X.tobytes()
+    odd, gap = plain.frame.iloc[[0]].copy(), plain.frame.iloc[[0]].copy()
     odd["stage"], gap["stage"] = "IV", np.nan
     assert transformer.transform(odd).tolist() == transformer.transform(gap).tolist()
 
@@ -452,7 +452,7 @@ def test_resamples_keep_limits_of_coefficients(patients):
     ).fit(table, y)
     evaluation = validate_model(model, table, y, n_resamples=2)
     assert evaluation.rows["objective"].iloc[0] == pytest.approx(model.objective_)
-    effects = describe_effects(model, table, y, evaluation)
+    effects = describe_effects(model, model.check(table, y), evaluation)
     (age,) = [row for row in effects if row["predictor"] == "age" and "against" in row["contrast"]]
     assert age["full_coefficient"] > 0.5  # the full model knows no such limit
 

@@ -15,7 +15,7 @@ def costs_template(
     output: OutputFile = None,
 ) -> None:
     """Write a price list with all predictors of a table, to fill in the costs."""
-    from ..prognostic.patients import part_columns
+    from ..prognostic.patients import split_columns
     from ..tables import csv_text, read_table
 
     check_places([data], [output])
@@ -24,6 +24,6 @@ def costs_template(
             f"{output}: is there already, perhaps filled in; choose another name or delete it."
         )
     with noting(), working("Reading"):
-        predictors = part_columns(data, read_table(data), outcome, person)
+        predictors = split_columns(data, read_table(data), outcome, person)
     text = csv_text(["predictor", "cost"], [(name, None) for name in predictors.columns])
     write_or_print(text, output, "Fill in a cost of at least 0 in every row.")

@@ -69,12 +69,10 @@ def fit(
         patients, estimator = question.pose()
         check_report(report, patients)
         announce("Preparing")
-        estimator.fit(patients.predictors, patients.events, patients.persons, announce)
-        card = estimator.card_.model_copy(update={"outcome": patients.outcome})
-        estimator.card_ = card  # with the outcome's own values, not 0 and 1
-        announce("Looking for what is suspicious")
-        data = (patients.predictors, patients.events, patients.persons)
-        for finding in check_fit(estimator, *data):
+        estimator.fit(*patients.data, announce, outcome=patients.outcome)
+        card = estimator.card_
+        announce("Checking data and model")
+        for finding in check_fit(estimator, *patients.data):
             if finding.level == "warning":
                 text = f"{finding.topic}: {finding.text}"
                 warnings.warn(text, ShortlistWarning, stacklevel=2)

@@ -215,7 +215,7 @@ class Question:
         """Read the files and return the problem, its ridge tuned unless it is given."""
         patients, model = self.pose()
         if model.ridge is None:
-            model.fit(patients.predictors, patients.events, patients.persons, announce)
+            model.fit(*patients.data, announce)
         return model.problem(patients.predictors, patients.events)
 
 

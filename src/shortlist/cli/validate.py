@@ -99,7 +99,7 @@ def read_new_patients(
 ) -> Any:
     """Read new patients; without `positive`, the event is what the model calls so, if it occurs."""
     from ..prognostic.columns import level_of
-    from ..prognostic.patients import part_patients
+    from ..prognostic.patients import split_patients
     from ..tables import read_table
 
     table = read_table(data)
@@ -107,7 +107,7 @@ def read_new_patients(
         values = {level_of(value) for value in table[outcome].dropna()}
         if card.outcome.event in values:
             positive = card.outcome.event
-    return part_patients(data, table, outcome, positive, person)
+    return split_patients(data, table, outcome, positive, person)
 
 
 def _render(content: dict[str, Any]) -> None:

@@ -111,7 +111,7 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
 def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
     """Return the patients of DATA, which has to have what the proof is about."""
     from ..prognostic.columns import level_of
-    from ..prognostic.patients import part_patients
+    from ..prognostic.patients import split_patients
     from ..tables import read_table
 
     outcome = card.outcome
@@ -131,7 +131,7 @@ def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
                 f"{data}: column {shown(outcome.name)} has no value {shown(value)}, which the "
                 "proof is about; pass the data that the model was fitted to."
             )
-    return part_patients(data, table, outcome.name, outcome.event, None)
+    return split_patients(data, table, outcome.name, outcome.event, None)
 
 
 def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:

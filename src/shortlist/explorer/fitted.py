@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from ..errors import InfeasibleError
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
-from ..prognostic.card_maker import make_card
+from ..prognostic.fitted_card import make_card
 from ..result import Solution
 from .cohort import Cohort
 from .state import State
@@ -51,25 +50,25 @@ def make_problem(
 
     By number of predictors the staircase knows no prices.
     """
-    priced = limited or state.limit == "budget"
+    limits = state.limits()
+    if not limited:
+        limits = replace(limits, budget=None, max_features=None)
+        if state.limit == "count":
+            limits = replace(limits, costs=None, fees=None)
     problem = SubsetProblem(
         cohort.design.matrix,
-        cohort.study.labels,
+        cohort.plain.labels,
         ridge=state.ridge,
-        costs=state.costs if priced else None,
-        fees=[(fee.amount, fee.members) for fee in state.fees] if priced else None,
         groups=cohort.design.predictors,
-        exclude=state.never,
         sample_weight=sample_weight,
+        **vars(replace(limits, budget=None, max_features=None, include=())),
     )
-    try:
+    try:  # other limits give no warning when nothing is affordable: the page shows that
         return problem.with_limits(
-            budget=state.budget if limited and state.limit == "budget" else inf,
-            max_features=state.count if limited and state.limit == "count" else None,
-            include=state.must,
+            budget=limits.budget, max_features=limits.max_features, include=limits.include
         )
     except InfeasibleError:
-        raise InfeasibleError(_excess(problem, state)) from None
+        raise InfeasibleError(_required_too_much(problem, state)) from None
 
 
 def fit_state(cohort: Cohort, state: State, callback: Callback) -> Fitted:
@@ -93,8 +92,8 @@ def _card(cohort: Cohort, state: State, problem: SubsetProblem, shown: Solution)
         spline_knots=cohort.spline_knots,
         missing_indicator=cohort.missing_indicator,
     )
-    card = make_card(model, cohort.study, cohort.design, problem, shown, None, None)
-    return card.model_copy(update={"outcome": cohort.patients.outcome})
+    outcome = cohort.patients.outcome
+    return make_card(model, cohort.plain, cohort.design, problem, shown, None, outcome)
 
 
 def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:
@@ -107,7 +106,7 @@ def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution
     return replace(uninterrupted(solve(only)), prover=None)
 
 
-def _excess(problem: SubsetProblem, state: State) -> str:
+def _required_too_much(problem: SubsetProblem, state: State) -> str:
     if state.limit == "count":
         return (
             f"{len(state.must)} predictors must be bought but only {state.count} may be; "

@@ -54,7 +54,7 @@ def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> 
     names = [term.name for term in card.terms]
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
-    average = card.contributions(cohort.study.table).mean()
+    average = card.contributions(cohort.plain.frame).mean()
     missing, outside = card.imputed(row), card.outside(row)
     base = card.intercept + float(average.sum())
     parts = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,20 +25,15 @@ def fit_again(
     announce: Callable[[str], None] = lambda text: None,
 ) -> PrognosticModel:
     """Fit the model of a state as `PrognosticModel` does, so that others can do it again."""
-    never = [name for name in cohort.patients.predictors.columns if name not in cohort.study.kinds]
+    never = [name for name in cohort.patients.predictors.columns if name not in cohort.plain.kinds]
     never += state.never
     must = state.must
     if state.adopted is not None:
         must = state.adopted
         never += [name for name in cohort.design.names if name not in {*must, *never}]
-    gone = set(never)
+    limits = replace(state.limits(), include=must, exclude=never)
     model = PrognosticModel(
-        budget=state.budget if state.limit == "budget" else None,
-        max_features=state.count if state.limit == "count" else None,
-        costs={name: cost for name, cost in state.costs.items() if name not in gone},
-        fees=[(fee.amount, fee.members) for fee in state.fees],
-        include=must,
-        exclude=never,
+        **vars(limits),
         kinds=cohort.kinds,
         spline_knots=cohort.spline_knots,
         missing_indicator=cohort.missing_indicator,
@@ -47,9 +43,7 @@ def fit_again(
     patients = cohort.patients
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # the page says the same
-        model.fit(patients.predictors, patients.events, patients.persons, announce)
-    model.card_ = model.card_.model_copy(update={"outcome": cohort.patients.outcome})
-    return model
+        return model.fit(*patients.data, announce, outcome=patients.outcome)
 
 
 def tune_ridge(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[str, Any]:
@@ -67,8 +61,7 @@ def describe_notes(cohort: Cohort, state: State, check: Callable[[], None]) -> d
     """Return what `fit` finds suspicious about the best model and the patients."""
     best = state.model_copy(update={"adopted": None})
     model = fit_again(cohort, best, announce=lambda text: check())
-    patients = cohort.patients
-    found = check_fit(model, patients.predictors, patients.events, patients.persons)
+    found = check_fit(model, *cohort.patients.data)
     return {"notes": [finding._asdict() for finding in found]}
 
 

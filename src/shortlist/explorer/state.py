@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
+from ..limits import Limits
 from ..prognostic.card import Count, SharedFee
 from ..prognostic.term import Name, Plain, describe_error
 
@@ -55,6 +56,17 @@ class State(Plain):
         if both:
             raise ValueError(f"{min(both)} both must be bought and cannot be measured")
         return self
+
+    def limits(self) -> Limits:
+        """Return prices and limits as the parameters of a problem or a model."""
+        return Limits(
+            budget=self.budget if self.limit == "budget" else None,
+            costs=self.costs,
+            max_features=self.count if self.limit == "count" else None,
+            fees=[(fee.amount, fee.members) for fee in self.fees],
+            include=self.must,
+            exclude=self.never,
+        )
 
 
 class Question(Plain):

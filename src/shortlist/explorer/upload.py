@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import InvalidFileError, InvalidProblemError
 from ..prognostic.columns import level_of
 from ..prognostic.event import obvious_event
-from ..prognostic.patients import part_patients
+from ..prognostic.patients import split_patients
 from ..tables import read_costs, read_noting
 from .cohort import Cohort, n_bytes_of
 from .session import Upload
@@ -80,7 +80,7 @@ def make_cohort(
 ) -> Cohort:
     """Return the patients of an upload, now that the outcome and its event are known."""
     try:
-        patients = part_patients(Path(upload.name), upload.table, outcome, event, None)
+        patients = split_patients(Path(upload.name), upload.table, outcome, event, None)
         kinds = {name: "categorical" for name in categorical if name in patients.predictors}
         gone = [name for name in exclude if name in patients.predictors]
         return Cohort.prepare(upload.name, patients, kinds=kinds, exclude=gone)

@@ -1,4 +1,4 @@
-"""What is suspicious about patients and the model fitted to them, each with its culprit.
+"""Checks of patients and of the model fitted to them; each finding names its culprit.
 
 `check_fit` is for whoever shows a fitted model: the command line, the report, the explorer.
 """
@@ -18,7 +18,7 @@ from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
 from .card import ModelCard
 from .model import PrognosticModel
-from .study import Study, check_study
+from .plain_table import PlainTable
 
 Float = NDArray[np.float64]
 Level = Literal["note", "warning"]
@@ -71,20 +71,18 @@ def check_fit(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        study = check_study(
-            X, y, kinds=model.kinds, include=(), exclude=model.exclude, positive=model.positive
-        )
-        problem = model.problem(X, y)
+        plain = model.check(X, y)
+        problem = model.problem(plain, plain.labels)
     card = model.card_
     return [
         *_check_copies(problem, {term.name for term in card.terms}),
-        *_check_rows(study, persons),
-        *_check_codes(study),
-        *_check_levels(study),
+        *_check_rows(plain, persons),
+        *_check_codes(plain),
+        *_check_levels(plain),
         *_check_separation(separating_predictors(problem, model.solution_.support)),
-        *_check_strength(card, study),
+        *_check_strength(card, plain),
         *_check_ridge(card),
-        *_check_imputed(card, study),
+        *_check_imputed(card, plain),
     ]
 
 
@@ -198,11 +196,11 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
         )
 
 
-def _check_rows(study: Study, persons: ArrayLike | None) -> Iterator[Finding]:
-    table = study.table.assign(**{"": study.labels})
+def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Finding]:
+    table = plain.frame.assign(**{"": plain.labels})
     if persons is not None:
         table = table.assign(**{" ": np.asarray(persons).astype(str)})
-    is_fine = any(study.table[name].nunique() > 20 for name in study.kinds)
+    is_fine = any(plain.frame[name].nunique() > 20 for name in plain.kinds)
     n_copies = int(table.duplicated().sum())
     if n_copies and is_fine:
         yield Finding(
@@ -213,12 +211,12 @@ def _check_rows(study: Study, persons: ArrayLike | None) -> Iterator[Finding]:
         )
 
 
-def _check_codes(study: Study) -> Iterator[Finding]:
+def _check_codes(plain: PlainTable) -> Iterator[Finding]:
     """Point at numbers such as -9 or 999 that lie apart from all others."""
-    for name, kind in study.kinds.items():
+    for name, kind in plain.kinds.items():
         if kind != "numeric":
             continue
-        values = study.table[name].dropna().to_numpy(dtype=np.float64)
+        values = plain.frame[name].dropna().to_numpy(dtype=np.float64)
         for code in _CODES:
             others = values[values != code]
             count = len(values) - len(others)
@@ -235,11 +233,11 @@ def _check_codes(study: Study) -> Iterator[Finding]:
                 )
 
 
-def _check_levels(study: Study) -> Iterator[Finding]:
-    for name, kind in study.kinds.items():
+def _check_levels(plain: PlainTable) -> Iterator[Finding]:
+    for name, kind in plain.kinds.items():
         if kind != "categorical":
             continue
-        counts = study.table[name].value_counts()
+        counts = plain.frame[name].value_counts()
         if len(counts) > MANY_LEVELS:
             yield Finding(
                 "warning",
@@ -267,11 +265,11 @@ def _check_separation(names: list[str] | None) -> Iterator[Finding]:
         )
 
 
-def _check_strength(card: ModelCard, study: Study) -> Iterator[Finding]:
+def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
     if not card.terms:
         return
-    events = study.labels
-    added = card.contributions(study.table)
+    events = plain.labels
+    added = card.contributions(plain.frame)
     auc = float(roc_auc_score(events, added.sum(axis=1)))
     if auc >= NEARLY_PERFECT:
         alone = [
@@ -311,10 +309,10 @@ def _check_ridge(card: ModelCard) -> Iterator[Finding]:
         )
 
 
-def _check_imputed(card: ModelCard, study: Study) -> Iterator[Finding]:
+def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
     bought = {term.name for term in card.terms}
-    shares = study.table.isna().mean()
-    lost = [name for name in study.kinds if name not in bought and shares[name] >= MANY_MISSING]
+    shares = plain.frame.isna().mean()
+    lost = [name for name in plain.kinds if name not in bought and shares[name] >= MANY_MISSING]
     if lost:
         several = ", ".join(f"{shown(name)} ({shares[name]:.0%} missing)" for name in lost)
         yield Finding(

@@ -1,4 +1,4 @@
-"""A table of patients, parted into predictors, outcome and persons."""
+"""Patients read from a file, split into predictors, outcome and persons."""
 
 from __future__ import annotations
 
@@ -27,17 +27,22 @@ class Patients:
     outcome: Outcome
     persons: pd.Series[Any] | None
 
+    @property
+    def data(self) -> tuple[pd.DataFrame, pd.Series[int], pd.Series[Any] | None]:
+        """The first arguments of `PrognosticModel.fit`: predictors, events and persons."""
+        return self.predictors, self.events, self.persons
+
 
 def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
-    """Read a table and part it; `positive` is the value of the outcome that is the event."""
-    return part_patients(path, read_table(path), outcome, positive, person)
+    """Read a table and split it; `positive` is the value of the outcome that is the event."""
+    return split_patients(path, read_table(path), outcome, positive, person)
 
 
-def part_patients(
+def split_patients(
     path: Path, table: pd.DataFrame, outcome: str, positive: str | None, person: str | None
 ) -> Patients:
-    """Part a table that was read from a file, which messages name."""
-    parted = part_columns(path, table, outcome, person)
+    """Split a table that was read from a file, which messages name."""
+    predictors = split_columns(path, table, outcome, person)
     labels = _labels(path, table[outcome])
     values = sorted(set(labels))
     event, no_event = _event(path, outcome, values, positive)
@@ -48,14 +53,16 @@ def part_patients(
             "say whose that row is."
         )
     return Patients(
-        predictors=parted,
+        predictors=predictors,
         events=pd.Series([int(label == event) for label in labels], name=outcome),
         outcome=Outcome(name=outcome, event=event, no_event=no_event),
         persons=persons,
     )
 
 
-def part_columns(path: Path, table: pd.DataFrame, outcome: str, person: str | None) -> pd.DataFrame:
+def split_columns(
+    path: Path, table: pd.DataFrame, outcome: str, person: str | None
+) -> pd.DataFrame:
     """Return the predictors of a table."""
     others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
     for option, name in others.items():

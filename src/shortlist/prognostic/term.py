@@ -1,4 +1,4 @@
-"""What each predictor adds to the log-odds: plain numbers that a file can hold, and nothing else.
+"""The terms of a model, which add to the log-odds: plain numbers that a file can hold.
 
 A fitted model and one read from a file predict through these same lines, so they agree to the bit.
 """
@@ -6,6 +6,7 @@ A fitted model and one read from a file predict through these same lines, so the
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from math import floor, log10
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -75,24 +76,24 @@ def describe_error(error: ValidationError) -> str:
     return f"{place}: {_WORDS.get(first['type'], 'has a value that cannot be')}"
 
 
-class TermBase(Plain):
-    """What all terms share: effects, which are contributions compared."""
+class TermBase(Plain, ABC):
+    """A predictor that was bought; its effects are differences of contributions."""
 
     name: Name
     missing_coefficient: Finite | None
 
     @property
+    @abstractmethod
     def typical(self) -> float | str:
         """The value that stands in for a missing one: the median, or the most frequent one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def contribution(self, column: pd.Series[Any]) -> Contribution:
         """Return what the values of a column add to the log-odds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def differences(self) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
-        raise NotImplementedError
 
     def contrasts(self) -> list[Contrast]:
         """Return the differences between patients that are worth a line."""
