@@ -244,7 +244,7 @@ def test_path_is_that_of_the_library(run, clinic, priced, proof):
     assert [step["predictors"] for step in record["steps"]] == [
         [steps.names[g] for g in step.solution.support] for step in steps
     ]
-    assert record["proven"]
+    assert record["is_proven"]
     result = run("path", *priced)
     assert result.exit_code == 0
     assert "All of it is proven." in result.stdout
@@ -257,8 +257,8 @@ def test_alternatives_start_with_the_model_of_fit(run, clinic, priced, proof):
     bought = [term.name for term in card.terms]
     assert record["models"][0]["predictors"] == bought
     assert [row["without"] for row in record["substitutes"]] == bought
-    assert all(row["increase"] >= 0 for row in record["substitutes"])
-    assert record["complete"] and record["proven"]
+    assert all(row["excess"] >= 0 for row in record["substitutes"])
+    assert record["is_complete"] and record["is_proven"]
     few = run("alternatives", *priced, *arguments, "--limit", "1")
     assert few.exit_code == 0
     assert "these are the best 1" in " ".join(few.stdout.split())

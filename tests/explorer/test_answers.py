@@ -51,7 +51,7 @@ def test_solve_is_the_estimator_s_answer(cohort, page, changes):
     assert found["predictors"] == model.selected_features_
     assert found["objective"] == pytest.approx(model.objective_, rel=1e-9)
     assert found["cost"] == pytest.approx(model.cost_)
-    assert found["best"]["proven"]
+    assert found["best"]["is_proven"]
     assert found["best"]["lower_bound"] <= found["objective"]
     log_odds = model.decision_function(cohort.patients.predictors)
     assert found["auc"] == pytest.approx(roc_auc_score(cohort.patients.events, log_odds))
@@ -88,12 +88,12 @@ def test_alternatives_are_those_of_near_optimal(cohort, page):
     expected = sl.near_optimal(problem, 0.05, answer.MOST_ALTERNATIVES)
     names = [[expected.names[g] for g in model.support] for model in expected]
     assert [model["predictors"] for model in found["models"]] == names
-    assert found["complete"] == expected.is_complete
+    assert found["is_complete"] == expected.is_complete
 
 
 def test_a_list_says_whether_it_is_complete(page):
-    assert page.ask("alternatives", tolerance=0.0)["complete"] is True
-    assert page.ask("alternatives", tolerance=0.5)["complete"] is False
+    assert page.ask("alternatives", tolerance=0.0)["is_complete"] is True
+    assert page.ask("alternatives", tolerance=0.5)["is_complete"] is False
 
 
 def test_an_adopted_alternative_is_shown_and_never_called_best(page):
@@ -126,12 +126,12 @@ def test_substitutes_are_the_best_models_without_each(page):
 
 def test_roc_and_calibration_are_of_the_model(cohort, page):
     found = page.ask("performance")
-    roc = np.array(found["roc"])
+    roc = np.array([list(point.values()) for point in found["roc"]])
     assert roc[0].tolist() == [0, 0]
     assert roc[-1].tolist() == [1, 1]
     assert np.trapezoid(roc[:, 1], roc[:, 0]) == pytest.approx(found["auc"], abs=0.01)
-    rows = [entry["rows"] for entry in found["bins"]]
-    observed = [entry["observed"] for entry in found["bins"]]
+    rows = [entry["n"] for entry in found["calibration"]]
+    observed = [entry["observed"] for entry in found["calibration"]]
     assert np.dot(rows, observed) == pytest.approx(cohort.patients.events.sum())
 
 
@@ -170,13 +170,13 @@ def test_stability_comes_resample_by_resample(page, monkeypatch):
     assert [line["done"] for line in lines] == [1, 2, 3, 4, 5]
     again = page.post("stability", {"number": 2, "state": page.state})
     assert again.text == response.text
-    assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["predictors"])
+    assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["inclusion"])
 
 
 def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page, monkeypatch):
     monkeypatch.setattr(bootstrap, "N_RESAMPLES", 4)
     response = page.post("stability", {"number": 1, "state": page.state})
-    found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["performance"]}
+    found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["corrected"]}
     rng = np.random.default_rng(0)
     state = cohort.first_state()
     y, X = cohort.events, cohort.design.matrix
@@ -204,7 +204,7 @@ def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page
     assert found["AUC"]["corrected"] == pytest.approx(corrected[0], abs=1e-6)
     assert found["Calibration slope"]["apparent"] == pytest.approx(apparent[1], rel=1e-4)
     assert found["Calibration slope"]["corrected"] == pytest.approx(corrected[1], rel=1e-4)
-    assert found["AUC"]["resamples"] == 4
+    assert found["AUC"]["n_resamples"] == 4
     assert found["AUC"]["corrected"] < found["AUC"]["apparent"]
 
 

@@ -23,7 +23,6 @@ def alternatives(
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
-    from ..report.choices import list_models, list_substitutes
     from ..result import Status
     from .choice_view import print_table
 
@@ -36,17 +35,18 @@ def alternatives(
         announce("Finding substitutes")
         instead = substitutes(problem, time_limit=seconds)
     cut_short = not models.is_complete and len(models) < limit
-    proven = not cut_short and all(
-        solution.status is Status.OPTIMAL
-        for solution in (instead.best, *(item.solution for item in instead))
+    listed, replaced = models.to_records(), instead.to_records()
+    proven = (
+        not cut_short
+        and instead.best.status is Status.OPTIMAL
+        and all(row["is_proven"] for row in replaced)
     )
-    listed, replaced = list_models(models), list_substitutes(instead)
     if as_json:
         record = {
             "ridge": problem.ridge,
             "tolerance": tolerance,
-            "complete": models.is_complete,
-            "proven": proven,
+            "is_complete": models.is_complete,
+            "is_proven": proven,
             "models": listed,
             "substitutes": replaced,
             "notes": notes,
@@ -71,7 +71,7 @@ def alternatives(
             [
                 (
                     row["without"],
-                    f"{row['increase']:.2%}",
+                    f"{row['excess']:.2%}",
                     f"{row['cost']:g}",
                     ", ".join(row["gained"]),
                     ", ".join(row["lost"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import typer
 
@@ -28,37 +27,29 @@ def path(question: Question, as_json: AsJson = False) -> None:
         problem = question.problem(announce)
         announce("Finding what every budget buys")
         stairs = solve_path(problem, time_limit=question.time_limit)
-    frame = stairs.to_frame()
+    steps = stairs.to_records()
     if as_json:
-        steps: list[Any] = [
-            {
-                stairs.limit_name: step.limit,
-                "cost": step.solution.cost,
-                "objective": step.solution.objective,
-                "lower_bound": step.solution.lower_bound,
-                "status": step.solution.status.value,
-                "predictors": [stairs.names[g] for g in step.solution.support],
-                "gained": [stairs.names[g] for g in step.gained],
-                "lost": [stairs.names[g] for g in step.lost],
-            }
-            for step in stairs
-        ]
-        record = {"ridge": problem.ridge, "proven": stairs.is_certified, "steps": steps}
-        typer.echo(json.dumps(record | {"notes": notes}, indent=2))
+        record = {
+            "ridge": problem.ridge,
+            "limit_name": stairs.limit_name,
+            "is_proven": stairs.is_certified,
+            "steps": steps,
+            "notes": notes,
+        }
+        typer.echo(json.dumps(record, indent=2))
     else:
         print_table(
             f"What every {'budget' if stairs.limit_name == 'budget' else 'number'} buys",
-            ["from", "penalised loss", "predictors", "new", "gone"],
+            ["from", "penalised loss", "predictors", "gained", "lost"],
             [
-                (f"{limit:g}", f"{objective:.4f}", n, gained, lost)
-                for limit, objective, n, gained, lost in zip(
-                    frame[stairs.limit_name],
-                    frame["objective"],
-                    frame["n_predictors"],
-                    frame["gained"],
-                    frame["lost"],
-                    strict=True,
+                (
+                    f"{step['limit']:g}",
+                    f"{step['objective']:.4f}",
+                    len(step["predictors"]),
+                    ", ".join(step["gained"]),
+                    ", ".join(step["lost"]),
                 )
+                for step in steps
             ],
         )
         typer.echo(

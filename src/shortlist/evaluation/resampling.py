@@ -58,18 +58,21 @@ def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Gener
                 "use fewer folds."
             )
         return _counted(counts), rng
-    persons = experiment.persons
-    n_units = experiment.n_rows if persons is None else int(persons.max()) + 1
     for _ in range(_MAX_DRAWS):
-        counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
-        if persons is not None:
-            counts = counts[persons]
+        counts = draw_counts(rng, experiment.n_rows, experiment.persons)
         if _has_enough(experiment, counts):
             return _counted(counts), rng
     raise InvalidProblemError(
         f"n_folds: hardly any resample has {experiment.n_folds} rows or persons of each class; "
         "use fewer folds."
     )
+
+
+def draw_counts(rng: np.random.Generator, n_rows: int, persons: Int | None) -> Int:
+    """Return how often each row counts in a bootstrap resample of rows, or of whole persons."""
+    n_units = n_rows if persons is None else int(persons.max()) + 1
+    counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
+    return counts if persons is None else counts[persons]
 
 
 def split(

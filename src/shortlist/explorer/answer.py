@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
+from ..choice.record import excess
 from ..report.equation import describe_equation
 from ..result import Status
 from .cohort import Cohort
@@ -43,14 +44,14 @@ def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, An
             "predictors": [problem.name_of(g) for g in fitted.best.support],
             "cost": fitted.best.cost,
             "status": fitted.best.status.value,
-            "proven": fitted.best.status is Status.OPTIMAL,
+            "is_proven": fitted.best.status is Status.OPTIMAL,
             "objective": fitted.best.objective,
             "lower_bound": fitted.best.lower_bound,
             "gap": fitted.best.gap,
             "nodes": fitted.best.nodes,
             "seconds": fitted.best.seconds,
         },
-        "excess": _excess(shown.objective, fitted.best.objective),
+        "excess": excess(shown.objective, fitted.best.objective),
     }
 
 
@@ -60,22 +61,14 @@ def describe_staircase(cohort: Cohort, state: State, callback: Callback) -> dict
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
     limits = problem.constraints
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
+    steps = path.to_records()
+    for record, step in zip(steps, path, strict=True):
+        solution = step.solution
+        record["auc"] = cohort.auc(problem.decision_function(solution.coef, solution.intercept))
     return {
-        "steps": [
-            {
-                "limit": step.limit,
-                "objective": step.solution.objective,
-                "auc": cohort.auc(
-                    problem.decision_function(step.solution.coef, step.solution.intercept)
-                ),
-                "predictors": [path.names[g] for g in step.solution.support],
-                "gained": [path.names[g] for g in step.gained],
-                "lost": [path.names[g] for g in step.lost],
-            }
-            for step in path
-        ],
+        "steps": steps,
         "highest": limits.cost_of(everything) if state.limit == "budget" else len(everything),
-        "certified": path.is_certified,
+        "is_proven": path.is_certified,
     }
 
 
@@ -87,20 +80,9 @@ def describe_alternatives(
     listed = near_optimal(
         problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS, callback=callback
     )
-    best = set(listed[0].support)
     return {
-        "models": [
-            {
-                "predictors": [listed.names[g] for g in model.support],
-                "gained": [listed.names[g] for g in model.support if g not in best],
-                "lost": [listed.names[g] for g in sorted(best.difference(model.support))],
-                "cost": model.cost,
-                "objective": model.objective,
-                "excess": _excess(model.objective, listed[0].objective),
-            }
-            for model in listed
-        ],
-        "complete": listed.is_complete,
+        "models": listed.to_records(),
+        "is_complete": listed.is_complete,
         "tolerance": tolerance,
     }
 
@@ -109,20 +91,4 @@ def describe_substitutes(cohort: Cohort, state: State, callback: Callback) -> di
     """Return what to buy instead of each predictor of the best model."""
     problem = make_problem(cohort, state)
     found = substitutes(problem, time_limit=STEP_SECONDS, callback=callback)
-    return {
-        "substitutes": [
-            {
-                "without": found.names[entry.predictor],
-                "excess": _excess(entry.solution.objective, found.best.objective),
-                "cost": entry.solution.cost,
-                "gained": [found.names[g] for g in entry.gained],
-                "lost": [found.names[g] for g in entry.lost if g != entry.predictor],
-                "proven": entry.solution.status is Status.OPTIMAL,
-            }
-            for entry in found
-        ]
-    }
-
-
-def _excess(objective: float, best: float) -> float:
-    return max(0.0, objective / best - 1.0)
+    return {"substitutes": found.to_records()}

@@ -48,7 +48,7 @@ export function drawStaircase() {
   const wasOpen = content.querySelector("details")?.open;
   replaceKeepingFocus(content,
     stairs.node,
-    h("p", { class: "caption" }, `${plural(stairsAnswer.steps.length, "step")}, ${stairsAnswer.certified ? "each proven" : "not all of them proven"}. Drag on the plot, or use ‹ and › beside the slider.`),
+    h("p", { class: "caption" }, `${plural(stairsAnswer.steps.length, "step")}, ${stairsAnswer.is_proven ? "each proven" : "not all of them proven"}. Drag on the plot, or use ‹ and › beside the slider.`),
     h("details", { class: "more", open: wasOpen }, h("summary", { "data-key": "table" }, "As a table"),
       h("div", scrolled("The staircase as a table"), table("The staircase", [{ number: unit }, { number: "loss" }, { number: "AUC" }, "change"],
         stairsAnswer.steps.map((step) => ({ cells: [
@@ -77,7 +77,7 @@ export function showAlternatives(answer) {
     return { class: isCurrent ? "current" : "", cells: [what, { number: money(model.cost) }, { number: i ? worse(model.excess, 2) : "" }, { number: adopt }] };
   });
   const n = answer.models.length - 1;
-  const summary = !answer.complete ? `The first ${answer.models.length}; there are more, or the time was up.`
+  const summary = !answer.is_complete ? `The first ${answer.models.length}; there are more, or the time was up.`
     : n === 0 ? `No other affordable selection comes within ${percent(answer.tolerance)}.`
       : `${plural(n, "other selection")}; no others come within ${percent(answer.tolerance)}.`;
   replaceKeepingFocus(contentOf("alternatives"),
@@ -90,7 +90,7 @@ export function showSubstitutes(answer) {
     entry.without,
     entry.gained.length || entry.lost.length ? changes(entry.gained, entry.lost) : "nothing else",
     { number: money(entry.cost) },
-    { number: `${worse(entry.excess)}${entry.proven ? "" : " ?"}` },
+    { number: `${worse(entry.excess)}${entry.is_proven ? "" : " ?"}` },
   ] }));
   contentOf("substitutes").replaceChildren(rows.length
     ? table("What to buy instead of each predictor", ["without", "buy instead", { number: "cost" }, { number: "loss" }], rows)
@@ -108,16 +108,16 @@ export function setBought(names) {
 }
 
 export function showStability(answer) {
-  const shown = answer.predictors.filter((entry) => entry.frequency > 0).sort((a, b) => b.frequency - a.frequency);
+  const shown = answer.inclusion.filter((entry) => entry.frequency > 0).sort((a, b) => b.frequency - a.frequency);
   const running = answer.done < answer.of;
   const label = `${answer.done} of ${answer.of} resamples`;
   replaceKeepingFocus(contentOf("stability"),
     ...(running ? [h("progress", { max: answer.of, value: answer.done, "aria-label": label })] : []),
     h("div", scrolled("How often each predictor is bought", "bars"), shown.flatMap((entry) => {
-      const fill = h("span", { class: bought.includes(entry.name) ? "fill current" : "fill" });
+      const fill = h("span", { class: bought.includes(entry.predictor) ? "fill current" : "fill" });
       fill.style.width = `${100 * entry.frequency}%`;
       return [
-        h("span", { class: "label" }, entry.name),
+        h("span", { class: "label" }, entry.predictor),
         h("span", { class: "track", title: `between ${percent(entry.lower, 0)} and ${percent(entry.upper, 0)}` }, fill),
         h("span", { class: "value" }, percent(entry.frequency, 0)),
       ];
@@ -130,8 +130,8 @@ export function showStability(answer) {
 
 export function showOptimism(answer) {
   const score = (value) => ({ number: value === null ? "–" : value.toFixed(3) });
-  const rows = answer.performance.map((entry) => ({ cells: [
-    entry.name, score(entry.apparent), score(entry.corrected), { number: String(entry.resamples) },
+  const rows = answer.corrected.map((entry) => ({ cells: [
+    entry.name, score(entry.apparent), score(entry.corrected), { number: String(entry.n_resamples) },
   ] }));
   contentOf("optimism").replaceChildren(
     table("Performance corrected for optimism", ["", { number: "same patients" }, { number: "corrected" }, { number: "resamples" }], rows),
@@ -145,6 +145,6 @@ export function showPerformance(answer) {
   const width = wide ? (content.clientWidth - 16) / 2 : content.clientWidth;
   content.replaceChildren(h("div", { class: "pair" },
     h("div", {}, h("h3", {}, `ROC, area ${answer.auc.toFixed(3)}`), rocCurve(answer.roc, answer.auc, width)),
-    h("div", {}, h("h3", {}, "Calibration"), calibrationPlot(answer.bins, width))),
-  h("p", { class: "caption" }, "On the patients that the model was fitted to. Dots are tenths of the patients with 95 % intervals."));
+    h("div", {}, h("h3", {}, "Calibration"), calibrationPlot(answer.calibration, width))),
+  h("p", { class: "caption" }, "On the patients that the model was fitted to. Dots are groups of patients of about equal size, with 95 % intervals."));
 }

@@ -61,7 +61,7 @@ function proofLine({ best, objective, excess, state }) {
   if (state.adopted) {
     return `You adopted this selection: its loss ${objective.toFixed(4)} is ${percent(excess, 2)} above that of the best one, ${best.objective.toFixed(4)}.`;
   }
-  if (best.proven) {
+  if (best.is_proven) {
     return `Proven: no affordable selection has a penalised loss below ${best.lower_bound.toFixed(4)}; this one has ${objective.toFixed(4)}. `
       + `${plural(best.nodes, "node")}, ${(1000 * best.seconds).toFixed(0)} ms.`;
   }
@@ -101,10 +101,10 @@ export function showSolving() {
 
 export function showModel(answer, isCurrent) {
   const { best, state } = answer;
-  byId("model-title").textContent = state.adopted ? "The model you adopted" : best.proven ? "The best model" : "The best model so far";
+  byId("model-title").textContent = state.adopted ? "The model you adopted" : best.is_proven ? "The best model" : "The best model so far";
   if (isCurrent) {
     if (state.adopted) setBadge("unproven", `${percent(answer.excess, 2)} worse than the best`);
-    else if (best.proven) setBadge("proven", "✓ Proven best");
+    else if (best.is_proven) setBadge("proven", "✓ Proven best");
     else setBadge("unproven", `Not proven, gap ${percent(best.gap, 2)}`);
   }
   const content = byId("model-content");
@@ -120,7 +120,7 @@ export function showModel(answer, isCurrent) {
     equation(answer, equationOpen));
   markPredictors(answer.predictors);
   const verdict = byId("verdict");
-  const claim = state.adopted ? "adopted by you" : best.proven ? "proven best" : "not proven";
+  const claim = state.adopted ? "adopted by you" : best.is_proven ? "proven best" : "not proven";
   verdict.replaceChildren(
     h("strong", {}, `${plural(answer.predictors.length, "predictor")} for ${money(answer.cost)}`),
     ` with ${state.limit === "budget" ? `a budget of ${money(state.budget)}` : `at most ${state.count}`}`
