@@ -65,7 +65,7 @@ class Page:
         """Go on with data of its own, whose last column is the outcome."""
         self._post("upload", table.to_csv(index=False).encode())
         choice = {"outcome": table.columns[-1], "event": "1"}
-        self.state = self._post("cohort", json.dumps(choice).encode())["state"]
+        self.state = self._post("patients", json.dumps(choice).encode())["state"]
 
     def solve(self, **changes: Any) -> dict[str, Any]:
         """Return the model for some settings."""

@@ -40,8 +40,8 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def address(cohort):
-    with serve_in_background(cohort) as address:
+def address(prepared):
+    with serve_in_background(prepared) as address:
         yield address
 
 

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from .parameter import AsJson
+from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .question import Question, asking
 
 
-@asking
+@with_problem_options
 def alternatives(
-    question: Question,
+    options: ProblemOptions,
     tolerance: Annotated[
         float, typer.Option(min=0, help="How much worse, relative to the best: 0.01 is 1 %.")
     ] = 0.01,
@@ -24,13 +24,13 @@ def alternatives(
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
     from ..result import Status
-    from .choice_view import print_table
+    from .terminal import print_table
 
-    question.check_limits()
+    options.check_limits()
     with noting() as notes, working("Reading") as announce:
-        problem = question.problem(announce)
+        problem = options.problem(announce)
         announce("Listing models")
-        seconds = question.time_limit
+        seconds = options.time_limit
         models = near_optimal(problem, tolerance, limit, time_limit=seconds)
         announce("Finding substitutes")
         instead = substitutes(problem, time_limit=seconds)

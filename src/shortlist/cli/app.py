@@ -30,7 +30,7 @@ from .verify import verify
 from .warmup import warmup
 
 # What the package raises when it is given something wrong: each message is one sentence.
-_TOLD = (
+_INPUT_ERRORS = (
     InvalidCertificateError,
     InvalidFileError,
     InvalidProblemError,
@@ -45,7 +45,7 @@ class OneSentenceGroup(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except _TOLD as error:
+        except _INPUT_ERRORS as error:
             message = str(error)
         except MemoryError:
             message = "not enough memory; keep only the rows and columns you need."

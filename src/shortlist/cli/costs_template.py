@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import InvalidFileError
+from .output import check_paths, write_or_print
 from .parameter import DataFile, OutcomeColumn, OutputFile, PersonColumn
-from .place import check_places, write_or_print
 from .progress import noting, working
 
 
@@ -18,7 +18,7 @@ def costs_template(
     from ..prognostic.patients import split_columns
     from ..tables import csv_text, read_table
 
-    check_places([data], [output])
+    check_paths([data], [output])
     if output is not None and output.exists():
         raise InvalidFileError(
             f"{output}: is there already, perhaps filled in; choose another name or delete it."

@@ -12,18 +12,18 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from .parameter import AsJson
-from .place import check_places
+from .output import check_paths
+from .parameter import AsJson, ReportFile
+from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .question import Question, asking
 from .report import check_report, make_report, report_files
 
 _RESAMPLES = 199
 
 
-@asking
+@with_problem_options
 def fit(
-    question: Question,
+    options: ProblemOptions,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the model, as JSON.")
     ] = None,
@@ -33,14 +33,7 @@ def fit(
             metavar="FILE", help="Where to write the proof, as JSON, for `shortlist verify`."
         ),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write a report to read and print, as HTML; its numbers go into a JSON "
-            "file of the same name.",
-        ),
-    ] = None,
+    report: ReportFile = None,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -62,11 +55,11 @@ def fit(
 
     if resamples is not None and report is None:
         raise InvalidProblemError("--resamples: matter only with a --report; give one.")
-    check_places(question.inputs, [model, certificate, *report_files(report)])
-    question.check_limits()
+    check_paths(options.inputs, [model, certificate, *report_files(report)])
+    options.check_limits()
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
-        patients, estimator = question.pose()
+        patients, estimator = options.read()
         check_report(report, patients)
         announce("Preparing")
         estimator.fit(*patients.data, announce, outcome=patients.outcome)

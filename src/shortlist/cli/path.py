@@ -7,12 +7,12 @@ import json
 import typer
 
 from .parameter import AsJson
+from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .question import Question, asking
 
 
-@asking
-def path(question: Question, as_json: AsJson = False) -> None:
+@with_problem_options
+def path(options: ProblemOptions, as_json: AsJson = False) -> None:
     """List every budget at which the best affordable selection changes, and to what.
 
     Up to --budget, or up to the price of everything without one; without prices, every number of
@@ -20,13 +20,13 @@ def path(question: Question, as_json: AsJson = False) -> None:
     --ridge gives it, it is tuned for the highest limit, so it may be another than that of `fit`.
     """
     from ..choice import solve_path
-    from .choice_view import print_table
+    from .terminal import print_table
 
-    question.check_limits(required=False)
+    options.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
-        problem = question.problem(announce)
+        problem = options.problem(announce)
         announce("Finding what every budget buys")
-        stairs = solve_path(problem, time_limit=question.time_limit)
+        stairs = solve_path(problem, time_limit=options.time_limit)
     steps = stairs.to_records()
     if as_json:
         record = {
@@ -56,7 +56,7 @@ def path(question: Question, as_json: AsJson = False) -> None:
             f"Ridge {problem.ridge:g}"
             + (
                 ", tuned for the highest limit; give that of `fit` with --ridge. "
-                if question.ridge == "tuned"
+                if options.ridge == "tuned"
                 else ". "
             )
             + ("All of it is proven." if stairs.is_certified else "Not proven: a limit came first.")

@@ -136,7 +136,7 @@ def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
 
 def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     """Yield in words what was asked, by topic, and what was bought."""
-    from .fit_view import plain
+    from .terminal import plain
 
     def listed(names: tuple[str, ...]) -> str:
         return ", ".join(map(plain, names))

@@ -27,7 +27,7 @@ Int = NDArray[np.int64]
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
 
 
-class Model(NamedTuple):
+class FittedModel(NamedTuple):
     """A fitted model, and the features of all rows and probes, which it can predict."""
 
     ridge: float
@@ -55,7 +55,7 @@ class Procedure:
         self._problem: SubsetProblem | None = None
         self._X: Float = np.empty((0, 0))  # of all rows and probes
 
-    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[Model]:
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
         """Select and fit on the rows of a sample, with each ridge."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
@@ -74,11 +74,11 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            Model(ridge, solution, self._X)
+            FittedModel(ridge, solution, self._X)
             for ridge, solution in zip(ridges, solutions, strict=True)
         ]
 
-    def tune(self, sample: Sample, rng: np.random.Generator) -> Model:
+    def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         experiment = self.experiment
         tried = []

@@ -9,15 +9,15 @@ from ..choice import near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..report.equation import describe_equation
 from ..result import Status
-from .cohort import Cohort
 from .fitted import STEP_SECONDS, Callback, Fitted, make_problem
+from .prepared import PreparedPatients
 from .state import State
 
 LISTING_SECONDS = 5.0
 MOST_ALTERNATIVES = 25
 
 
-def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, Any]:
+def describe_model(prepared: PreparedPatients, state: State, fitted: Fitted) -> dict[str, Any]:
     """Return the model that is shown, and what is proven about it."""
     problem, shown = fitted.problem, fitted.shown
     bought = [problem.name_of(g) for g in shown.support]
@@ -30,7 +30,7 @@ def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, An
             if not set(bought).isdisjoint(fee.members)
         ],
         "objective": shown.objective,
-        "auc": cohort.auc(fitted.log_odds),
+        "auc": prepared.auc(fitted.log_odds),
         "equation": describe_equation(fitted.card),
         "effects": [
             {
@@ -55,16 +55,18 @@ def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, An
     }
 
 
-def describe_staircase(cohort: Cohort, state: State, callback: Callback) -> dict[str, Any]:
+def describe_staircase(
+    prepared: PreparedPatients, state: State, callback: Callback
+) -> dict[str, Any]:
     """Return what every budget (or number of predictors) buys."""
-    problem = make_problem(cohort, state, limited=False)
+    problem = make_problem(prepared, state, limited=False)
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
     limits = problem.constraints
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     steps = path.to_records()
     for record, step in zip(steps, path, strict=True):
         solution = step.solution
-        record["auc"] = cohort.auc(problem.decision_function(solution.coef, solution.intercept))
+        record["auc"] = prepared.auc(problem.decision_function(solution.coef, solution.intercept))
     return {
         "steps": steps,
         "highest": limits.cost_of(everything) if state.limit == "budget" else len(everything),
@@ -73,10 +75,10 @@ def describe_staircase(cohort: Cohort, state: State, callback: Callback) -> dict
 
 
 def describe_alternatives(
-    cohort: Cohort, state: State, tolerance: float, callback: Callback
+    prepared: PreparedPatients, state: State, tolerance: float, callback: Callback
 ) -> dict[str, Any]:
     """Return the selections that are at most `tolerance` worse than the best one."""
-    problem = make_problem(cohort, state)
+    problem = make_problem(prepared, state)
     listed = near_optimal(
         problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS, callback=callback
     )
@@ -87,8 +89,10 @@ def describe_alternatives(
     }
 
 
-def describe_substitutes(cohort: Cohort, state: State, callback: Callback) -> dict[str, Any]:
+def describe_substitutes(
+    prepared: PreparedPatients, state: State, callback: Callback
+) -> dict[str, Any]:
     """Return what to buy instead of each predictor of the best model."""
-    problem = make_problem(cohort, state)
+    problem = make_problem(prepared, state)
     found = substitutes(problem, time_limit=STEP_SECONDS, callback=callback)
     return {"substitutes": found.to_records()}

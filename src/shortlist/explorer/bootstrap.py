@@ -16,26 +16,28 @@ from ..evaluation.resampling import draw_counts
 from ..report.page import METRICS
 from ..report.performance import json_rows, json_value
 from ..result import Status
-from .cohort import Cohort
 from .fitted import STEP_SECONDS, Callback, make_problem
+from .prepared import PreparedPatients
 from .state import State
 
 N_RESAMPLES = 100
 _SHOWN = ("auc", "brier", "calibration_slope")
 
 
-def draw_selections(cohort: Cohort, state: State, callback: Callback) -> Iterator[dict[str, Any]]:
+def draw_selections(
+    prepared: PreparedPatients, state: State, callback: Callback
+) -> Iterator[dict[str, Any]]:
     """Yield after every resample how often each predictor was bought, and the optimism, so far.
 
     The columns are prepared once, on all rows; a resample weighs rows, or whole persons. Harrell's
     optimism is the mean of what a resample's model scores on its resample less on the data.
     """
     rng = np.random.default_rng(0)
-    everyone = np.ones_like(cohort.events)
+    everyone = np.ones_like(prepared.events)
     rows = []
     for resample in range(N_RESAMPLES + 1):
-        weights = _draw(cohort, rng) if resample else everyone
-        problem = make_problem(cohort, state, sample_weight=weights)
+        weights = _draw(prepared, rng) if resample else everyone
+        problem = make_problem(prepared, state, sample_weight=weights)
         solution = uninterrupted(solve(problem, time_limit=STEP_SECONDS, callback=callback))
         log_odds = problem.decision_function(solution.coef, solution.intercept)
         row: dict[str, Any] = {
@@ -44,11 +46,11 @@ def draw_selections(cohort: Cohort, state: State, callback: Callback) -> Iterato
             "unproven": solution.status is not Status.OPTIMAL,
         }
         for place, counts in (("resample", weights), ("data", everyone)):
-            found = scores(cohort.events, log_odds, counts)
+            found = scores(prepared.events, log_odds, counts)
             row |= {f"{place}_{name}": value for name, value in found.items()}
         rows.append(row)
         if resample:
-            yield _describe(Evaluation(pd.DataFrame(rows), cohort.design.names))
+            yield _describe(Evaluation(pd.DataFrame(rows), prepared.design.names))
 
 
 def _describe(evaluation: Evaluation) -> dict[str, Any]:
@@ -64,9 +66,9 @@ def _describe(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _draw(cohort: Cohort, rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw(prepared: PreparedPatients, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return how often each row counts in a resample that has both outcomes."""
     while True:
-        weights = draw_counts(rng, len(cohort.events), cohort.persons)
-        if 0 < (weights * cohort.events).sum() < weights.sum():
+        weights = draw_counts(rng, len(prepared.events), prepared.persons)
+        if 0 < (weights * prepared.events).sum() < weights.sum():
             return weights

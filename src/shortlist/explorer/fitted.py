@@ -15,7 +15,7 @@ from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
 from ..prognostic.fitted_card import make_card
 from ..result import Solution
-from .cohort import Cohort
+from .prepared import PreparedPatients
 from .state import State
 
 Callback = Callable[[Progress], None]
@@ -40,7 +40,7 @@ class Fitted:
 
 
 def make_problem(
-    cohort: Cohort,
+    prepared: PreparedPatients,
     state: State,
     *,
     limited: bool = True,
@@ -56,10 +56,10 @@ def make_problem(
         if state.limit == "count":
             limits = replace(limits, costs=None, fees=None)
     problem = SubsetProblem(
-        cohort.design.matrix,
-        cohort.plain.labels,
+        prepared.design.matrix,
+        prepared.plain.labels,
         ridge=state.ridge,
-        groups=cohort.design.predictors,
+        groups=prepared.design.predictors,
         sample_weight=sample_weight,
         **vars(replace(limits, budget=None, max_features=None, include=())),
     )
@@ -71,29 +71,31 @@ def make_problem(
         raise InfeasibleError(_required_too_much(problem, state)) from None
 
 
-def fit_state(cohort: Cohort, state: State, callback: Callback) -> Fitted:
+def fit_state(prepared: PreparedPatients, state: State, callback: Callback) -> Fitted:
     """Solve the problem of a state, and show the best model."""
-    problem = make_problem(cohort, state)
+    problem = make_problem(prepared, state)
     best = uninterrupted(solve(problem, time_limit=SOLVE_SECONDS, callback=callback))
     best = replace(best, prover=None)  # a proof is made when it is saved; until then it takes room
-    return Fitted(problem, best, best, _card(cohort, state, problem, best))
+    return Fitted(problem, best, best, _card(prepared, state, problem, best))
 
 
-def fit_adopted(cohort: Cohort, state: State, fitted: Fitted) -> Fitted:
+def fit_adopted(prepared: PreparedPatients, state: State, fitted: Fitted) -> Fitted:
     """Show the selection that a state adopts beside the best model for its other settings."""
     problem = fitted.problem
     shown = _fit_selection(problem, problem.support_of("adopted", state.adopted or ()))
-    return replace(fitted, shown=shown, card=_card(cohort, state, problem, shown))
+    return replace(fitted, shown=shown, card=_card(prepared, state, problem, shown))
 
 
-def _card(cohort: Cohort, state: State, problem: SubsetProblem, shown: Solution) -> ModelCard:
+def _card(
+    prepared: PreparedPatients, state: State, problem: SubsetProblem, shown: Solution
+) -> ModelCard:
     model = PrognosticModel(
         max_features=state.count if state.limit == "count" else None,
-        spline_knots=cohort.spline_knots,
-        missing_indicator=cohort.missing_indicator,
+        spline_knots=prepared.spline_knots,
+        missing_indicator=prepared.missing_indicator,
     )
-    outcome = cohort.patients.outcome
-    return make_card(model, cohort.plain, cohort.design, problem, shown, None, outcome)
+    outcome = prepared.patients.outcome
+    return make_card(model, prepared.plain, prepared.design, problem, shown, None, outcome)
 
 
 def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:

@@ -8,21 +8,23 @@ import pandas as pd
 from scipy.special import expit
 
 from ..report.curves import calibration_groups, roc_points
-from .cohort import Cohort
 from .fitted import Fitted
+from .prepared import PreparedPatients
 
 
-def describe_performance(cohort: Cohort, fitted: Fitted) -> dict[str, Any]:
+def describe_performance(prepared: PreparedPatients, fitted: Fitted) -> dict[str, Any]:
     """Return the ROC curve and the calibration on the patients that the model was fitted to."""
     log_odds = fitted.log_odds
     return {
-        "auc": cohort.auc(log_odds),
-        "roc": roc_points(cohort.events, log_odds),
-        "calibration": calibration_groups(cohort.events, expit(log_odds)),
+        "auc": prepared.auc(log_odds),
+        "roc": roc_points(prepared.events, log_odds),
+        "calibration": calibration_groups(prepared.events, expit(log_odds)),
     }
 
 
-def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> dict[str, Any]:
+def describe_patient(
+    prepared: PreparedPatients, fitted: Fitted, values: dict[str, Any]
+) -> dict[str, Any]:
     """Return one patient's risk, and what each predictor adds relative to the average patient.
 
     A patient of whom nothing is known that the model asks for has no risk of his own: None.
@@ -31,7 +33,7 @@ def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> 
     names = [term.name for term in card.terms]
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
-    average = card.contributions(cohort.plain.frame).mean()
+    average = card.contributions(prepared.plain.frame).mean()
     missing, outside = card.imputed(row), card.outside(row)
     base = card.intercept + float(average.sum())
     parts = [

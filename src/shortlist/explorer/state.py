@@ -69,7 +69,7 @@ class State(Plain):
         )
 
 
-class Question(Plain):
+class PageRequest(Plain):
     """A request of the page: its number, the settings it is about, and what else it needs.
 
     Attributes
@@ -90,10 +90,10 @@ class Question(Plain):
     values: dict[str, str | float | bool | None] = Field(default_factory=dict)
 
 
-Model = TypeVar("Model", bound=Plain)
+Form = TypeVar("Form", bound=Plain)
 
 
-def parse(kind: type[Model], text: str | bytes) -> Model:
+def parse(kind: type[Form], text: str | bytes) -> Form:
     """Return what a page or a file sent; one sentence says what is wrong with it."""
     try:
         return kind.model_validate_json(text)

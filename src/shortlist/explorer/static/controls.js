@@ -47,11 +47,11 @@ function neighbours() {
 }
 
 export function showLimit() {
-  const { state, cohort } = store;
+  const { state, patients } = store;
   const byBudget = state.limit === "budget";
   const limit = limitOf(state);
   const prices = [...Object.values(state.costs), ...state.fees.map((fee) => fee.amount)];
-  const highest = byBudget ? Math.max(priceOfEverything(), 1) : cohort.predictors.length;
+  const highest = byBudget ? Math.max(priceOfEverything(), 1) : patients.predictors.length;
   const step = byBudget ? sliderStep(highest, prices) : 1;
   slider.step = step;
   slider.max = Math.min(MOST, Math.max(Math.ceil(highest / step) * step, limit));
@@ -117,8 +117,8 @@ function takesNumber(input, what, kept, set) {
 
 /** Draw the list of predictors anew: after other data or other settings from outside. */
 export function drawPredictors() {
-  const { state, cohort } = store;
-  byId("predictor-list").replaceChildren(...cohort.predictors.map(({ name }, i) =>
+  const { state, patients } = store;
+  byId("predictor-list").replaceChildren(...patients.predictors.map(({ name }, i) =>
     h("div", { class: "predictor", role: "group", "aria-label": name },
       h("span", { class: "dot" }, h("span", { class: "visually-hidden" })),
       h("span", { class: "name" }, name, h("small")),
@@ -138,16 +138,16 @@ export function drawPredictors() {
 
 /** Show beside each predictor what the settings and the model say of it. */
 export function markPredictors(bought) {
-  const { state, cohort } = store;
+  const { state, patients } = store;
   [...byId("predictor-list").children].forEach((row, i) => {
-    const { name } = cohort.predictors[i];
+    const { name } = patients.predictors[i];
     row.classList.toggle("bought", bought.includes(name));
     row.classList.toggle("never", state.never.includes(name));
     const fees = state.fees.filter((fee) => fee.members.includes(name)).map((fee) => money(fee.amount));
     row.querySelector(".visually-hidden").textContent = bought.includes(name) ? "bought" : "";
     row.querySelector("small").textContent = fees.length ? `shares a fee of ${fees.join(" and ")}` : "";
   });
-  byId("bought-count").textContent = `${bought.length} of ${cohort.predictors.length} bought`;
+  byId("bought-count").textContent = `${bought.length} of ${patients.predictors.length} bought`;
 }
 
 function setFee(position, patch) {
@@ -158,7 +158,7 @@ const describeFee = ({ members }) => (members.length ? `for ${members.join(", ")
 
 function drawFees() {
   const list = byId("fee-list");
-  const { state, cohort } = store;
+  const { state, patients } = store;
   const open = [...list.querySelectorAll("details")].map((node) => node.open);
   const rows = state.fees.map((fee, i) =>
     h("div", { class: "fee", role: "group", "aria-label": `Shared fee ${i + 1}` },
@@ -167,7 +167,7 @@ function drawFees() {
         `Fee ${i + 1}`, () => store.state.fees[i].amount, (amount) => setFee(i, { amount })),
       h("details", { open: open[i] },
         h("summary", {}, describeFee(fee)),
-        h("div", { class: "checks" }, cohort.predictors.map(({ name }) => h("label", {},
+        h("div", { class: "checks" }, patients.predictors.map(({ name }) => h("label", {},
           h("input", {
             type: "checkbox", checked: fee.members.includes(name),
             onchange: ({ target }) => {

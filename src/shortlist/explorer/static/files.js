@@ -1,6 +1,6 @@
 // Files in and out: data, prices, settings, and what is saved.
 
-import { download, post, sendFile, Told } from "./client.js";
+import { download, post, sendFile, UserError } from "./client.js";
 import { byId, h } from "./dom.js";
 import { change, looksRight, onChange, store, writeAddress } from "./store.js";
 
@@ -9,8 +9,8 @@ export function notify(sentence) {
 }
 
 const sentenceOf = (error) => {
-  if (!(error instanceof Told)) console.error(error);
-  return error instanceof Told ? error.message : "That failed; load the page again.";
+  if (!(error instanceof UserError)) console.error(error);
+  return error instanceof UserError ? error.message : "That failed; load the page again.";
 };
 
 function offer(blob, name) {
@@ -85,7 +85,7 @@ function drawChoices(upload, begin) {
     try {
       showLoadError("");
       const choice = { outcome: outcome.value, event: event.value, exclude: checked(others, false), categorical: checked(codes, true) };
-      begin(await post("cohort", choice));
+      begin(await post("patients", choice));
       byId("load-dialog").close();
     } catch (error) {
       showLoadError(sentenceOf(error));

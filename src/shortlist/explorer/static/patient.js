@@ -8,7 +8,7 @@ const values = new Map(); // what was entered, by column; it outlives the model 
 /** Ask for the predictors of the model, with what was entered before. */
 export function drawPatientForm(predictors, refresh) {
   const form = byId("patient-form");
-  const columns = store.cohort.predictors.filter(({ name }) => predictors.includes(name));
+  const columns = store.patients.predictors.filter(({ name }) => predictors.includes(name));
   const wanted = JSON.stringify(columns);
   if (form.dataset.columns === wanted) return;
   form.dataset.columns = wanted;
@@ -37,7 +37,7 @@ function field(column, refresh) {
 
 /** The values as the server takes them; what is empty is missing. */
 export function patientValues() {
-  const kinds = new Map(store.cohort.predictors.map(({ name, kind }) => [name, kind]));
+  const kinds = new Map(store.patients.predictors.map(({ name, kind }) => [name, kind]));
   return Object.fromEntries([...values].filter(([name, value]) => value !== "" && kinds.has(name))
     .map(([name, value]) => [name, kinds.get(name) === "categorical" ? value : Number(value)]));
 }
@@ -48,7 +48,7 @@ export function forgetPatient() {
 }
 
 export function showPatient(answer) {
-  const { event, name } = store.cohort.outcome;
+  const { event, name } = store.patients.outcome;
   const largest = Math.max(0.5, ...answer.parts.map((part) => Math.abs(part.contribution)));
   const parts = [...answer.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
   const content = byId("patient").querySelector(".content");

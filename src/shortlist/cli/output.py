@@ -11,7 +11,7 @@ from ..errors import InvalidFileError
 from ..files import write_whole
 
 
-def check_places(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+def check_paths(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
     """Raise if an output has no folder, or would replace an input or another output."""
     taken = {path.resolve(): path for path in inputs if path is not None}
     for path in outputs:

@@ -26,7 +26,7 @@ Fees = Sequence[tuple[float, Sequence[str]]]
 
 
 @dataclass(frozen=True)
-class Cohort:
+class PreparedPatients:
     """Patients with prices, and the matrix that their columns become.
 
     Attributes
@@ -71,7 +71,7 @@ class Cohort:
         kinds: Mapping[str, str] | None = None,
         spline_knots: int | None = None,
         missing_indicator: bool = False,
-    ) -> Cohort:
+    ) -> PreparedPatients:
         """Check and prepare patients; columns in `exclude` are no predictors."""
         check_amounts("costs", (costs or {}).values())
         check_amounts("fees", (amount for amount, _ in fees))
@@ -184,7 +184,7 @@ def _digest(
     return digest.hexdigest()
 
 
-def embedded_cohort() -> Cohort:
+def example_patients() -> PreparedPatients:
     """Return synthetic patients with prices, for a visit without data."""
     data = make_prognostic(1090, 14, 5, label_noise=0.05, random_state=11)
     patients = Patients(
@@ -195,4 +195,4 @@ def embedded_cohort() -> Cohort:
     )
     costs = dict(zip(data.X.columns, data.costs.tolist(), strict=True))
     fees = [(2.0, ["informative_2", "informative_3"])]
-    return Cohort.prepare("synthetic patients", patients, costs=costs, fees=fees)
+    return PreparedPatients.prepare("synthetic patients", patients, costs=costs, fees=fees)
