@@ -40,8 +40,8 @@ class Constraints:
 
     `unit_costs`, `unit_fees` and `unit_budget` are the prices in units of
     `unit` (numerator, denominator); when `integral`
-    is true they are whole numbers. `unit_step` is the difference at which two totals are told
-    apart. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
+    is true they are whole numbers. `unit_step` is the smallest difference between two totals
+    that counts. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
     """
 
     costs: NDArray[np.float64]

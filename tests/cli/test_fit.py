@@ -180,15 +180,15 @@ def test_codes_are_pointed_at(fit, clinic):
     table["stage"] = table["stage"].str.len()
     table.to_csv(clinic / "codes.csv", index=False)
     result = fit("--max-features", "2", data="codes.csv")
-    assert "Note: 'stage' hold few whole numbers" in words(result.stderr)
+    assert "Note: 'stage' hold few distinct whole numbers" in words(result.stderr)
     blank = table.astype({"stage": str})
     blank.loc[0, "stage"] = " \n"
     blank.to_csv(clinic / "blank.csv", index=False)
     result = fit("--max-features", "2", data="blank.csv")
-    assert "Note: 'stage' hold few whole numbers" in words(result.stderr)
+    assert "Note: 'stage' hold few distinct whole numbers" in words(result.stderr)
     for option in ("--categorical", "--numeric"):
         result = fit("--max-features", "2", option, "stage", data="codes.csv")
-        assert "few whole numbers" not in result.stderr
+        assert "few distinct whole numbers" not in result.stderr
 
 
 def test_lists_of_columns_have_commas_between_them(fit, clinic):
@@ -253,9 +253,9 @@ def test_names_are_neither_markup_nor_emoji_codes(run, tmp_path):
         (("--outcome", "fat", "--max-features", "1"), "'fat' for --outcome; is it 'fate'?"),
         (("--outcome", "qqq", "--max-features", "1"), "there are 'age', 'sex', 'stage', 'lab'"),
         (("--outcome", "stage", "--max-features", "1"), "must have 2 different values, not 3"),
-        (("--outcome", "sex", "--max-features", "1"), "say with --positive"),
-        ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is no value of 'fate'"),
-        (FIT, "say what is affordable"),
+        (("--outcome", "sex", "--max-features", "1"), "name the event with --positive"),
+        ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is not a value of 'fate'"),
+        (FIT, "state a limit"),
         ((*FIT, "--budget", "3"), "needs a price list"),
         ((*FIT, "--max-features", "1", "--ridge", "big"), "must be a number greater than 0"),
         ((*FIT, "--max-features", "1", "--ridge", "0"), "ridge: must be greater than 0"),
@@ -356,7 +356,7 @@ def test_costs_template(run, clinic):
     (clinic / "template.csv").write_text("filled in")
     result = run(*arguments, "-o", clinic / "template.csv")
     assert result.exit_code == 2
-    assert "is there already" in result.stderr
+    assert "exists already" in result.stderr
     assert (clinic / "template.csv").read_text() == "filled in"
     assert run("costs-template", clinic / "patients.csv", "--outcome", "no").exit_code == 2
 

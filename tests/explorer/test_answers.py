@@ -105,13 +105,15 @@ def test_an_adopted_alternative_is_shown_and_never_called_best(page):
     assert found["best"]["objective"] < found["objective"]
     saved = page.ask("save/model")
     assert [term["name"] for term in saved["terms"]] == other["predictors"]
-    assert "has no proof" in page.ask("save/certificate", status=400)["error"]
+    assert (
+        "Only the best selection has a proof" in page.ask("save/certificate", status=400)["error"]
+    )
 
 
 def test_an_adopted_selection_that_is_too_dear_is_refused(page):
     everything = list(page.state["costs"])
     error = page.ask("solve", status=400, adopted=everything)["error"]
-    assert error.startswith("The adopted selection no longer fits")
+    assert error.startswith("Your selection is no longer affordable")
 
 
 def test_substitutes_are_the_best_models_without_each(page):
@@ -220,7 +222,7 @@ def test_copies_leaks_and_collinear_predictors_are_noted_as_in_fit(page):
     expected = check_fit(model, table.drop(columns="fate"), table["fate"])
     assert [(n["topic"], n["text"]) for n in notes] == [(f.topic, f.text) for f in expected]
     assert {"Copies", "Nearly collinear", "Nearly perfect"} <= {note["topic"] for note in notes}
-    assert "'age' and 'years' say the same." in notes[0]["text"]
+    assert "'age' and 'years' carry the same information." in notes[0]["text"]
 
 
 def test_a_ridge_is_tuned_where_nothing_is_affordable(page):

@@ -70,11 +70,11 @@ def test_settings_for_other_data_are_told(prepared, page):
 def test_more_must_be_bought_than_the_limit_allows(page):
     must = ["uninformative_6", "informative_3"]
     assert (
-        "costs 20, more than the budget of 5;"
+        "cost 20, more than the budget of 5;"
         in page.ask("solve", status=400, must=must, budget=5)["error"]
     )
     error = page.ask("solve", status=400, limit="count", count=1)["error"]
-    assert error.startswith("2 predictors must be bought but only 1 may be")
+    assert error.startswith("2 predictors are required but only 1 may be bought")
 
 
 def test_a_session_never_sees_another_s_data(client):
@@ -106,7 +106,7 @@ def test_columns_that_hold_one_value_are_told(page):
 
 def test_an_unknown_session_is_told_to_load_the_page(page):
     page.session = "guess"
-    assert "load the page again" in page.ask("solve", status=410)["error"]
+    assert "reload the page" in page.ask("solve", status=410)["error"]
 
 
 def test_a_lower_number_is_superseded(page):
@@ -247,7 +247,7 @@ def test_prices_of_the_command_are_limited_too(prepared):
 
 def test_stability_of_settings_without_a_model_gets_one_sentence(page):
     error = page.ask("stability", status=400, must=["uninformative_6"], budget=3)["error"]
-    assert "costs 10, more than the budget of 3" in error
+    assert "cost 10, more than the budget of 3" in error
 
 
 def test_a_refusal_in_the_middle_of_the_resamples_is_a_line(page, monkeypatch):
@@ -315,7 +315,7 @@ def test_a_broken_file_gets_one_sentence(page, content, words):
     ("outcome", "event", "words"),
     [
         ("grade", "1", "must have 2 different values"),
-        ("fate", "gone", "Event: 'gone' is no value"),
+        ("fate", "gone", "Event: 'gone' is not a value"),
         ("fat", "dead", "there is no column 'fat' for the outcome"),
     ],
 )

@@ -21,7 +21,7 @@ from .record import excess, make_record, names_of
 
 # Objectives that differ by less, relatively, count as equal.
 TIE = 1e-9
-# The optimum that the tolerance refers to is found more precisely than ties are told apart.
+# The optimum that the tolerance refers to is found more precisely than ties are resolved.
 GAP = 1e-9
 # Rounding: a predictor that improves the objective by less, relatively, adds nothing.
 _EQUAL = 1e-12

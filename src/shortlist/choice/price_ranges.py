@@ -130,7 +130,7 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
 
 
 def _optimum(problem: SubsetProblem) -> Solution:
-    """Solve so precisely that ties are told apart."""
+    """Solve precisely enough to resolve ties."""
     solution = uninterrupted(solve(problem, gap=GAP))
     if solution.status is not Status.OPTIMAL:
         raise InvalidProblemError(

@@ -16,9 +16,9 @@ from .progress import noting, working
 def alternatives(
     options: ProblemOptions,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="How much worse, relative to the best: 0.01 is 1 %.")
+        float, typer.Option(min=0, help="How much worse than the best, relatively: 0.01 is 1 %.")
     ] = 0.01,
-    limit: Annotated[int, typer.Option(min=1, help="Most models to list, the best ones.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of models to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
@@ -59,15 +59,15 @@ def alternatives(
             [(f"{m['excess']:.2%}", f"{m['cost']:g}", ", ".join(m["predictors"])) for m in listed],
         )
         typer.echo(
-            "These are all."
+            "The list is complete."
             if models.is_complete
-            else "There may be more: the time limit came first."
+            else "The list may be incomplete: the time limit was reached."
             if cut_short
-            else f"There are more; these are the best {limit} (--limit)."
+            else f"There are more; these are the best {limit} (see --limit)."
         )
         print_table(
-            "If a predictor cannot be measured",
-            ["without", "worse by", "cost", "bought instead", "given up too"],
+            "Substitutes, if a predictor is unavailable",
+            ["without", "worse by", "cost", "gained instead", "also lost"],
             [
                 (
                     row["without"],
@@ -79,6 +79,6 @@ def alternatives(
                 for row in replaced
             ],
         )
-        typer.echo(f"Ridge {problem.ridge:g}. " + ("All of it is proven." if proven else ""))
+        typer.echo(f"Ridge {problem.ridge:g}. " + ("All results are proven." if proven else ""))
     if not proven:
         raise typer.Exit(3)

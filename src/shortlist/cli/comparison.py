@@ -160,7 +160,7 @@ def _table(comparison: Comparison) -> Table:
         ("penalised loss", f"{best.objective:.3f}", f"{greedy.objective:.3f}"),
         ("proven lower bound", f"{best.lower_bound:.3f}", "none"),
         ("gap", f"{best.gap:.1e}", "unknown"),
-        ("AUC, same patients", f"{comparison.auc(best):.3f}", f"{comparison.auc(greedy):.3f}"),
+        ("AUC, apparent", f"{comparison.auc(best):.3f}", f"{comparison.auc(greedy):.3f}"),
     ):
         table.add_row(name, "", ours, "", theirs, "")
     return table
@@ -182,7 +182,7 @@ def _conclusions(comparison: Comparison, showcase_seed: int) -> list[str]:
     ]
     if greedy.support == best.support:
         sentences.append(
-            "The greedy rule buys the same this time, but cannot tell; "
+            "The greedy rule finds the same selection here, but cannot prove it; "
             f"with --seed {showcase_seed} it does not."
         )
         return sentences

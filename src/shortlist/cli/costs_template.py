@@ -21,7 +21,7 @@ def costs_template(
     check_paths([data], [output])
     if output is not None and output.exists():
         raise InvalidFileError(
-            f"{output}: is there already, perhaps filled in; choose another name or delete it."
+            f"{output}: exists already, perhaps filled in; choose another name or delete it."
         )
     with noting(), working("Reading"):
         predictors = split_columns(data, read_table(data), outcome, person)

@@ -1,4 +1,4 @@
-"""`shortlist explore`: a page on which the budget is dragged and the proven best model follows."""
+"""`shortlist explore`: an interactive page for budgets, prices and the proven best model."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def explore(
 ) -> None:
     """Drag the budget on a page of this machine, and watch the proven best model change.
 
-    Prices, shared fees, and what must or cannot be measured are set on the page too. The page asks
-    only this machine, and works without a network. Ctrl-C ends it.
+    Prices, shared fees, and required or unavailable predictors are set on the page too. The page
+    contacts only this machine, and works without a network. Ctrl-C stops it.
     """
     from ..explorer import PreparedPatients, example_patients
     from ..explorer.serve import check_installed, serve
@@ -92,7 +92,7 @@ def explore(
     check_installed()
     about_data = (outcome, positive, person, costs, fees, exclude, categorical, numeric)
     if data is None and any((*about_data, spline_knots, missing_indicator)):
-        raise InvalidProblemError("DATA: give the table that the options are about.")
+        raise InvalidProblemError("DATA: is missing; the options refer to it.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
     with noting(), working("Preparing"):
@@ -114,12 +114,14 @@ def explore(
                 spline_knots=spline_knots,
                 missing_indicator=missing_indicator,
             )
-        ready_kernels()  # who opens the page expects answers
+        ready_kernels()  # so that the first answer comes at once
     serve(
         prepared,
         ridge=ridge,
         port=port,
         settings=None if settings is None else settings.read_text("utf-8", errors="replace"),
         open_browser=browser,
-        announce=lambda address: typer.echo(f"The explorer is at {address}\nCtrl-C ends it."),
+        announce=lambda address: typer.echo(
+            f"The explorer is running at {address}\nPress Ctrl-C to stop it."
+        ),
     )

@@ -34,7 +34,7 @@ def export(
         announce("Writing")
         write_model(problem, output)
     typer.echo(
-        f"{output} is written: {problem.n_rows} rows, {problem.n_columns} columns of "
+        f"{output} written: {problem.n_rows} rows, {problem.n_columns} columns of "
         f"{problem.n_predictors} predictors, ridge {problem.ridge:g}.",
         err=True,
     )

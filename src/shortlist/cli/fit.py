@@ -38,8 +38,8 @@ def fit(
         int | None,
         typer.Option(
             min=0,
-            help="How often the report repeats the selection to measure optimism and stability: "
-            f"{_RESAMPLES}, if not said otherwise; 999 for a paper.",
+            help="Number of resamples of the report, which measure optimism and stability: "
+            f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -54,7 +54,7 @@ def fit(
     from .fit_view import Fitted, as_record, render
 
     if resamples is not None and report is None:
-        raise InvalidProblemError("--resamples: matter only with a --report; give one.")
+        raise InvalidProblemError("--resamples: needs --report.")
     check_paths(options.inputs, [model, certificate, *report_files(report)])
     options.check_limits()
     started = perf_counter()
@@ -76,7 +76,7 @@ def fit(
             if proof is not None:
                 save_proof(certificate, card, proof)
             else:
-                text = f"{certificate}: is not written; the proof is too long."
+                text = f"{certificate}: was not written, because the proof is too long."
                 warnings.warn(text, ShortlistWarning, stacklevel=2)
                 certificate = None
     files = {"model": model, "certificate": certificate, "report": report}

@@ -20,7 +20,7 @@ from .terminal import plain, plain_console
 
 _HINTS = {
     "model": "Predict with: shortlist predict {} NEW.csv",
-    "certificate": "Check it with: shortlist verify {} DATA.csv",
+    "certificate": "Verify it with: shortlist verify {} DATA.csv",
 }
 
 
@@ -140,10 +140,10 @@ def _conclusions(fitted: Fitted) -> list[Text]:
         ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
     lines = [
         proof,
-        f"{ridge}. AUC on the same patients: {fitted.auc:.3f}, which flatters every model.",
+        f"{ridge}. AUC {fitted.auc:.3f} (apparent, so optimistic).",
     ]
     lines += [
-        f"{path} is written. {_HINTS[name].format(path)}"
+        f"{path} written. {_HINTS[name].format(path)}"
         for name, path in fitted.files.items()
         if path is not None and name in _HINTS
     ]

@@ -1,4 +1,4 @@
-"""Where a command writes: checked before the work, so that no answer is lost for a folder."""
+"""Output files of a command, checked before the work starts."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
         typer.echo(text, nl=False)
     else:
         write_whole(output, text)
-        typer.echo(f"{output} is written. {hint}".strip(), err=True)
+        typer.echo(f"{output} written. {hint}".strip(), err=True)

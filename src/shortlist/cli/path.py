@@ -25,7 +25,7 @@ def path(options: ProblemOptions, as_json: AsJson = False) -> None:
     options.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
         problem = options.problem(announce)
-        announce("Finding what every budget buys")
+        announce("Solving for every budget")
         stairs = solve_path(problem, time_limit=options.time_limit)
     steps = stairs.to_records()
     if as_json:
@@ -39,7 +39,7 @@ def path(options: ProblemOptions, as_json: AsJson = False) -> None:
         typer.echo(json.dumps(record, indent=2))
     else:
         print_table(
-            f"What every {'budget' if stairs.limit_name == 'budget' else 'number'} buys",
+            f"Best model for every {'budget' if stairs.limit_name == 'budget' else 'number'}",
             ["from", "penalised loss", "predictors", "gained", "lost"],
             [
                 (
@@ -55,11 +55,15 @@ def path(options: ProblemOptions, as_json: AsJson = False) -> None:
         typer.echo(
             f"Ridge {problem.ridge:g}"
             + (
-                ", tuned for the highest limit; give that of `fit` with --ridge. "
+                ", tuned for the highest limit; pass the ridge of `fit` with --ridge. "
                 if options.ridge == "tuned"
                 else ". "
             )
-            + ("All of it is proven." if stairs.is_certified else "Not proven: a limit came first.")
+            + (
+                "All steps are proven."
+                if stairs.is_certified
+                else "Not proven: a limit was reached."
+            )
         )
     if not stairs.is_certified:
         raise typer.Exit(3)

@@ -128,8 +128,7 @@ class ProblemOptions:
         """Raise if limits contradict each other or, where they are required, are missing."""
         if required and self.budget is None and self.max_features is None:
             raise InvalidProblemError(
-                "--budget: say what is affordable, with --budget and --costs, or with "
-                "--max-features."
+                "--budget: state a limit, with --budget and --costs or with --max-features."
             )
         if self.budget is not None and self.costs is None:
             raise InvalidProblemError(
@@ -138,7 +137,7 @@ class ProblemOptions:
             )
         for option, file in (("--costs", self.costs), ("--fees", self.fees)):
             if required and self.budget is None and file is not None:
-                raise InvalidProblemError(f"{option}: matter only with a --budget; give one.")
+                raise InvalidProblemError(f"{option}: needs --budget.")
 
     def read(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""

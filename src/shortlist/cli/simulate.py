@@ -44,7 +44,7 @@ def simulate(
         prices = zip(study.X.columns, study.costs.tolist(), strict=True)
         write_whole(costs, csv_text(["predictor", "cost"], prices))
     typer.echo(
-        f"{data} ({rows} patients) and {costs} are written. "
+        f"{data} ({rows} patients) and {costs} written. "
         f"Try: shortlist fit {data} --outcome outcome --costs {costs} --budget 10",
         err=True,
     )

@@ -1,4 +1,4 @@
-"""`shortlist validate`: a saved model on patients who had no part in it, and its update."""
+"""`shortlist validate`: external validation of a saved model, and its update."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def validate(
     update: Annotated[
         UpdateKind | None,
         typer.Option(
-            help="Update the model to these patients: another intercept, another intercept and "
-            "slope, or all coefficients; needs --updated."
+            help="Update the model to these patients: new intercept, new intercept and slope, or "
+            "new coefficients; needs --updated."
         ),
     ] = None,
     updated: Annotated[
@@ -59,7 +59,7 @@ def validate(
     from ..report import describe_external, update_model, write_external
 
     if (update is None) != (updated is None):
-        raise InvalidProblemError("--update: needs --updated, and the other way round; give both.")
+        raise InvalidProblemError("--update: --update and --updated need each other; give both.")
     check_paths([model, data], [updated, *report_files(report)])
     with noting() as notes, working("Validating"):
         card = ModelCard.load(model)
@@ -77,7 +77,7 @@ def validate(
         _render(content)
     for path, hint in ((report, "Open it in a browser."), (updated, "Predict with it.")):
         if path is not None:
-            typer.echo(f"{path} is written. {hint}", err=True)
+            typer.echo(f"{path} written. {hint}", err=True)
 
 
 def read_new_patients(

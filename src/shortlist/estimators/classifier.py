@@ -69,7 +69,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         Factors on the weights of the rows of each class, by label; "balanced" gives both classes
         the same total weight.
     backend : str
-        Who solves it: a name that `shortlist.available_backends` lists.
+        The name of a backend, as `shortlist.available_backends` lists them.
     gap : float
         The relative gap between objective and lower bound at which a model counts as optimal.
     time_limit : float, optional

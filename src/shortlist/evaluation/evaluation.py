@@ -1,4 +1,4 @@
-"""The evaluation of experiments over resamples, and what it says."""
+"""The evaluation of experiments over resamples, and its results."""
 
 from __future__ import annotations
 

@@ -50,14 +50,14 @@ class Experiment:
     budget, costs, max_features, groups, fees, include, exclude, max_coefficient, signs
         Prices and limits, as in `SubsetProblem`.
     backend : str
-        Who solves: a name that `shortlist.available_backends` lists.
+        The name of a backend, as `shortlist.available_backends` lists them.
     ridges : sequence of float
         Strengths of the L2 penalty to choose from. The strongest wins a tie.
     protocol : {"clean", "paper"}
         What the folds of a resample keep together. "clean": all copies of a row, and all rows of
         a person, are on one side of every split. "paper": the resample counts as a data set of
         its own, as in Knauer and Rodner (2023), so copies of a row can be on both sides, which
-        flatters the model.
+        makes results optimistic.
     persons : sequence of shape (n_rows,), optional
         The person each row belongs to. Resamples then draw persons with all their rows, and splits
         keep them together; needs the clean protocol.

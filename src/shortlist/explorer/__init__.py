@@ -1,4 +1,4 @@
-"""A page on which budgets are dragged and the proven best model follows; extra `explore`."""
+"""The page of `shortlist explore`: drag the budget, see the proven best model (extra `explore`)."""
 
 from .prepared import PreparedPatients, example_patients
 

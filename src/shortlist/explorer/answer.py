@@ -1,4 +1,4 @@
-"""The questions of the page about models, each answered by JSON-ready values."""
+"""Answers about models for the page, as JSON values."""
 
 from __future__ import annotations
 

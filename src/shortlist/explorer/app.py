@@ -1,4 +1,4 @@
-"""The explorer's server: a page, and the questions it may ask."""
+"""The explorer's server: the page and its API."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class _Explorer:
         choice = parse(UploadChoice, await _settings(request))
         upload = session.upload
         if upload is None:
-            raise InvalidProblemError("There is no file to take the outcome from; load one first.")
+            raise InvalidProblemError("No file is loaded; load one first.")
 
         def work() -> tuple[PreparedPatients, dict[str, Any]]:
             prepared = prepare_upload(
@@ -275,15 +275,15 @@ async def _supersede(request: Request, error: Exception) -> Response:
 
 
 async def _end(request: Request, error: Exception) -> Response:
-    message = "This page rested for so long that its data were put away; load the page again."
+    message = "This session has expired; reload the page."
     return JSONResponse({"error": message, "ended": True}, status_code=410)
 
 
 async def _mismatch(request: Request, error: Exception) -> Response:
-    message = "These settings are for other data; load the page again."
+    message = "These settings belong to other data; reload the page."
     return JSONResponse({"error": message}, status_code=400)
 
 
 async def _fail(request: Request, error: Exception) -> Response:
-    message = "Something failed in the explorer; the terminal says what."
+    message = "Internal error; see the terminal for details."
     return JSONResponse({"error": message}, status_code=500)

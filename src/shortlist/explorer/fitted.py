@@ -1,4 +1,4 @@
-"""From the settings of a session to a problem, and to the model that answers it."""
+"""The problem that the settings of a session state, and its best model."""
 
 from __future__ import annotations
 
@@ -100,9 +100,7 @@ def _card(
 
 def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:
     if not problem.constraints.is_affordable(support):
-        raise InfeasibleError(
-            "The adopted selection no longer fits these limits; return to the best one."
-        )
+        raise InfeasibleError("Your selection is no longer affordable; return to the best one.")
     others = [g for g in range(problem.n_predictors) if g not in support]
     only = problem.with_limits(include=support, exclude=others)
     return replace(uninterrupted(solve(only)), prover=None)
@@ -111,11 +109,11 @@ def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution
 def _required_too_much(problem: SubsetProblem, state: State) -> str:
     if state.limit == "count":
         return (
-            f"{len(state.must)} predictors must be bought but only {state.count} may be; "
-            "raise the number or free one of them."
+            f"{len(state.must)} predictors are required but only {state.count} may be bought; "
+            "raise the number or make one optional."
         )
     price = problem.constraints.cost_of(problem.support_of("must", state.must))
     return (
-        f"What must be bought costs {price:.10g}, more than the budget of {state.budget:.10g}; "
-        "raise the budget or free one of the predictors."
+        f"The required predictors cost {price:.10g}, more than the budget of {state.budget:.10g}; "
+        "raise the budget or make one optional."
     )

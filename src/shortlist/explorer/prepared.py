@@ -1,4 +1,4 @@
-"""The patients of a session, prepared once; every question asks a problem made from them."""
+"""Patients with prices, prepared once per session; every problem is made from them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PreparedPatients:
     Attributes
     ----------
     name : str
-        What the page calls them: the name of a file.
+        The name shown on the page: that of a file.
     patients : Patients
         Predictors, events, outcome and persons.
     plain, design
@@ -42,7 +42,7 @@ class PreparedPatients:
     kinds, spline_knots, missing_indicator
         As in `PrognosticModel`.
     digest : str
-        What tells these data, prepared in this way, from others, for links and files.
+        Identifies these data and their preparation, for links and files.
     n_bytes : int
         What the data take in memory.
     """
@@ -72,7 +72,7 @@ class PreparedPatients:
         spline_knots: int | None = None,
         missing_indicator: bool = False,
     ) -> PreparedPatients:
-        """Check and prepare patients; columns in `exclude` are no predictors."""
+        """Check and prepare patients; columns in `exclude` are not predictors."""
         check_amounts("costs", (costs or {}).values())
         check_amounts("fees", (amount for amount, _ in fees))
         if len(fees) > MOST_FEES:

@@ -1,4 +1,4 @@
-"""What `shortlist fit` would do with the same settings: the ridge it tunes, the files it writes."""
+"""The model, proof and report of the settings, as `shortlist fit` would write them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def tune_ridge(
 def describe_notes(
     prepared: PreparedPatients, state: State, check: Callable[[], None]
 ) -> dict[str, Any]:
-    """Return what `fit` finds suspicious about the best model and the patients."""
+    """Return the findings of `check_fit` about the best model and the patients."""
     best = state.model_copy(update={"adopted": None})
     model = fit_again(prepared, best, announce=lambda text: check())
     found = check_fit(model, *prepared.patients.data)
@@ -82,9 +82,7 @@ def certificate_file(prepared: PreparedPatients, state: State) -> bytes:
     Fitted again, an adopted selection is the best one of a problem that has no other.
     """
     if state.adopted is not None:
-        raise InvalidProblemError(
-            "A selection that was adopted has no proof of being the best; return to the best one."
-        )
+        raise InvalidProblemError("Only the best selection has a proof; return to it first.")
     model = fit_again(prepared, state)
     certificate = model.certificate_
     if certificate is None:

@@ -1,4 +1,4 @@
-"""Starts the explorer on this machine."""
+"""Serve the explorer on this machine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def serve(
     open_browser : bool
         Whether to open the page.
     announce : callable
-        Told the address.
+        Called with the address.
     """
     check_installed()
     fragment = "" if settings is None else f"#{_fragment(settings, prepared)}"
@@ -111,7 +111,7 @@ def _fragment(text: str, prepared: PreparedPatients) -> str:
     """Return the part of the address that holds the settings, as the page writes it."""
     state = parse(State, text)
     if state.data != prepared.digest:
-        raise InvalidProblemError("--settings: are for other data; give those too.")
+        raise InvalidProblemError("--settings: belong to other data; pass those data too.")
     check_names(state, prepared.design.names)
     return urlsafe_b64encode(state.model_dump_json().encode()).decode().rstrip("=")
 

@@ -158,7 +158,7 @@ class Sessions:
     """The sessions by their secret names, the one used last at the end."""
 
     def __init__(self, prepared: PreparedPatients) -> None:
-        self._cohort = prepared
+        self._prepared = prepared
         self._sessions: OrderedDict[str, Session] = OrderedDict()
 
     def __len__(self) -> int:
@@ -166,7 +166,7 @@ class Sessions:
 
     def open(self, earlier: str | None) -> tuple[str, Session]:
         """Start a session with the data of an earlier one, as a page does that is loaded again."""
-        prepared = self._cohort
+        prepared = self._prepared
         if earlier is not None and earlier in self._sessions:
             prepared = self._sessions[earlier].prepared
             self._sessions[earlier].forget()

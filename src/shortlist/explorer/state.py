@@ -1,4 +1,4 @@
-"""What a person has set on the page: a link or a file holds it, and every request sends it."""
+"""The settings of the page, which every request sends and a link or a file can hold."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class State(Plain):
         check_amounts("fees", (fee.amount for fee in self.fees))
         both = set(self.must).intersection(self.never)
         if both:
-            raise ValueError(f"{min(both)} both must be bought and cannot be measured")
+            raise ValueError(f"{min(both)} is both required and unavailable")
         return self
 
     def limits(self) -> Limits:

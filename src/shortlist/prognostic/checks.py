@@ -35,7 +35,7 @@ _SOLVED = 0  # the status of scipy's linear programs
 
 
 class Finding(NamedTuple):
-    """Something to take care of: how bad it is, what it is about, and a sentence or two."""
+    """A possible problem: its level, its topic, and a sentence or two."""
 
     level: Level
     topic: str
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 def check_fit(
     model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None = None
 ) -> list[Finding]:
-    """Return what is suspicious about a fitted model and its patients.
+    """Return possible problems of a fitted model and its patients.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def check_fit(
     'Copies'
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
         plain = model.check(X, y)
         problem = model.problem(plain, plain.labels)
     card = model.card_
@@ -87,7 +87,7 @@ def check_fit(
 
 
 def separating_predictors(problem: SubsetProblem, support: Sequence[int]) -> list[str] | None:
-    """Return the predictors, of those bought, by which some patients are told apart perfectly.
+    """Return the predictors bought that separate some patients perfectly.
 
     Separation, complete or not, is a direction in which no patient's prediction gets worse and
     some patient's gets better; without a ridge its coefficients would be infinite (Albert and
@@ -175,8 +175,12 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
         yield Finding(
             "warning" if both else "note",
             "Copies",
-            f"{shown(first)} and {shown(second)} say the same."
-            + (" Both are bought, because the ridge rewards it; exclude one." if both else ""),
+            f"{shown(first)} and {shown(second)} carry the same information."
+            + (
+                " Both were bought, because the ridge favours sharing a coefficient; exclude one."
+                if both
+                else ""
+            ),
         )
     for first, second, correlation in pairs:
         if correlation < _SAME:
@@ -184,7 +188,8 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
                 "warning" if {first, second} <= bought else "note",
                 "Nearly collinear",
                 f"{shown(first)} and {shown(second)} have a correlation of {correlation:.3f}: the "
-                "data hardly tell which of them matters, so do not read their odds ratios apart.",
+                "data can hardly separate their effects, so do not interpret their odds ratios "
+                "separately.",
             )
     sums = determined_predictors(problem, frozenset(second for _, second, _ in copies))
     if sums:
@@ -206,13 +211,13 @@ def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Findin
         yield Finding(
             "warning",
             "Duplicated rows",
-            f"{n_copies} row(s) repeat another in every column; if patients came in twice, remove "
-            "them: they make the model look surer than it is.",
+            f"{n_copies} row(s) repeat another in every column; if patients were entered twice, "
+            "remove the duplicates: they make the model look more certain than it is.",
         )
 
 
 def _check_codes(plain: PlainTable) -> Iterator[Finding]:
-    """Point at numbers such as -9 or 999 that lie apart from all others."""
+    """Flag numbers such as -9 or 999 that lie far from all others."""
     for name, kind in plain.kinds.items():
         if kind != "numeric":
             continue
@@ -253,15 +258,15 @@ def _check_separation(names: list[str] | None) -> Iterator[Finding]:
         yield Finding(
             "note",
             "Separation",
-            "Not decided: there are too many rows, or the linear program failed.",
+            "Not checked: there are too many rows, or the linear program failed.",
         )
     elif names:
         yield Finding(
             "warning",
             "Separation",
-            f"Some patients are told apart perfectly by {_listed(names)}. Without the ridge its "
-            "coefficients would be infinite; their size is the ridge's doing, so do not read the "
-            "odds ratios literally.",
+            f"Some patients are separated perfectly by {_listed(names)}. Without the ridge the "
+            "coefficients would be infinite; the ridge alone determines their size, so do not take "
+            "the odds ratios literally.",
         )
 
 
@@ -275,12 +280,12 @@ def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         alone = [
             name for name in added.columns if roc_auc_score(events, added[name]) >= NEARLY_PERFECT
         ]
-        who = f" {_listed(alone)} alone would nearly do." if alone else ""
+        who = f" {_listed(alone)} alone would almost suffice." if alone else ""
         yield Finding(
             "warning",
             "Nearly perfect",
-            f"The AUC on the same patients is {auc:.3f}.{who} Make sure that no predictor holds "
-            "the outcome, or was measured after it.",
+            f"The apparent AUC is {auc:.3f}.{who} Make sure that no predictor contains the "
+            "outcome or was measured after it.",
         )
     large = [
         f"{shown(effect.predictor)} ({effect.contrast})"
@@ -291,8 +296,8 @@ def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "Large odds ratios",
-            f"Over {LARGE_RATIO:g}, or under {1 / LARGE_RATIO:g}: {', '.join(large)}. Look for few "
-            "patients behind them, wrong values, or a predictor that holds the outcome.",
+            f"Over {LARGE_RATIO:g}, or under {1 / LARGE_RATIO:g}: {', '.join(large)}. Check for "
+            "small groups, wrong values, or a predictor that contains the outcome.",
         )
 
 
@@ -317,9 +322,9 @@ def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         several = ", ".join(f"{shown(name)} ({shares[name]:.0%} missing)" for name in lost)
         yield Finding(
             "warning",
-            "Lost by missing values",
-            f"Not bought, but not judged fairly either: {several}. Where a value is missing it was "
-            "replaced, which hides what the predictor could tell.",
+            "Handicapped by missing values",
+            f"Not bought, but the comparison was not fair: {several}. Missing values were "
+            "replaced, which hides the information in these predictors.",
         )
 
 

@@ -1,4 +1,4 @@
-"""From columns in plain form to the matrix of a problem.
+"""Preprocessing: the matrix of a problem, made from columns in plain form.
 
 Numbers are imputed by their median, bent by splines if asked, centred and divided by two standard
 deviations; truth values and factors are imputed by their most frequent value; a factor of more than

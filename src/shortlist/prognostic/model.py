@@ -1,4 +1,4 @@
-"""The estimator over a table of patients: preprocessing, purchase and prediction in one."""
+"""The estimator for a table of patients: preprocessing, selection and prediction in one."""
 
 from __future__ import annotations
 
@@ -401,7 +401,7 @@ class PrognosticModel(LogOddsClassifier):
 
         def score(model: PrognosticModel) -> float:
             with warnings.catch_warnings():
-                # A level that only the test rows have is no news to the user.
+                # Levels that only test rows have need no warning.
                 warnings.simplefilter("ignore", ShortlistWarning)
                 return float(scorer(model, test.frame, test.labels, **weights))
 

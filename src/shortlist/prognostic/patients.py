@@ -20,7 +20,7 @@ from .event import obvious_event
 
 @dataclass(frozen=True)
 class Patients:
-    """The predictors of each row, whether it has the event, and whose it is."""
+    """The predictors of each row, whether it has the event, and its person."""
 
     predictors: pd.DataFrame
     events: pd.Series[int]
@@ -50,7 +50,7 @@ def split_patients(
     if persons is not None and persons.isna().any():
         raise InvalidFileError(
             f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
-            "say whose that row is."
+            "name the person of that row."
         )
     return Patients(
         predictors=predictors,
@@ -98,13 +98,14 @@ def _event(path: Path, outcome: str, values: list[str], positive: str | None) ->
         )
     if positive is not None and positive not in values:
         raise InvalidFileError(
-            f"--positive: {shown(positive)} is no value of {shown(outcome)}; use {_some(values)}."
+            f"--positive: {shown(positive)} is not a value of {shown(outcome)}; use one of "
+            f"{_some(values)}."
         )
     event = positive or obvious_event(values)
     if event is None:
         raise InvalidFileError(
             f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
-            "say with --positive which of them is the event."
+            "name the event with --positive."
         )
     return event, next(value for value in values if value != event)
 

@@ -259,7 +259,7 @@ def _event(classes: NDArray[Any], positive: Any) -> Any:
     if positive is not None:
         if level_of(positive) not in by_text:
             raise InvalidProblemError(
-                f"positive: {shown(positive)} is no value of y; use {' or '.join(by_text)}."
+                f"positive: {shown(positive)} is not a value of y; use {' or '.join(by_text)}."
             )
         return by_text[level_of(positive)]
     obvious = obvious_event(list(by_text))
@@ -267,7 +267,7 @@ def _event(classes: NDArray[Any], positive: Any) -> Any:
         return by_text[obvious]
     warnings.warn(
         f"y: {shown(level_of(classes[1]))} is taken for the event, as the last in sorted order; "
-        "say with positive which it is.",
+        "name the event with `positive`.",
         ShortlistWarning,
         stacklevel=5,
     )

@@ -41,7 +41,7 @@ def describe_model(
     evaluation : Evaluation
         Of this model, as `validate_model` gives it.
     persons : array-like of shape (n_rows,), optional
-        Whom each row belongs to, as `fit` and `validate_model` were told.
+        Whom each row belongs to, as for `fit` and `validate_model`.
     rivals : mapping, optional
         Evaluations of the usual rules, as `compare_rules` gives them.
     announce : callable

@@ -1,4 +1,4 @@
-// Questions to the server. Each has a number; what answers an older one is told apart.
+// Requests to the server. Each has a number, so that outdated answers can be dropped.
 
 import { store } from "./store.js";
 
@@ -18,7 +18,7 @@ async function send(path, body, headers, signal) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw new Superseded();
-    throw new UserError("The explorer does not answer. Is it still running in the terminal?");
+    throw new UserError("The explorer is not responding. Is it still running in the terminal?");
   }
   if (response.ok) return response;
   const answer = await response.json().catch(() => ({}));
@@ -67,6 +67,6 @@ export async function follow(topic, take, signal) {
   } catch (error) {
     if (error instanceof UserError) throw error;
     if (error.name === "AbortError") throw new Superseded();
-    throw new UserError("The explorer stopped answering. Is it still running in the terminal?");
+    throw new UserError("The explorer stopped responding. Is it still running in the terminal?");
   }
 }

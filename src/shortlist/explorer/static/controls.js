@@ -1,4 +1,4 @@
-// What a person can set: the limit, prices, fees, what must and what cannot be bought.
+// The controls: limit, prices, fees, required and unavailable predictors.
 
 import { byId, h, money } from "./dom.js";
 import { change, priceOfEverything, store } from "./store.js";
@@ -63,19 +63,19 @@ export function showLimit() {
   if (document.activeElement !== exact) exact.value = money(limit);
   for (const radio of byId("limit-kind").querySelectorAll("input")) radio.checked = radio.value === state.limit;
   const { below, above } = neighbours();
-  for (const [id, value, word] of [["step-down", below, "below"], ["step-up", above, "above"]]) {
+  for (const [id, value, word] of [["step-down", below, "previous"], ["step-up", above, "next"]]) {
     const button = byId(id);
     button.disabled = value === undefined;
-    const hint = value === undefined ? `There is no step ${word}` : `Go to the step ${word}, at ${money(value)}`;
+    const hint = value === undefined ? `No ${word} step` : `Go to the ${word} step, at ${money(value)}`;
     button.setAttribute("aria-label", hint);
     button.title = hint;
   }
 }
 
 const CHOICES = [
-  ["free", "Free", "may be bought"],
-  ["must", "Must", "must be bought"],
-  ["never", "Can’t", "cannot be measured"],
+  ["free", "Optional", "may be bought"],
+  ["must", "Required", "must be bought"],
+  ["never", "Unavailable", "cannot be measured"],
 ];
 
 const choiceOf = (state, name) =>
@@ -109,7 +109,7 @@ function takesNumber(input, what, kept, set) {
     }
     const { min, max } = input;
     input.setAttribute("aria-invalid", "true");
-    complaint.textContent = `${what} must be a number from ${money(Number(min))} to ${Number(max).toLocaleString("en")}; ${money(kept())} still counts.`;
+    complaint.textContent = `${what} must be a number from ${money(Number(min))} to ${Number(max).toLocaleString("en")}; ${money(kept())} is still used.`;
     (input.closest(".predictor, .fee") ?? input.closest("label, .limit-row")).append(complaint);
   });
   return input;
@@ -154,7 +154,7 @@ function setFee(position, patch) {
   change({ fees: store.state.fees.map((fee, i) => (i === position ? { ...fee, ...patch } : fee)) });
 }
 
-const describeFee = ({ members }) => (members.length ? `for ${members.join(", ")}` : "for nobody yet: choose who shares it");
+const describeFee = ({ members }) => (members.length ? `for ${members.join(", ")}` : "shared by no predictor yet: choose some");
 
 function drawFees() {
   const list = byId("fee-list");

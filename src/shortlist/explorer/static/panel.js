@@ -1,4 +1,4 @@
-// A part of the page that answers one question about the settings, and knows when it is out of date.
+// A panel: shows one answer about the settings, and knows when it is out of date.
 
 import { ask, Superseded, UserError } from "./client.js";
 import { h } from "./dom.js";
@@ -78,7 +78,7 @@ export class Panel {
   giveUp(wanted, error) {
     if (!(error instanceof UserError)) console.error(error);
     this.shown = wanted;
-    this.fail(error instanceof UserError ? error.message : "This part of the page failed; load it again.");
+    this.fail(error instanceof UserError ? error.message : "This panel failed; reload the page.");
     this.setBusy(false);
   }
 

@@ -13,7 +13,7 @@ export function drawPatientForm(predictors, refresh) {
   if (form.dataset.columns === wanted) return;
   form.dataset.columns = wanted;
   form.replaceChildren(...(columns.length ? columns.map((column) => h("label", {}, column.name, field(column, refresh)))
-    : [h("p", { class: "empty" }, "The model asks for nothing.")]));
+    : [h("p", { class: "empty" }, "The model has no predictors.")]));
 }
 
 function field(column, refresh) {
@@ -53,7 +53,7 @@ export function showPatient(answer) {
   const parts = [...answer.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
   const content = byId("patient").querySelector(".content");
   if (answer.risk === null) {
-    content.replaceChildren(h("p", { class: "empty", role: "status" }, "Enter what is known of the patient; what is not measured may stay empty."));
+    content.replaceChildren(h("p", { class: "empty", role: "status" }, "Enter the patient's values; leave what was not measured empty."));
     return;
   }
   content.replaceChildren(
@@ -65,12 +65,12 @@ export function showPatient(answer) {
       const share = (50 * Math.abs(part.contribution)) / largest;
       fill.style.left = `${up ? 50 : 50 - share}%`;
       fill.style.width = `${share}%`;
-      const note = part.missing ? "not measured" : part.outside ? "outside the data" : "";
+      const note = part.missing ? "not measured" : part.outside ? "outside the range of the data" : "";
       return [
         h("span", { class: "label" }, part.name, note && h("small", {}, note)),
         h("span", { class: "track" }, fill, h("span", { class: "zero" })),
         h("span", { class: "value" }, signed(part.contribution, 2)),
       ];
     })),
-    h("p", { class: "caption" }, "What each value adds to the log-odds, compared with the average patient. What is not measured is replaced by the median or the most frequent value."));
+    h("p", { class: "caption" }, "Contribution of each value to the log-odds, relative to the average patient. Missing values are replaced by the median or the most frequent value."));
 }

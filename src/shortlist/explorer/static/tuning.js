@@ -43,7 +43,7 @@ export function wireTuning(redraw) {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      say(error instanceof UserError ? error.message : error instanceof Superseded ? "" : "That failed; load the page again.", false);
+      say(error instanceof UserError ? error.message : error instanceof Superseded ? "" : "Something went wrong; reload the page.", false);
     }
   });
   onChange(() => {
