@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 DEMO := build/demo
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 
-.PHONY: help demo test test-slow test-all lint bench bench-full clean
+.PHONY: help demo test test-slow test-all lint docs dist smoke bench bench-full clean
 
 help:
 	@echo "make demo       what a budget of 10 buys, what the greedy rule buys instead, and a report"
@@ -17,6 +17,9 @@ help:
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
 	@echo "make lint       ruff and mypy"
+	@echo "make docs       the documentation site, in build/site; examples are run, links are checked"
+	@echo "make smoke      the wheel in new environments, with the oldest and the newest dependencies"
+	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
 	@echo "make clean      remove the virtual environment and the caches"
@@ -42,6 +45,21 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --builder html \
+		--doctree-dir build/doctrees docs build/site
+	$(BIN)/python docs/check_site.py build/site
+	@echo "The site is build/site/index.html."
+
+dist: $(BIN)/python
+	$(BIN)/python -m pip install --quiet build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+
+smoke: dist
+	tests/smoke.sh $(PYTHON) dist/*.whl
+
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
@@ -49,7 +67,7 @@ bench-full: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run --full $(BENCH)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/api docs/gallery
 
 # The stamps hold what is installed; pip runs again only when pyproject.toml changes.
 $(BIN)/python:
@@ -61,6 +79,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python

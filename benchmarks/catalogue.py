@@ -19,6 +19,7 @@ from . import (
     staircase,
     startup,
     tall,
+    threads,
 )
 from .measure import Row
 from .settings import Settings
@@ -46,6 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "startup": startup,
     "proof": proof,
     "staircase": staircase,
+    "threads": threads,
     "peers": peer_grid,
     "columns": columns,
     "rows": rows,

@@ -35,7 +35,7 @@ def run(settings: Settings) -> list[Row]:
         share = CpuShare()
         started = perf_counter()
         problem = sl.SubsetProblem(X, y, ridge=RIDGE, max_features=N_TRUE)
-        solution = sl.solve(problem, time_limit=time_limit)
+        solution = sl.solve(problem, time_limit=time_limit, threads=1)
         elapsed = perf_counter() - started
         rows.append(
             {

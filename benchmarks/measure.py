@@ -103,7 +103,8 @@ def compare_with_one_fit(
     solutions: list[sl.Solution] = []
 
     def solve() -> None:
-        solutions.append(sl.solve(sl.SubsetProblem(X, y, **problem), time_limit=time_limit))
+        posed = sl.SubsetProblem(X, y, **problem)
+        solutions.append(sl.solve(posed, time_limit=time_limit, threads=1))
 
     def fit() -> None:
         LogisticRegression(C=1 / problem["ridge"], max_iter=10_000).fit(X, y)

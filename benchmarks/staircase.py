@@ -53,7 +53,7 @@ def _compare(data: sl.datasets.PrognosticData, ridge: float, highest: int, repea
     def path() -> None:
         paths.append(sl.solve_path(problem(highest)))
 
-    tasks = {str(b): lambda b=b: sl.solve(problem(b)) for b in range(highest + 1)}
+    tasks = {str(b): lambda b=b: sl.solve(problem(b), threads=1) for b in range(highest + 1)}
     paths: list[Path] = []
     seconds, cpu_share = interleave({"path": path, **tasks}, repeats)
     medians = {name: float(np.median(times)) for name, times in seconds.items()}

@@ -52,7 +52,7 @@ def measure(n_rows: int, repeats: int) -> Row:
     X, y = draw(n_rows, N_COLUMNS, N_TRUE)
     before_solve = _resident("VmRSS")
     _forget_peak()
-    sl.solve(sl.SubsetProblem(X, y, ridge=RIDGE, max_features=N_TRUE))
+    sl.solve(sl.SubsetProblem(X, y, ridge=RIDGE, max_features=N_TRUE), threads=1)
     peak = _resident("VmHWM")
     return {
         "rows": n_rows,

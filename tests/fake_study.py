@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from shortlist.study.parkinson import N_SPLITS, PAPER_VARIANT
-from shortlist.study.plan import HEURISTICS, METHODS, SHAPES, Arm, Preset, Run
+from shortlist.study.plan import METHODS, OTHER_METHODS, SHAPES, Arm, Preset, Run
 from shortlist.study.run import arm_runs
 from shortlist.study.tables import Outcome, Tables, tabulate
 
@@ -27,7 +27,7 @@ def fake_preset(shapes: tuple[tuple[int, int], ...]) -> Preset:
             "clean": Arm(("optimal",), range(40), protocol="clean", **once),
             "extremes": Arm(METHODS, range(40), seeds, extremes_of="aucs"),
             "flip": Arm(METHODS, range(1, 3), seeds, nested=False, label_noise=(0.025,)),
-            "methods": Arm(HEURISTICS, range(1), seeds, **once),
+            "methods": Arm(OTHER_METHODS, range(1), seeds, **once),
         },
         shapes,
     )
@@ -56,7 +56,6 @@ def fake_result(run: Run, resample: int, nested: bool) -> dict[str, Any]:
         "support": np.flatnonzero(rng.random(run.n_features) < chances).tolist(),
         "test_auc": min(1.0, auc + 0.01 * (run.method == "optimal")) if nested else None,
         "solves": 40,
-        "nodes": 100,
         "unproven": 0 if run.method == "optimal" else 40,
     }
 

@@ -247,7 +247,79 @@ def test_the_other_sign_buys_nothing_of_use():
     assert solution.status is sl.Status.OPTIMAL
 
 
-def test_the_native_backend_refuses_them_in_a_sentence():
-    for limits in ({"max_coefficient": 2}, {"signs": "positive"}):
-        with pytest.raises(sl.InvalidProblemError, match=r"^backend: 'native' does not know .*\.$"):
-            sl.solve(make(**limits))
+# --- the native backend ---
+
+
+def check_solution(problem, verify=True):
+    """The optimum is that of brute force, respects the limits, and its proof holds."""
+    solution, best = sl.solve(problem), sl.solve(problem, "enumeration")
+    limits = problem.coef_limits
+    assert solution.status is sl.Status.OPTIMAL
+    assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
+    assert solution.objective == problem.objective(solution.coef, solution.intercept)
+    assert solution.objective == pytest.approx(best.objective, rel=2e-6)
+    assert solution.lower_bound <= best.objective * (1 + 1e-12)
+    assert problem.constraints.is_affordable(solution.support)
+    if verify:
+        verdict = sl.verify(problem, solution.certificate)
+        assert verdict.valid, verdict.reason
+        assert verdict.lower_bound >= solution.lower_bound * (1 - 1e-9)
+    return solution
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_native_backend_finds_the_optimum_and_proves_it(seed):
+    check_solution(limited_problem(seed))
+
+
+@pytest.mark.slow
+def test_the_native_backend_on_many_problems():
+    for seed in range(60, 560):
+        check_solution(limited_problem(seed))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_limits_that_are_never_reached_change_no_bit(seed):
+    arguments = random_arguments(seed)
+    free = sl.solve(sl.SubsetProblem(**arguments))
+    wide = sl.solve(sl.SubsetProblem(**arguments, max_coefficient=1e9))
+    assert (wide.nodes, wide.objective) == (free.nodes, free.objective)
+    assert wide.lower_bound == free.lower_bound
+    assert (wide.coef == free.coef).all()
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_features": 2}, {"budget": 5, "costs": [2, 1, 3, 2, 1, 4]}]
+)
+def test_the_signs_of_the_best_model_are_forbidden(limits):
+    """What it buys is then of little or no use, and has to be bought all the same if required."""
+    X, y = make_data(n_columns=6)
+    free = sl.solve(sl.SubsetProblem(X, y, ridge=0.05, **limits))
+    wrong = {g: "negative" if free.coef[g] > 0 else "positive" for g in free.support}
+    problem = sl.SubsetProblem(X, y, ridge=0.05, signs=wrong, **limits)
+    solution = check_solution(problem)
+    assert solution.objective > free.objective
+    required = sl.SubsetProblem(
+        X, y, ridge=0.05, signs=wrong, include=list(free.support[:1]), **limits
+    )
+    check_solution(required)
+
+
+def test_a_required_predictor_of_the_wrong_sign_stays_at_zero():
+    y = X[:, 0] > 0
+    problem = sl.SubsetProblem(X, y, ridge=0.1, signs="negative", include=[0], max_features=1)
+    solution = check_solution(problem)
+    assert solution.support == (0,)
+    assert solution.coef.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_tight_limits_make_proofs_easier():
+    """Where limits bind, the relaxation knows: few nodes, though hundreds would do without."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 40))
+    y = rng.random(300) < expit(X[:, :6] @ [1.5, -1.0, 1.0, -0.8, 0.7, 0.9])
+    problem = sl.SubsetProblem(X, y, ridge=0.01, max_features=5, max_coefficient=0.4)
+    solution = sl.solve(problem)
+    assert solution.status is sl.Status.OPTIMAL
+    assert (np.abs(solution.coef[list(solution.support)]) == 0.4).sum() >= 3
+    assert solution.nodes < 50

@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"certificate"}),
     frozenset({"problem", "arguments", "limits", "constraints", "coefficients"}),
     frozenset({"tables"}),
-    frozenset({"files"}),
+    frozenset({"files", "display"}),
     frozenset({"errors"}),
 )
 # The parts of one definition may know each other.

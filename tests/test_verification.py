@@ -418,6 +418,7 @@ def test_extreme_points_are_no_error(extreme):
         assert not sl.verify(problem, model).valid
         bound = replace(certificate, points=(point,), steps=(Bound(0, 0),), lower_bound=0.0)
         check_sound(problem, bound, optimum)
+        assert sl.verify(problem, bound).valid  # no loss is below 0, whatever the point
 
 
 def separable(**limits):
@@ -468,7 +469,7 @@ def brute_force_value(problem, values, bought, free):
 def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     """Both ways to maximise, for the values that leave an int64 the least room."""
     problem, _, _ = proven(seed)
-    limits = limits_module.Limits(problem)
+    limits = limits_module.ExactLimits(problem)
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(problem.n_predictors, 0.3))
     values = [int(share * 2**60) for share in shares]

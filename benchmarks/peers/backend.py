@@ -32,6 +32,6 @@ def solve_within(
         if process_time() - started > time_limit:
             raise KeyboardInterrupt
 
-    solution = sl.solve(problem, backend, time_limit=_WALL * time_limit, callback=stop)
+    solution = sl.solve(problem, backend, time_limit=_WALL * time_limit, callback=stop, threads=1)
     stopped = solution.status is sl.Status.INTERRUPTED
     return solution, "time_limit" if stopped else solution.status.value

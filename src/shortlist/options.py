@@ -33,3 +33,4 @@ class Options:
     node_limit: int | None = None
     callback: Callable[[Progress], None] | None = None
     warm_start: tuple[int, ...] | None = None
+    threads: int | None = None

@@ -7,10 +7,10 @@ predictors g, and z_g says whether predictor g is bought:
     over       theta, theta_0, z in Z,   with theta_n = 0 unless z_{g(n)} = 1
     and        lower_n <= theta_n <= upper_n
 
-The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`, Z in `constraints`. The intercept theta_0 is never penalised. The intervals of the
-coefficients, defined in `coefficients`, contain 0 and are infinite unless limits are given:
-|theta_n| <= max_coefficient, and a sign. This module owns the objective: every model, whoever found
-it, is scored by `SubsetProblem.objective`.
+The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`, Z in `constraints`. The
+intercept theta_0 is never penalised. The intervals of the coefficients, defined in `coefficients`,
+contain 0 and are infinite unless limits are given: |theta_n| <= max_coefficient, and a sign. This
+module owns the objective: every model, whoever found it, is scored by `SubsetProblem.objective`.
 
 Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
 entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
@@ -55,7 +55,7 @@ from .arguments import (
 from .coefficients import CoefficientLimits, MaxCoefficient, Signs
 from .constraints import Constraints, Fee
 from .errors import InvalidProblemError, ShortlistWarning
-from .losses import LOGISTIC, loss_of
+from .losses import HINGE, LOGISTIC, loss_of
 
 __all__ = ["Predictor", "SubsetProblem"]
 
@@ -152,6 +152,10 @@ class SubsetProblem:
             self.name_of,
             self.index_of,
         )
+        if self.loss is HINGE and self.coef_limits.are_given:
+            raise InvalidProblemError(
+                "loss: 'hinge' does not go with max_coefficient and signs; use 'squared_hinge'."
+            )
         self._warn_if_nothing_is_affordable()
 
     def with_limits(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .certificate import Certificate
+from .display import describe_proof, panel
 
 
 class Status(Enum):
@@ -49,6 +50,8 @@ class Solution:
         Branch-and-bound nodes processed.
     seconds : float
         Wall-clock time.
+    names : tuple of str
+        Names of the predictors bought, in the order of `support`.
     """
 
     status: Status
@@ -60,6 +63,7 @@ class Solution:
     lower_bound: float
     nodes: int
     seconds: float
+    names: tuple[str, ...] = ()
     # Makes the certificate when it is first asked for: most solutions are never asked.
     prover: Callable[[Solution], Certificate] | None = field(
         default=None, repr=False, compare=False
@@ -88,3 +92,16 @@ class Solution:
         if self.objective == self.lower_bound:
             return 0.0
         return max(0.0, self.objective - self.lower_bound) / abs(self.objective)
+
+    def _repr_html_(self) -> str:
+        return panel(
+            describe_proof(self.status.value, self.gap),
+            is_proven=self.status is Status.OPTIMAL,
+            rows=[
+                ("predictors", ", ".join(self.names or map(str, self.support)) or "none"),
+                ("cost", f"{self.cost:g}"),
+                ("penalised loss", f"{self.objective:.6g}"),
+                ("lower bound", f"{self.lower_bound:.6g}, on every affordable model"),
+                ("search", f"{self.seconds:.3g} s, nodes: {self.nodes}"),
+            ],
+        )

@@ -14,10 +14,8 @@ EXACT = [
 ]
 
 
-# The native backend refuses limits on coefficients.
 CASES = [
-    *((backend, name, known) for name, known in CATALOGUE.items() for backend in EXACT),
-    *((b, name, known) for name, known in LIMITED.items() for b in EXACT if b != "native"),
+    (backend, name, known) for name, known in (CATALOGUE | LIMITED).items() for backend in EXACT
 ]
 
 

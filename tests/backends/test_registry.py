@@ -77,6 +77,9 @@ BAD = {
     "no nodes": ({"node_limit": 0}, "node_limit: must be an integer of at least 1 or None"),
     "float nodes": ({"node_limit": 10.0}, "node_limit: must be an integer of at least 1"),
     "bool nodes": ({"node_limit": True}, "node_limit: must be an integer of at least 1"),
+    "no threads": ({"threads": 0}, "threads: must be an integer of at least 1 or None, not 0"),
+    "float threads": ({"threads": 2.0}, "threads: must be an integer of at least 1 or None"),
+    "bool threads": ({"threads": True}, "threads: must be an integer of at least 1 or None"),
     "callback": ({"callback": "print"}, "callback: must be a function of one argument or None"),
     "unknown start": ({"warm_start": ["z"]}, "warm_start: there is no predictor 'z'; use one of"),
     "start as text": ({"warm_start": "a"}, "warm_start: expected a list of predictors"),
@@ -107,7 +110,10 @@ def test_warm_start_never_changes_the_optimum(problem, backend, warm_start):
 
 
 def test_numpy_numbers_are_numbers(problem):
-    options = {"gap": np.float32(1e-3), "time_limit": np.int64(100), "node_limit": np.int64(1000)}
+    options = {
+        "gap": np.float32(1e-3), "time_limit": np.int64(100), "node_limit": np.int64(1000),
+        "threads": np.int64(2),
+    }  # fmt: skip
     assert sl.solve(problem, "enumeration", **options).status is sl.Status.OPTIMAL
 
 

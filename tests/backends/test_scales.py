@@ -2,28 +2,21 @@
 
 import numpy as np
 import pytest
-from scaled_problems import complaints, n_selections, scaled_arguments, scaled_problem
+from scaled_problems import answer_of, check_solution, n_selections, scaled_arguments
 
 import shortlist as sl
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:budget")]
 
-N_PROBLEMS, CHUNK = 1000, 250  # `python tests/scaled_problems.py 0 10000` runs more
+N_PROBLEMS, CHUNK = 400, 100  # `python tests/scaled_problems.py 0 10000` runs more
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="in a few of a hundred, with columns far from zero or weights over 15 orders, "
-    "rounding claims more than the checker confirms: columns are not centred yet",
-)
 @pytest.mark.parametrize("first", range(0, N_PROBLEMS, CHUNK))
 def test_problems_of_every_scale(first):
-    failures = {}
-    for seed in range(first, first + CHUNK):
-        found = complaints(scaled_problem(seed))
-        if found:
-            failures[seed] = found
-    assert failures == {}
+    answers = {seed: answer_of(seed) for seed in range(first, first + CHUNK)}
+    assert {seed: a.complaints for seed, a in answers.items() if a.complaints} == {}
+    # Most of them are solved all the same.
+    assert sum(a.status == "optimal" for a in answers.values()) >= 0.9 * CHUNK
 
 
 def test_a_search_visits_no_more_nodes_than_a_tree_has():
@@ -37,7 +30,7 @@ def test_a_search_visits_no_more_nodes_than_a_tree_has():
     assert n_selections(problem) == 11
     solution = sl.solve(problem, node_limit=1000)
     assert solution.nodes <= 2 * 11
-    assert complaints(problem) == []
+    assert check_solution(problem)[1] == []
 
 
 def test_problems_of_every_scale_are_drawn():

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from random_problems import random_arguments, random_problem
+from random_problems import limited_problem, random_arguments, random_problem
 
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 TIE = 1e-9  # objectives that differ by less, relatively, count as equal
 N_DEFAULT, N_SLOW, CHUNK = 60, 860, 40  # seeds, of which half and two thirds are small enough
 MOST_FREE_DEFAULT, MOST_FREE_SLOW = 6, 8
+N_LIMITED, MOST_FREE_LIMITED = 40, 5
 
 
 def n_free(seed):
@@ -184,8 +185,7 @@ def check_price_ranges(brute):
             assert min(at(g, max(0.0, r.low - little)).values()) < best * (1 - 0.9 * TIE)
 
 
-def check_everything(seed, verify):
-    problem = random_problem(seed)
+def check_everything(problem, verify):
     brute = BruteForce(problem)
     check_near_optimal(brute)
     path = check_path(brute, problem)
@@ -199,7 +199,12 @@ def check_everything(seed, verify):
 
 @pytest.mark.parametrize("seed", [s for s in range(N_DEFAULT) if n_free(s) <= MOST_FREE_DEFAULT])
 def test_random_problem(seed):
-    check_everything(seed, verify=seed % 4 == 0)
+    check_everything(random_problem(seed), verify=seed % 4 == 0)
+
+
+@pytest.mark.parametrize("seed", [s for s in range(N_LIMITED) if n_free(s) <= MOST_FREE_LIMITED])
+def test_random_problem_with_limits_on_coefficients(seed):
+    check_everything(limited_problem(seed), verify=True)
 
 
 @pytest.mark.slow
@@ -209,7 +214,8 @@ def test_many_random_problems(first):
     for seed in range(first, first + CHUNK):
         if n_free(seed) <= MOST_FREE_SLOW:
             try:
-                check_everything(seed, verify=True)
+                check_everything(random_problem(seed), verify=True)
+                check_everything(limited_problem(seed), verify=True)
             except Exception as error:  # the seeds of all failures are worth more than the first
                 failures[seed] = repr(error)
     assert failures == {}

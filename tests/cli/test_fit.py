@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
+from shortlist.solver.branch_and_bound import branch_and_bound
 from shortlist.tables import read_table
 
 FIT = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
@@ -210,6 +211,26 @@ def test_a_time_limit_ends_with_3_and_a_model(run, tmp_path):
     assert result.exit_code == 3, result.output
     assert "Not proven, the search stopped (time limit)" in words(result.stdout)
     assert sl.ModelCard.load(tmp_path / "m.json").search.status == "time_limit"
+
+
+def test_threads_reach_every_search(run, clinic, monkeypatch):
+    given = []
+
+    def recording(problem, options, packed=None):
+        given.append(options.threads)
+        return branch_and_bound(problem, options, packed)
+
+    monkeypatch.setattr("shortlist.backends.native.branch_and_bound", recording)
+    for command in ("fit", "path", "alternatives"):
+        question = (command, clinic / "patients.csv", *FIT)
+        limits = ("--max-features", "2", "--time-limit", "60")
+        for threads, expected in ((("--threads", "3"), 3), ((), None)):
+            given.clear()
+            result = run(*question, *limits, *threads)
+            assert result.exit_code == 0, result.output
+            assert given
+            assert set(given) == {expected}
+        assert run(*question, *limits, "--threads", "0").exit_code == 2
 
 
 def test_an_interrupt_ends_with_130_and_no_model(fit, clinic, monkeypatch):

@@ -169,6 +169,7 @@ BAD = {
     "include": ({"include": ["z"]}, "include: there is no predictor 'z'"),
     "backend": ({"backend": "magic"}, "backend: there is no 'magic'"),
     "time_limit": ({"time_limit": -1}, "time_limit: must be"),
+    "threads": ({"threads": 0}, "threads: must be"),
     "class_weight text": ({"class_weight": "even"}, "class_weight: must be 'balanced', a dict"),
     "class_weight label": (
         {"class_weight": {"dead": 2}},

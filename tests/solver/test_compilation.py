@@ -12,8 +12,8 @@ import pytest
 from numba.core.caching import FunctionCache
 
 import shortlist as sl
-from shortlist.solver import compilation, kernels
-from shortlist.solver.kernels import pack, search, staircase
+from shortlist.solver import compilation, kernels, rounds
+from shortlist.solver.kernels import pack, part, search, staircase
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -191,13 +191,17 @@ def all_questions():
     sl.near_optimal(problem, tolerance=0.5)
     sl.near_optimal(problem, tolerance=0.5, limit=1)
     sl.solve_path(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "_LONG_SEARCH", 0)
+        patch.setattr(rounds, "_FIRST_NODE", 0)
+        sl.solve(problem, threads=2)
 
 
 def test_no_table_and_no_question_makes_an_entry_be_compiled_again():
     all_questions()
     entries = [
         pack.pack_table, pack.is_packed, pack.merge_rows, pack.constant_columns,
-        search.run_search, search.polish, staircase.run_staircase,
+        search.run_search, search.polish, staircase.run_staircase, part.deal, part.collect,
     ]  # fmt: skip
     assert {entry.__name__: len(entry.signatures) for entry in entries} == {
         entry.__name__: 1 for entry in entries

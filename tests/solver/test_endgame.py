@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from compiled import compiled
-from random_problems import random_problem
+from random_problems import limited_problem, random_problem
 
 from shortlist.backends.support_fit import SupportFits
 from shortlist.solver.kernels import endgame, relaxation, room, trace
@@ -26,13 +26,13 @@ GAP = 1e-6
 class Node:
     """A node of a random problem at which so many more predictors can be bought."""
 
-    def __init__(self, seed, n_left):
-        while not self._draw(seed, n_left):
+    def __init__(self, seed, n_left, make):
+        while not self._draw(seed, n_left, make):
             seed += 1000
 
-    def _draw(self, seed, n_left):
+    def _draw(self, seed, n_left, make):
         rng = np.random.default_rng(seed)
-        self.problem = random_problem(seed)
+        self.problem = make(seed)
         n = self.problem.n_predictors
         bought = rng.permutation(n)[: rng.integers(0, n)].tolist()
         if not self.problem.constraints.is_affordable(tuple(bought)):
@@ -91,11 +91,12 @@ def members_of(trace):
     ]
 
 
+@pytest.mark.parametrize("make", [random_problem, limited_problem])
 @pytest.mark.parametrize("n_left", [1, 2])
-def test_the_best_is_found_and_the_others_are_excluded(n_left):
+def test_the_best_is_found_and_the_others_are_excluded(n_left, make):
     seen = Counter()
     for seed in range(60):
-        node = Node(seed, n_left)
+        node = Node(seed, n_left, make)
         every = node.best_models()
         best = min(every.values())
         # Without an incumbent; with one that is hard to beat; with one that cannot be beaten.
@@ -118,11 +119,12 @@ def test_the_best_is_found_and_the_others_are_excluded(n_left):
     assert seen["batches"] > 20, seen
 
 
+@pytest.mark.parametrize("make", [random_problem, limited_problem])
 @pytest.mark.parametrize("n_left", [1, 2])
-def test_a_listing_has_every_model_below_the_threshold(n_left):
+def test_a_listing_has_every_model_below_the_threshold(n_left, make):
     n_listed = 0
     for seed in range(40):
-        node = Node(seed, n_left)
+        node = Node(seed, n_left, make)
         every = node.best_models()
         threshold = float(np.median(list(every.values()))) * (1 + 1e-6)
         search, _, _ = node.close(threshold, gap=0.0, n_places=len(every) + 1)

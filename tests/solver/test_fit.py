@@ -1,14 +1,15 @@
-"""Fits on a fixed support against scikit-learn, from every kind of start."""
+"""Fits on a fixed support, from every kind of start."""
 
 import math
 
 import numpy as np
 import pytest
 from compiled import compiled
-from random_problems import random_problem
+from random_problems import limited_problem, random_problem
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
+from shortlist.backends.support_fit import SupportFits
 from shortlist.solver.kernels import fit, layout, point
 from shortlist.solver.kernels.fit import COARSE, FINE, Start
 from shortlist.solver.kernels.layout import IN, OUT
@@ -23,16 +24,17 @@ linear_predictor, evaluate_rows = compiled(layout.linear_predictor), compiled(po
 class Selection:
     """A random support of a random problem, and its fit by scikit-learn."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, make=random_problem):
         rng = np.random.default_rng([seed, 7])
-        self.problem = problem = random_problem(seed)
+        self.problem = problem = make(seed)
         self.prepared = prepare(problem)
         self.data, self.fit = self.prepared.search.data, self.prepared.search.fit
         order = rng.permutation(problem.n_predictors)
         support = order[: rng.integers(1, problem.constraints.max_features + 1)].tolist()
         self.status = np.full(problem.n_predictors, OUT, dtype=np.int8)
         self.status[support] = IN
-        self.columns = problem.columns_of(sorted(support))
+        self.support = tuple(sorted(support))
+        self.columns = problem.columns_of(self.support)
         self.rng = rng
 
     def reference(self):
@@ -82,6 +84,25 @@ def test_fit(seed):
         # The ridge times half of the squared distance is at most what the objectives differ by.
         distance = selection.problem.ridge / 2 * np.sum((coef - best_coef) ** 2)
         assert distance <= 2e-9 * objective + max(0.0, best - objective)
+
+
+def test_a_fit_within_limits():
+    """Against the fit in numpy, which is tested against L-BFGS-B."""
+    n_at_limits = 0
+    for seed in range(150):
+        selection = Selection(seed, limited_problem)
+        problem, limits = selection.problem, selection.problem.coef_limits
+        best, best_bound = SupportFits(problem).fit(selection.support)
+        for kind in Start:
+            coef, intercept, objective, bound = selection.run(kind)
+            assert ((limits.lower <= coef) & (coef <= limits.upper)).all()
+            assert objective == pytest.approx(problem.objective(coef, intercept), rel=1e-12)
+            assert best_bound * (1 - 1e-12) <= objective <= best.objective * (1 + 1e-9)
+            assert bound <= best.objective * (1 + 1e-12)
+            assert objective - bound <= 2 * FINE * objective
+            at_limit = (coef == limits.lower) | (coef == limits.upper)
+            n_at_limits += np.count_nonzero(at_limit[selection.columns])
+    assert n_at_limits > 300
 
 
 def test_a_coarse_fit_says_how_coarse_it_is():

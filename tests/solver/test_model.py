@@ -9,7 +9,7 @@ from random_problems import random_columns, random_labels, random_prices
 from scipy import sparse
 
 import shortlist as sl
-from shortlist.solver.kernels import gram, layout, model, point, search
+from shortlist.solver.kernels import gram, layout, model, penalty, point, search
 from shortlist.solver.kernels.layout import FREE, IN, OUT
 from shortlist.solver.prepare import prepare
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 linear_predictor = compiled(layout.linear_predictor)
 evaluate_rows, evaluate_predictors = map(compiled, (point.evaluate_rows, point.evaluate_predictors))
 update_gram, settle = compiled(gram.update_gram), compiled(search._settle)
-minimise_model, multiplier_of = map(compiled, (model.minimise_model, model.multiplier_of))
+minimise_model, multiplier_of = map(compiled, (model.minimise_model, penalty.multiplier_of))
 
 
 class Expansion:

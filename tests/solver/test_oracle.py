@@ -294,3 +294,12 @@ def test_a_fee_paid_by_a_bought_predictor_is_not_charged_again():
     assert unpaid.value_out[1] == 5.0  # predictors 2 and 3 for 5
     assert paid.value == 9.0  # predictors 1 and 2 for 1 + 4, after 1 + 3
     assert paid.value_in[3] == 6.0
+
+
+@pytest.mark.parametrize("limits", [{"max_features": 2}, {"budget": 2.2, "costs": [1.1] * 4}])
+def test_a_value_of_many_orders_more_hides_no_other(limits):
+    """Taken off a total of 1e31, it leaves nothing of the others but rounding."""
+    node = Node([1e31, 5.0, 3.0, 1.0], [FREE] * 4, **limits)
+    for g in node.free:
+        assert node.value_in[g] >= node.best_in[g]
+        assert node.value_out[g] >= node.best_out[g]

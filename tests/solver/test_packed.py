@@ -3,6 +3,7 @@
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -278,3 +279,64 @@ def test_scratch_that_is_kept_is_limited(monkeypatch):
     assert next(reversed(scratches._idle)).n_rows == 99
     scratches.give_back(scratches.take_scratch(scratches.Shape(100_000, 3, 3, 3, 3)))
     assert next(reversed(scratches._idle)).n_rows == 99
+
+
+# --- columns far from zero ---
+
+
+def far_problem(offset, **arguments):
+    """Whole numbers, which stay exact when an offset is added to them."""
+    rng = np.random.default_rng(1)
+    whole = rng.integers(-8, 9, (60, 5)).astype(float)
+    y = whole[:, 0] - whole[:, 1] + 4 * rng.logistic(size=60) > 0
+    return problem_of(whole + offset, y, **arguments)
+
+
+@pytest.mark.parametrize("offset", [2.0**10, 2.0**30, -(2.0**40)])
+def test_the_origin_of_a_column_does_not_matter(offset):
+    here, there = far_problem(0.0), far_problem(offset)
+    solution, moved = sl.solve(here), sl.solve(there)
+    assert moved.status is sl.Status.OPTIMAL
+    assert moved.support == solution.support
+    assert moved.coef == pytest.approx(solution.coef, rel=1e-6)
+    assert moved.objective == pytest.approx(solution.objective, rel=1e-14 * abs(offset) + 1e-12)
+    assert moved.lower_bound == pytest.approx(solution.lower_bound, rel=1e-6)
+    assert sl.verify(there, moved.certificate).valid
+
+
+def test_centred_columns_are_exact_and_symmetric():
+    for offset in (2.0**10, 2.0**30, -(2.0**40)):
+        prepared = prepare(far_problem(offset))
+        assert (prepared.centre == offset).all()
+        assert np.abs(prepared.search.data.X).max() == 8.0
+    assert (prepare(far_problem(20.0)).centre == 0).all()
+
+
+def test_models_are_those_of_columns_that_are_not_centred():
+    problem = far_problem(2.0**30)
+    listed = sl.near_optimal(problem, 0.1)
+    for model in listed:
+        assert problem.objective(model.coef, model.intercept) == model.objective
+        reference = sl.solve(problem.with_limits(include=model.support, max_features=2))
+        assert model.objective >= reference.objective * (1 - 1e-6)
+    path = sl.solve_path(problem.with_limits(budget=3.0, max_features=5))
+    assert path.is_certified
+    for step in path:
+        assert sl.verify(step.problem, step.solution.certificate).valid
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.floats(-1e3, 1e3),
+    st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(-1e15, 1e15)), max_size=5),
+)
+def test_an_intercept_is_moved_without_loss(intercept, pairs):
+    values, centres = [v for v, _ in pairs], [c for _, c in pairs]
+    moved, left_over = packing.uncentred(intercept, values, centres)
+    exact = Fraction(intercept) - sum((Fraction(v) * Fraction(c) for v, c in pairs), Fraction(0))
+    assert moved == float(exact)
+    assert abs(Fraction(moved) + Fraction(left_over) - exact) <= abs(exact) * Fraction(2) ** -104
+
+
+def test_an_intercept_that_is_not_finite_stays():
+    assert packing.uncentred(1.0, [1e300], [1e300]) == (1.0, 0.0)

@@ -1,19 +1,17 @@
-"""Every number and claim of the paper has its place, and verdicts are what the draws say."""
+"""The comparison has every number and claim of the paper, and verdicts follow from the draws."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
 from fake_study import fake_tables, write_fake_study
 
 from shortlist.study import claims
 from shortlist.study.claims import GREEDY, OPTIMAL
-from shortlist.study.compare import _place, compare
+from shortlist.study.compare import _verdict, compare
 from shortlist.study.draws import READINGS, Draws
-from shortlist.study.methods import differences
 from shortlist.study.paper import MEASURES, STATEMENTS, Statement
 from shortlist.study.parkinson import Findings
 
@@ -61,7 +59,7 @@ def test_every_statement_has_a_line(folder):
 
 def verdict(values, low=0.415, high=0.425, kind="number"):
     statement = Statement(kind, "cardinality", "key", "meaning", "42 %", low, high, lambda x: x)
-    return _place(statement, np.asarray(values, dtype=float))
+    return _verdict(statement, np.asarray(values, dtype=float), None)
 
 
 def test_a_number_is_outside_where_one_draw_in_twenty_is():
@@ -263,22 +261,3 @@ def test_a_seed_with_a_gap_is_left_out():
     summary = fake_tables().summary
     gap = (summary["seed"] == 2) & (summary["arm"] == "selections") & (summary["n_features"] == 53)
     assert Draws(summary[~gap], "budget").seeds == [1, 3, 2023]
-
-
-def test_methods_differ_by_the_mean_over_seeds():
-    summary = pd.DataFrame(
-        [
-            {"arm": arm, "seed": seed, "study": "budget", "n_samples": 82, "n_features": 14}
-            | {"label_noise": 0.0, "run": run, "method": method, "auc": auc + seed / 100}
-            | {"informative": seed / 10 + run / 20, "uninformative": seed * auc / 10}
-            for arm, method, auc in (("aucs", "optimal", 0.8), ("methods", "lasso", 0.7))
-            for seed in (1, 2, 3)
-            for run in (1, 2)
-        ]
-    )
-    summary.loc[(summary["method"] == "lasso") & (summary["seed"] == 3), "auc"] -= 0.03
-    line = differences(summary).set_index(["method", "measure"]).loc["lasso", "auc"]
-    assert line["estimate"] == pytest.approx(-0.11)
-    half = 4.302652729911275 * 0.01  # Student's quantile, and the standard error of -.1, -.1, -.13
-    assert line["upper"] - line["estimate"] == pytest.approx(half)
-    assert line["n_seeds"] == 3

@@ -34,12 +34,6 @@ def test_runs_have_names_of_their_own(preset):
         assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
-def test_other_methods_have_the_data_of_the_paper_s(preset):
-    others, own = (set(runs_of(preset, preset.arms[name])) for name in ("methods", "aucs"))
-    assert {replace(run, method="optimal") for run in others} <= own
-
-
 def test_limits_are_the_paper_s():
     experiment = CARDINALITY.experiment()
     assert experiment.max_features == 3

@@ -17,7 +17,7 @@ from shortlist.study import PRESETS, Arm, Preset, Run, resume, start, status
 from shortlist.study.plan import KEYS, METHODS
 from shortlist.study.provenance import timing
 from shortlist.study.run import write_tables
-from shortlist.study.tables import FILES, most_frequent
+from shortlist.study.tables import FILES
 
 SMALL = Preset(
     {
@@ -129,9 +129,7 @@ def test_an_interrupted_study_ends_with_the_same_tables(study, tmp_path):
     assert parts == whole | {"paper": (89, 108), "extremes": (0, 16)}
 
     summary = write_tables(folder).summary  # of what is finished
-    runs = set(
-        summary.query("arm == 'paper' and method != 'stabilised'").groupby(list(KEYS)).groups
-    )
+    runs = set(summary.query("arm == 'paper'").groupby(list(KEYS)).groups)
     assert 0 < len(runs) < 36
     assert (summary["arm"] == "selections").sum() == 36
     parts = json.loads((folder / "provenance.json").read_text())["parts"]
@@ -143,7 +141,7 @@ def test_an_interrupted_study_ends_with_the_same_tables(study, tmp_path):
         assert (folder / name).read_bytes() == (study / name).read_bytes()
 
 
-def test_provenance_tells_what_was_run(study):
+def test_provenance_says_what_was_run(study):
     provenance = json.loads((study / "provenance.json").read_text())
     assert provenance["preset"] == "small"
     assert {part["arm"]: part["tasks"] for part in provenance["times"]} == N_TASKS
@@ -183,18 +181,13 @@ def test_differences_are_paired(study):
     pd.testing.assert_series_equal(own["difference"].sort_index(), difference, atol=1e-5)
 
 
-def test_equally_frequent_selections_are_all_kept():
-    selection = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], dtype=bool)
-    assert most_frequent(selection).tolist() == [[False, True], [True, False]]
-
-
 def test_a_finished_study_runs_nothing_again(study, tmp_path):
     folder = tmp_path / "again"
     shutil.copytree(study, folder)
-    told = []
-    resume(folder, progress=False, announce=told.append)
+    announced = []
+    resume(folder, progress=False, announce=announced.append)
     assert (folder / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
-    assert [line.partition(":")[0] for line in told] == list(SMALL.arms)
+    assert [line.partition(":")[0] for line in announced] == list(SMALL.arms)
 
 
 def test_ctrl_c_leaves_the_tables_of_what_is_finished(study, tmp_path, monkeypatch):

@@ -114,6 +114,7 @@ def solve(
     node_limit: int | None = None,
     callback: Callable[[Progress], None] | None = None,
     warm_start: Sequence[Predictor] | None = None,
+    threads: int | None = None,
 ) -> Solution:
     """Find the affordable selection of predictors with the lowest objective, and prove it.
 
@@ -138,6 +139,10 @@ def solve(
         Called now and then with a `shortlist.options.Progress`.
     warm_start : sequence of names or indices, optional
         A selection to try first; ignored if it is not affordable.
+    threads : int, optional
+        Number of threads for a search that has shown to be long, with the native backend. It
+        changes the time that the search takes, and nothing else. By default one for each core that
+        this process may use; one in a worker process, as those of joblib.
 
     Returns
     -------
@@ -155,7 +160,7 @@ def solve(
     >>> sl.solve(problem, backend="forward").status
     <Status.HEURISTIC: 'heuristic'>
     """
-    options = _options(problem, backend, gap, time_limit, node_limit, callback, warm_start)
+    options = _options(problem, backend, gap, time_limit, node_limit, callback, warm_start, threads)
     return _load(backend).solve(problem, options)
 
 
@@ -178,7 +183,8 @@ def solve_ridges(
     ridges : sequence of float
         Strengths of the L2 penalty.
     backend, gap, node_limit
-        As in `solve`; the limits hold for each ridge.
+        As in `solve`; the limits hold for each ridge. Each search has one thread: resamples, which
+        this is for, are what runs in parallel.
 
     Returns
     -------
@@ -194,7 +200,7 @@ def solve_ridges(
     >>> [solution.support for solution in solve_ridges(problem, [1.0, 0.1], "univariable")]
     [(0,), (0,)]
     """
-    options = _options(problem, backend, gap, None, node_limit, None, None)
+    options = _options(problem, backend, gap, None, node_limit, None, None, 1)
     return _load(backend).solve_ridges(problem, ridges, options)
 
 
@@ -206,6 +212,7 @@ def _options(
     node_limit: int | None,
     callback: Callable[[Progress], None] | None,
     warm_start: Sequence[Predictor] | None,
+    threads: int | None,
 ) -> Options:
     """Check the arguments of a solve."""
     check_problem(problem)
@@ -220,18 +227,19 @@ def _options(
         raise InvalidProblemError(
             f"time_limit: must be a number of seconds of at least 0 or None, not {time_limit!r}."
         )
-    if node_limit is not None and not (
-        isinstance(node_limit, int | np.integer) and _is_number(node_limit) and node_limit >= 1
-    ):
-        raise InvalidProblemError(
-            f"node_limit: must be an integer of at least 1 or None, not {node_limit!r}."
-        )
+    for name, number in (("node_limit", node_limit), ("threads", threads)):
+        if number is not None and not (
+            isinstance(number, int | np.integer) and _is_number(number) and number >= 1
+        ):
+            raise InvalidProblemError(
+                f"{name}: must be an integer of at least 1 or None, not {number!r}."
+            )
     if callback is not None and not callable(callback):
         raise InvalidProblemError(
             f"callback: must be a function of one argument or None, not {callback!r}."
         )
     support = None if warm_start is None else _affordable_support(problem, warm_start)
-    return Options(gap, time_limit, node_limit, callback, support)
+    return Options(gap, time_limit, node_limit, callback, support, threads)
 
 
 def check_problem(problem: SubsetProblem) -> None:

@@ -6,12 +6,12 @@ from time import perf_counter
 
 from ..problem import SubsetProblem
 from ..result import Solution, Status
-from .support_fit import Model
+from .support_fit import SupportModel
 
 
 def conclude(
     problem: SubsetProblem,
-    model: Model,
+    model: SupportModel,
     *,
     lower_bound: float,
     stopped: Status | None,
@@ -35,4 +35,5 @@ def conclude(
         lower_bound=lower_bound,
         nodes=nodes,
         seconds=perf_counter() - started,
+        names=tuple(map(problem.name_of, model.support)),
     )

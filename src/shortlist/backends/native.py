@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import InvalidProblemError
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution
@@ -19,25 +18,15 @@ class NativeBackend(Backend):
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model found, with an honest status and lower bound."""
-        _check(problem)
         return branch_and_bound(problem, options)
 
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
     ) -> list[Solution]:
         """Return what `solve` returns at each ridge; the data are packed once."""
-        _check(problem)
         ready_kernels()
         packed = packed_of(problem)
         return [
             uninterrupted(branch_and_bound(problem.with_ridge(ridge), options, packed))
             for ridge in ridges
         ]
-
-
-def _check(problem: SubsetProblem) -> None:
-    if problem.coef_limits.are_given:
-        raise InvalidProblemError(
-            "backend: 'native' does not know max_coefficient and signs yet; use 'enumeration' "
-            "or 'scip'."
-        )

@@ -1,8 +1,8 @@
-"""The ridge logistic regression on a fixed support, in numpy: damped Newton and a dual bound.
+"""The best model on a fixed support, in numpy: damped Newton and a dual bound.
 
 Brute force and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
-the one that `problem` states for every a in [0, 1]^M with sum_m w_m a_m y_m = 0: it holds however
-well the fit converged. What rounding may have added to the sums is taken off.
+the one that `problem` states for every a with sum_m w_m a_m y_m = 0: it holds however well the fit
+converged. What rounding may have added to the sums is taken off.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
-from scipy.special import entr, expit, xlog1py
 
+from ..losses import HINGE
 from ..problem import SubsetProblem
+from .hinge_fit import fit_hinge
 
 Float = NDArray[np.float64]
 
 _MAX_NEWTON_STEPS = 200
 _TINY = np.finfo(np.float64).tiny
 _COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be compared with others
+_SMOOTHING = 0.1  # of the hinge, where a need not be that of the optimum
 
 
-class Model(NamedTuple):
+class SupportModel(NamedTuple):
     """A support and the best model on it, in the units of the problem's columns."""
 
     support: tuple[int, ...]
@@ -54,34 +56,43 @@ class SupportFits:
         self.X = np.asfortranarray(X - self.means)  # columns are what is gathered again and again
         self.X[:, np.ptp(X, axis=0) == 0] = 0.0
 
-    def intercept_model(self) -> Model:
+    def intercept_model(self) -> SupportModel:
         """Return the best model without coefficients, which is known in closed form."""
-        odds = self.weights[: self.n_positive].sum() / self.weights[self.n_positive :].sum()
-        coef, intercept = np.zeros(self.problem.n_columns), float(np.log(odds))
+        classes = self.weights[: self.n_positive].sum(), self.weights[self.n_positive :].sum()
+        coef, intercept = (
+            np.zeros(self.problem.n_columns),
+            self.problem.loss.best_intercept(*classes),
+        )
         support = self.problem.constraints.include
-        return Model(support, coef, intercept, self.problem.objective(coef, intercept))
+        return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
 
-    def fit(self, support: tuple[int, ...]) -> tuple[Model, float]:
+    def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
 
         The bound is a lower bound on the objective of every model with this support.
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        beta = self._minimise(X, columns, np.zeros(len(columns) + 1))
-        assert beta is not None  # there was no cutoff
-        margins = self.signs * (X @ beta[:-1] + beta[-1])
-        return self._model(support, columns, beta), self._bound(X, columns, margins)
+        if self.problem.loss is HINGE:
+            beta, a = fit_hinge(X, self.signs, self.weights, self.problem.ridge)
+        else:
+            found = self._minimise(X, columns, np.zeros(len(columns) + 1))
+            assert found is not None  # there was no cutoff
+            beta, a = found, self.dual(self.signs * (X @ found[:-1] + found[-1]))
+        return self._model(support, columns, beta), self._bound(X, columns, a)
 
     def fit_below(
-        self, support: tuple[int, ...], cutoff: float = inf, start: Model | None = None
-    ) -> Model | None:
+        self, support: tuple[int, ...], cutoff: float = inf, start: SupportModel | None = None
+    ) -> SupportModel | None:
         """Return the best model with this support if its objective is below `cutoff`, else None.
 
         The objective is within a relative 1e-10 of the best one. The fit starts from `start`, whose
         columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
         """
         columns = self.problem.columns_of(support)
+        if self.problem.loss is HINGE:
+            model, _ = self.fit(support)
+            return model if model.objective < cutoff else None
         beta = np.zeros(len(columns) + 1)
         if start is not None:
             beta[:-1] = start.coef[columns]
@@ -92,11 +103,19 @@ class SupportFits:
         model = self._model(support, columns, found)
         return model if model.objective < cutoff else None
 
+    def dual(self, margins: Float) -> Float:
+        """Return the a that belongs to margins."""
+        return self.problem.loss.dual(margins, _SMOOTHING)
+
+    def curvature(self, margins: Float) -> Float:
+        """Return the change of that a per unit of the margin."""
+        return self.problem.loss.curvature(margins, _SMOOTHING)
+
     def bounds(
         self,
         X: Float,
         columns: NDArray[np.int64],
-        margins: Float,
+        a: Float,
         is_member: NDArray[np.bool_] | None = None,
     ) -> Float:
         """Return lower bounds on the objectives of several supports.
@@ -107,8 +126,8 @@ class SupportFits:
             Centred columns.
         columns : ndarray of shape (n_columns,)
             Which columns of the problem they are.
-        margins : ndarray of shape (n_supports, n_rows)
-            Log-odds of the observed class, from which the a of each support is made.
+        a : ndarray of shape (n_supports, n_rows)
+            The dual point of each support, before the classes are balanced.
         is_member : ndarray of shape (n_supports, n_columns), optional
             Which columns belong to each support; all, if None.
 
@@ -118,13 +137,13 @@ class SupportFits:
             The bound of the module's docstring for each support.
         """
         n, weights = self.n_positive, self.weights
-        a = expit(-margins)
+        a = a.copy()
         positive, negative = a[:, :n] @ weights[:n], a[:, n:] @ weights[n:]
         # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
         a[:, :n] *= np.minimum(1.0, negative / np.maximum(positive, _TINY))[:, np.newaxis]
         a[:, n:] *= np.minimum(1.0, positive / np.maximum(negative, _TINY))[:, np.newaxis]
-        entropies = (entr(a) - xlog1py(1.0 - a, -a)) @ weights  # to the last digits for tiny a
-        rounding = 4 * len(weights) * np.finfo(float).eps * entropies
+        entropies = self.problem.loss.entropy(a) @ weights
+        rounding = 4 * len(weights) * np.finfo(float).eps * np.abs(entropies)
         with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
             values = self._values((a * (weights * self.signs)) @ X, columns)
             if is_member is not None:
@@ -144,14 +163,16 @@ class SupportFits:
             values[limited] = (best * (slopes - 0.5 * ridge * best))[limited]
         return values
 
-    def _bound(self, X: Float, columns: NDArray[np.int64], margins: Float) -> float:
-        return float(self.bounds(X, columns, margins[np.newaxis])[0])
+    def _bound(self, X: Float, columns: NDArray[np.int64], a: Float) -> float:
+        return float(self.bounds(X, columns, a[np.newaxis])[0])
 
-    def _model(self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float) -> Model:
+    def _model(
+        self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float
+    ) -> SupportModel:
         coef = np.zeros(self.problem.n_columns)
         coef[columns] = beta[:-1]
         intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
-        return Model(support, coef, intercept, self.problem.objective(coef, intercept))
+        return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
 
     def _minimise(
         self,
@@ -169,7 +190,7 @@ class SupportFits:
         with the model when the model's objective is close to it.
         """
         n_rows, n_columns = X.shape
-        signs, weights = self.signs, self.weights
+        signs, weights, losses = self.signs, self.weights, self.problem.loss
         design = np.column_stack([X, np.ones(n_rows)])
         penalty = np.full(n_columns + 1, self.problem.ridge)
         penalty[-1] = 0.0
@@ -178,25 +199,26 @@ class SupportFits:
         is_limited = bool(np.isfinite([lower, upper]).any())
 
         def loss(beta: Float, margins: Float) -> float:
-            return float(weights @ np.logaddexp(0.0, -margins) + 0.5 * penalty @ beta**2)
+            return float(weights @ losses.value(margins) + 0.5 * penalty @ beta**2)
 
         beta = best_beta = np.clip(start, lower, upper)
         with np.errstate(over="ignore", invalid="ignore"):
-            if not loss(beta, signs * (design @ beta)) <= np.log(2.0) * weights.sum():
-                beta = best_beta = np.zeros(n_columns + 1)  # whose loss is log 2 a row
+            nothing = np.zeros(n_columns + 1)
+            if not loss(beta, signs * (design @ beta)) <= loss(nothing, np.zeros(n_rows)):
+                beta = best_beta = nothing
         best_decrement = inf
         for _ in range(_MAX_NEWTON_STEPS):
             margins = signs * (design @ beta)
             value = loss(beta, margins)
+            a = self.dual(margins)
             if cutoff is not None:
-                bound = self._bound(X, columns, margins)
+                bound = self._bound(X, columns, a)
                 if bound >= cutoff:
                     return None
                 if value - bound <= _COMPARABLE * value:
                     return beta
-            a = expit(-margins)
             gradient = penalty * beta - design.T @ (weights * a * signs)
-            curvature = weights * a * expit(margins)
+            curvature = weights * self.curvature(margins)
             if is_limited:
                 steps = (lower - beta, upper - beta)
                 step = _limited_step(design, curvature, penalty, gradient, *steps)

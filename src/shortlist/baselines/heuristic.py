@@ -1,4 +1,4 @@
-"""From a rule that chooses a support to a backend: the ridge fit on what the rule buys."""
+"""A selection rule as a backend: the ridge fit on what the rule buys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from ..backends import Backend, solve, uninterrupted
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -47,15 +47,13 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
     """Return the best model on a support.
 
     The native backend fits it several times faster than numpy, which remains for what is beyond it,
-    such as columns that are nearly dependent and large, and for limits on coefficients.
+    such as columns that are nearly dependent and large.
     """
-    model: Model | Solution | None = None
-    if not problem.coef_limits.are_given:
-        others = set(range(problem.n_predictors)).difference(support)
-        alone = problem.with_limits(include=support, exclude=sorted(others))
-        solution = uninterrupted(solve(alone, gap=0.0))
-        model = solution if solution.status is Status.OPTIMAL else None
-    if model is None:
+    others = set(range(problem.n_predictors)).difference(support)
+    alone = problem.with_limits(include=support, exclude=sorted(others))
+    solution = uninterrupted(solve(alone, gap=0.0))
+    model: SupportModel | Solution = solution
+    if solution.status is not Status.OPTIMAL:
         model, _ = SupportFits(problem).fit(support)
     return Solution(
         status=Status.HEURISTIC,
@@ -67,4 +65,5 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
         lower_bound=0.0,
         nodes=0,
         seconds=perf_counter() - start,
+        names=tuple(map(problem.name_of, support)),
     )

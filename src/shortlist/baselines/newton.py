@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from .block import blocks
 
 Float = NDArray[np.float64]
@@ -33,22 +32,21 @@ class Steps(NamedTuple):
 class _Quadratic:
     """The quadratic model of the loss at a fitted model, in its columns and the intercept."""
 
-    def __init__(self, fits: SupportFits, model: Model) -> None:
+    def __init__(self, fits: SupportFits, model: SupportModel) -> None:
         self.columns = fits.problem.columns_of(model.support)
         self.theta = model.coef[self.columns]
         X = fits.X[:, self.columns]
         self.constant = model.intercept + fits.means[self.columns] @ self.theta
         margins = fits.signs * (X @ self.theta + self.constant)
-        a = expit(-margins)
-        self.slopes = fits.weights * a * fits.signs
-        self.curvature = fits.weights * a * expit(margins)
+        self.slopes = fits.weights * fits.dual(margins) * fits.signs
+        self.curvature = fits.weights * fits.curvature(margins)
         self.design = np.column_stack([X, np.ones(len(X))])
         self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
         self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge
 
 
 @MAY_OVERFLOW
-def steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> Steps:
+def steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) -> Steps:
     """Return the steps that add each of `predictors` to a fitted model."""
     quadratic = _Quadratic(fits, model)
     n = len(predictors)
@@ -79,7 +77,7 @@ def steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> Steps:
 
 
 @MAY_OVERFLOW
-def steps_with_less(fits: SupportFits, model: Model, predictors: Int) -> Steps:
+def steps_with_less(fits: SupportFits, model: SupportModel, predictors: Int) -> Steps:
     """Return the steps that remove each of `predictors` from a fitted model."""
     quadratic = _Quadratic(fits, model)
     n = len(predictors)

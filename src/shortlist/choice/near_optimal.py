@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
+from ..display import panel
 from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..solver.listing import Model, list_models
-from .record import excess, make_record, names_of
+from .record import excess, joined, make_record, names_of
 
 # Objectives that differ by less, relatively, count as equal.
 TIE = 1e-9
@@ -39,6 +40,8 @@ class NearOptimal:
     is_complete : bool
         Whether these are all models within the tolerance. If not, a limit was reached: at the
         limit on their number they are the best ones, at the time limit those that were found.
+        Also False where columns, weights and ridge are so many orders apart that rounding could
+        have hidden a model.
     tolerance : float
         The tolerance asked for.
     names : tuple of str
@@ -92,6 +95,20 @@ class NearOptimal:
         summary["n_predictors"] = bought.sum(axis=1)
         return pd.concat([summary, pd.DataFrame(bought, columns=list(self.names))], axis=1)
 
+    def _repr_html_(self) -> str:
+        n, within = len(self.models), f"within {100 * self.tolerance:.3g} % of the best"
+        return panel(
+            f"All selections {within}: {n}"
+            if self.is_complete
+            else f"Selections {within}: {n}, perhaps more: a limit was reached",
+            is_proven=self.is_complete,
+            header=["penalised loss", "excess, %", "cost", "predictors"],
+            rows=(
+                (row["objective"], round(100 * row["excess"], 2), row["cost"], row["predictors"])
+                for row in joined(self.to_records())
+            ),
+        )
+
 
 def near_optimal(
     problem: SubsetProblem,
@@ -100,6 +117,7 @@ def near_optimal(
     *,
     time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
 ) -> NearOptimal:
     """List every affordable selection whose objective is within a tolerance of the optimum.
 
@@ -120,6 +138,8 @@ def near_optimal(
         Seconds after which what was found is returned, with `is_complete` False.
     callback : callable, optional
         As in `solve`, now and then. What it raises ends the search.
+    threads : int, optional
+        As in `solve`, for the optimum; the list is made by one.
 
     Returns
     -------
@@ -142,7 +162,9 @@ def near_optimal(
     if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 1:
         raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
     started = perf_counter()
-    best = uninterrupted(solve(problem, gap=GAP, time_limit=time_limit, callback=callback))
+    best = uninterrupted(
+        solve(problem, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
+    )
     deadline = inf if time_limit is None else started + time_limit
     factor = 1.0 + max(float(tolerance), TIE)
     # The search stops a little above the tolerance, so that rounding does not decide what is in.
@@ -152,14 +174,16 @@ def near_optimal(
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
         seconds_left = deadline - perf_counter()
-        listed, is_complete = list_models(problem, threshold, n_places, seconds_left, callback)
+        listed, is_complete, is_safe = list_models(
+            problem, threshold, n_places, seconds_left, callback
+        )
         models = _within_tolerance(problem, listed, factor)
         if is_complete or len(models) > limit or perf_counter() >= deadline:
             break
         n_places *= 2
     if not models:  # out of time before the first one
         models = [Model(best.support, best.cost, best.objective, best.coef, best.intercept)]
-    is_complete = is_complete and len(models) <= limit
+    is_complete = is_complete and is_safe and len(models) <= limit
     return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names_of(problem))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
+from ..display import panel
 from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
@@ -130,6 +131,26 @@ class Path:
         frame = pd.DataFrame(records, columns=[*columns, "gained", "lost", "predictors"])
         return frame.rename(columns={"limit": self.limit_name})
 
+    def _repr_html_(self) -> str:
+        limit = _LIMIT_LABELS[self.limit_name]
+        return panel(
+            f"Best model for every {limit}: {'' if self.is_certified else 'not '}all steps proven",
+            is_proven=self.is_certified,
+            header=[limit, "penalised loss", "predictors", "change"],
+            rows=(
+                (
+                    step["limit"],
+                    step["objective"],
+                    ", ".join(step["predictors"]),
+                    ", ".join(
+                        [f"+ {name}" for name in step["gained"]]
+                        + [f"\N{MINUS SIGN} {name}" for name in step["lost"]]
+                    ),
+                )
+                for step in self.to_records()
+            ),
+        )
+
     def plot(self) -> Figure:
         """Draw the staircase, and below it which predictors each step buys (extra `plots`)."""
         from ..plots import plot_staircase
@@ -144,6 +165,7 @@ def solve_path(
     *,
     time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
 ) -> Path:
     """Find every budget at which the best affordable selection changes.
 
@@ -161,6 +183,8 @@ def solve_path(
         it and a callback, whole prices and no limit on the number let one search serve all budgets.
     callback : callable, optional
         As in `solve`, for each step. What it raises ends the path.
+    threads : int, optional
+        As in `solve`, for each step; one search that serves all budgets has one thread.
 
     Returns
     -------
@@ -190,7 +214,7 @@ def solve_path(
     solutions = (
         reversed(solve_budgets(current, GAP))
         if shared
-        else _one_by_one(current, by_budget, time_limit, callback)
+        else _one_by_one(current, by_budget, time_limit, callback, threads)
     )
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
@@ -210,11 +234,14 @@ def _one_by_one(
     by_budget: bool,
     time_limit: float | None,
     callback: Callable[[Progress], None] | None,
+    threads: int | None,
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
     """Solve at the highest limit, then just below what that solution takes, and so on."""
     current: SubsetProblem | None = problem
     while current is not None:
-        solution = uninterrupted(solve(current, gap=GAP, time_limit=time_limit, callback=callback))
+        solution = uninterrupted(
+            solve(current, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
+        )
         yield current, solution
         current = _next_limits(current, solution, by_budget)
 

@@ -104,6 +104,7 @@ def substitutes(
     gap: float = GAP,
     time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
 ) -> Substitutes:
     """Find the best affordable model when a predictor cannot be measured, and what that costs.
 
@@ -119,6 +120,8 @@ def substitutes(
         Seconds for each solve; the status of each solution says whether it was enough.
     callback : callable, optional
         As in `solve`, for each solve. What it raises ends all of them.
+    threads : int, optional
+        As in `solve`.
 
     Returns
     -------
@@ -143,7 +146,9 @@ def substitutes(
         )
 
     def best_of(limited: SubsetProblem) -> Solution:
-        return uninterrupted(solve(limited, gap=gap, time_limit=time_limit, callback=callback))
+        return uninterrupted(
+            solve(limited, gap=gap, time_limit=time_limit, callback=callback, threads=threads)
+        )
 
     best = best_of(problem)
     missing = [g for g in best.support if g not in limits.include] if given is None else [given]

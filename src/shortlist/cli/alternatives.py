@@ -30,10 +30,10 @@ def alternatives(
     with noting() as notes, working("Reading") as announce:
         problem = options.problem(announce)
         announce("Listing models")
-        seconds = options.time_limit
-        models = near_optimal(problem, tolerance, limit, time_limit=seconds)
+        seconds, threads = options.time_limit, options.threads
+        models = near_optimal(problem, tolerance, limit, time_limit=seconds, threads=threads)
         announce("Finding substitutes")
-        instead = substitutes(problem, time_limit=seconds)
+        instead = substitutes(problem, time_limit=seconds, threads=threads)
     cut_short = not models.is_complete and len(models) < limit
     listed, replaced = models.to_records(), instead.to_records()
     proven = (

@@ -26,7 +26,7 @@ def path(options: ProblemOptions, as_json: AsJson = False) -> None:
     with noting() as notes, working("Reading") as announce:
         problem = options.problem(announce)
         announce("Solving for every budget")
-        stairs = solve_path(problem, time_limit=options.time_limit)
+        stairs = solve_path(problem, time_limit=options.time_limit, threads=options.threads)
     steps = stairs.to_records()
     if as_json:
         record = {

@@ -118,6 +118,14 @@ class ProblemOptions:
             rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Threads of a long search; default: one per core. They do not change results.",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = None
 
     @property
     def inputs(self) -> list[Path | None]:
@@ -162,6 +170,7 @@ class ProblemOptions:
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
             signs=columns.signs(self.increasing, self.decreasing),
+            threads=self.threads,
         )
         columns.note_codes(model.exclude, self.categorical, self.numeric)
         return patients, model

@@ -113,8 +113,8 @@ def compare(folder: StudyFolder) -> None:
     Console().print(table)
     for kind, rows in comparison.groupby("kind", sort=False):
         counts = rows["verdict"].value_counts().items()
-        summary = ", ".join(f"{count} {verdict}" for verdict, count in counts)
-        typer.echo(f"{len(rows)} {kind}s: {summary}.")
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
+        typer.echo(f"{len(rows)} {kind}s: {verdicts}.")
     typer.echo(f"comparison.csv is written to {folder}.", err=True)
 
 

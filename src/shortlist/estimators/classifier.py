@@ -76,6 +76,9 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         Seconds after which the search stops with the best model so far, and a warning.
     node_limit : int, optional
         Number of nodes after which it does.
+    threads : int, optional
+        Number of threads for a search that has shown to be long, by default one per core, and one
+        in a worker process of joblib; it changes no result.
     max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
         The largest magnitude of a coefficient, for all predictors or one each; None is no limit.
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
@@ -181,6 +184,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         node_limit: int | None = None,
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
+        threads: int | None = None,
         ridges: Sequence[float] = (0.1, 0.02, 0.004),
         cv: Any = 3,
         scoring: str | Callable[..., float] | None = "roc_auc",
@@ -201,6 +205,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         self.node_limit = node_limit
         self.max_coefficient = max_coefficient
         self.signs = signs
+        self.threads = threads
         self.ridges = ridges
         self.cv = cv
         self.scoring = scoring
@@ -311,6 +316,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             time_limit=self.time_limit,
             node_limit=self.node_limit,
             warm_start=warm_start,
+            threads=self.threads,
         )
         return uninterrupted(solution)
 
@@ -387,7 +393,7 @@ class BestSubsetClassifierCV(BestSubsetClassifier):
     ----------
     max_features, budget, costs, fees, groups, include, exclude, ridges, cv, scoring, n_jobs
         As in `BestSubsetClassifier`.
-    class_weight, backend, gap, time_limit, node_limit, max_coefficient, signs
+    class_weight, backend, gap, time_limit, node_limit, max_coefficient, signs, threads
         As in `BestSubsetClassifier`; the limits are those of each solve.
 
     See Also
@@ -426,11 +432,12 @@ class BestSubsetClassifierCV(BestSubsetClassifier):
         node_limit: int | None = None,
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
+        threads: int | None = None,
     ) -> None:
         super().__init__(
             max_features, budget, costs, fees, groups, include, exclude, None, class_weight,
-            backend, gap, time_limit, node_limit, max_coefficient, signs, ridges, cv, scoring,
-            n_jobs,
+            backend, gap, time_limit, node_limit, max_coefficient, signs, threads, ridges, cv,
+            scoring, n_jobs,
         )  # fmt: skip
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

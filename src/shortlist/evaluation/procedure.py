@@ -62,8 +62,13 @@ class Procedure:
             columns = experiment.columns(sample.copies)
             self._X = columns.X
             problem = self._problem = experiment.problem(columns)
+        return self.solve(problem.with_weights(sample.counts(problem.n_rows)), ridges)
+
+    def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
+        """Solve a problem with each ridge, and count the work."""
+        experiment = self.experiment
         solutions = solve_ridges(
-            problem.with_weights(sample.counts(problem.n_rows)),
+            problem,
             ridges,
             experiment.backend,
             gap=experiment.gap,
@@ -91,7 +96,12 @@ class Procedure:
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
 
-def evaluate_resample(experiment: Experiment, resample: int, nested: bool = True) -> dict[str, Any]:
+def evaluate_resample(
+    experiment: Experiment,
+    resample: int,
+    nested: bool = True,
+    procedure: type[Procedure] = Procedure,
+) -> dict[str, Any]:
     """Return what the procedure selects on a resample and how well it predicts.
 
     A pure function of its arguments: the same on any number of processes.
@@ -105,6 +115,8 @@ def evaluate_resample(experiment: Experiment, resample: int, nested: bool = True
     nested : bool
         Whether there is an outer loop of cross-validation. Without it `test_*` are not defined, and
         a quarter of the solves is left.
+    procedure : type
+        A subclass of `Procedure` that selects in another way.
 
     Returns
     -------
@@ -133,12 +145,12 @@ def evaluate_resample(experiment: Experiment, resample: int, nested: bool = True
     (0.004, [1, 3, 7], 40, 0.99)
     """
     with _thread_pools().limit(limits=1):  # so that no sum depends on the number of threads
-        return _evaluate_resample(experiment, resample, nested)
+        return _evaluate_resample(procedure(experiment), resample, nested)
 
 
-def _evaluate_resample(experiment: Experiment, resample: int, nested: bool) -> dict[str, Any]:
+def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dict[str, Any]:
+    experiment = procedure.experiment
     sample, rng = draw(experiment, resample)
-    procedure = Procedure(experiment)
 
     test_scores = []
     out_of_fold: list[float | None] = [None] * experiment.n_rows

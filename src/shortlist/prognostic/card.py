@@ -21,6 +21,7 @@ from pydantic import (
 from scipy.special import expit
 
 from ..certificate import FORMAT as CERTIFICATE_FORMAT
+from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
 from ..limits import Limits
@@ -247,6 +248,29 @@ class ModelCard(Plain):
     def effects(self) -> list[Effect]:
         """Return differences between patients with their coefficients and odds ratios."""
         return [effect for term in self.terms for effect in term.effects()]
+
+    def _repr_html_(self) -> str:
+        costs = {candidate.name: candidate.cost for candidate in self.candidates}
+        budget = self.limits.budget
+        price = "" if budget is None else f" for {self.cost:g} of {budget:g}"
+        return panel(
+            f"{describe_proof(self.search.status, self.search.gap)}: "
+            f"{len(self.terms)} of {len(self.candidates)} predictors{price}",
+            is_proven=self.search.status == "optimal",
+            header=["predictor", *([] if budget is None else ["cost"]), "difference", "odds ratio"],
+            rows=(
+                (
+                    effect.predictor,
+                    *([] if budget is None else [costs[effect.predictor]]),
+                    effect.contrast,
+                    float(f"{effect.odds_ratio:.4g}"),
+                )
+                for effect in self.effects()
+            ),
+            note=f"{self.data.rows} rows, {self.data.events} with "
+            f"{self.outcome.name or 'the outcome'} = {self.outcome.event}; "
+            f"ridge {self.search.ridge:g}.",
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the model as JSON, whole or not at all.

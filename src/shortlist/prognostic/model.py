@@ -83,7 +83,7 @@ class PrognosticModel(LogOddsClassifier):
         Seed of the folds.
     n_jobs : int, optional
         Number of processes over the folds; it changes no result.
-    backend, gap, node_limit
+    backend, gap, node_limit, threads
         As in `BestSubsetClassifier`.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far, and a warning. Choosing the
@@ -157,6 +157,7 @@ class PrognosticModel(LogOddsClassifier):
         node_limit: int | None = None,
         max_coefficient: float | Mapping[str, float] | None = None,
         signs: Mapping[str, str] | None = None,
+        threads: int | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -180,6 +181,7 @@ class PrognosticModel(LogOddsClassifier):
         self.node_limit = node_limit
         self.max_coefficient = max_coefficient
         self.signs = signs
+        self.threads = threads
 
     def fit(
         self,
@@ -361,6 +363,7 @@ class PrognosticModel(LogOddsClassifier):
                 node_limit=self.node_limit,
                 callback=show,
                 warm_start=warm_start,
+                threads=self.threads,
             )
         )
 
@@ -433,6 +436,12 @@ class PrognosticModel(LogOddsClassifier):
         self.cv_results_ = None if search is None else search.results
         self.n_features_in_ = len(plain.names)
         self.feature_names_in_ = np.array(plain.names, dtype=object)
+
+    def _html_repr(self) -> str:
+        """Show what was bought, once fitted; before that, the parameters, as scikit-learn does."""
+        fitted = hasattr(self, "card_")
+        html: str = self.card_._repr_html_() if fitted else super()._html_repr()
+        return html
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -42,7 +42,7 @@ def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> dict[str, 
 
 
 def describe_staircase(
-    card: ModelCard, problem: SubsetProblem, time_limit: float | None
+    card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
 ) -> dict[str, Any]:
     """Return what every budget buys, up to half as much again as there was."""
     limits = problem.constraints
@@ -51,7 +51,7 @@ def describe_staircase(
         wider = problem.with_limits(budget=_BEYOND * limits.budget)
     elif not limits.fees and (limits.costs == 1.0).all():
         wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
-    path = solve_path(wider, time_limit=time_limit)
+    path = solve_path(wider, time_limit=time_limit, threads=threads)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
     steps = [record | {"is_chosen": False} for record in path.to_records()]
     within = own * (1 + TIE) if own < inf else inf
@@ -104,11 +104,11 @@ def _first_step(
 
 
 def describe_alternatives(
-    card: ModelCard, problem: SubsetProblem, time_limit: float | None
+    card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
 ) -> dict[str, Any]:
     """Return the models that are nearly as good, and the substitute of each predictor."""
-    models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit)
-    instead = substitutes(problem, time_limit=time_limit)
+    models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
+    instead = substitutes(problem, time_limit=time_limit, threads=threads)
     bought = [term.name for term in card.terms]
     rows = [
         record | {"is_chosen": set(record["predictors"]) == set(bought)}

@@ -70,9 +70,10 @@ def describe_model(
     announce("Checking the proof")
     content["proof"] = describe_proof(model, problem)
     announce("Finding what other budgets buy")
-    content["staircase"] = describe_staircase(card, problem, model.time_limit)
+    limits = (model.time_limit, model.threads)
+    content["staircase"] = describe_staircase(card, problem, *limits)
     announce("Listing alternatives")
-    content["alternatives"] = describe_alternatives(card, problem, model.time_limit)
+    content["alternatives"] = describe_alternatives(card, problem, *limits)
     announce("Describing performance")
     performance = describe_performance(evaluation)
     content["performance"] = performance

@@ -13,13 +13,16 @@ from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
+from .confirmation import confirmed
 from .driver import Run
 from .kernels.interior import FINEST
 from .kernels.layout import IN
 from .kernels.search import polish, run_search
+from .kernels.tree import Tree
 from .packed import Packed
 from .prepare import prepare
 from .recording import Recording
+from .rounds import Rounds
 from .scratch import give_back
 
 _SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
@@ -38,11 +41,18 @@ def branch_and_bound(
         warm[list(options.warm_start)] = True
     recording = Recording(prepared.scratch)
     run = Run(prepared, recording)
-    status = run.drive(
-        lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, gap, n_nodes),
-        options,
-        started,
-    )
+    rounds = Rounds(run, options, gap, started)
+
+    def advance(tree: Tree, n_nodes: int) -> bool:
+        n_left = rounds.first_node - int(tree.now["nodes"])
+        if n_left <= 0 < tree.now["n_open"] + tree.now["n_diving"]:
+            rounds.play()
+            return False
+        n_nodes = min(n_nodes, max(n_left, 0))
+        return bool(run_search(search, tree, recording.trace, warm, gap, n_nodes))
+
+    with rounds:
+        status = run.drive(advance, options, started)
     solution = _solution(problem, run, status, gap, started)
     give_back(prepared.scratch)
     return solution
@@ -66,7 +76,7 @@ def _solution(
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
             polish(search)
         coef = run.prepared.coefficients(incumbent.theta)
-        intercept = float(incumbent.score["intercept"])
+        intercept = run.prepared.intercept(incumbent.theta, float(incumbent.score["intercept"]))
         support = _worth_its_price(problem, (incumbent.status == IN).nonzero()[0].tolist(), coef)
     else:
         # Interrupted before the first model: what must be bought, with coefficients of 0.
@@ -78,7 +88,7 @@ def _solution(
     lower_bound = min(run.lower_bound(), objective)
     if status is Status.OPTIMAL and objective - lower_bound > gap * objective:
         status = Status.STALLED
-    return Solution(
+    solution = Solution(
         status=status,
         support=support,
         cost=problem.constraints.cost_of(support),
@@ -88,5 +98,7 @@ def _solution(
         lower_bound=lower_bound,
         nodes=int(run.tree.now["nodes"]),
         seconds=perf_counter() - started,
-        prover=run.recording.prover(problem, run.prepared.columns, run.tree, run.open_slots()),
+        names=tuple(map(problem.name_of, support)),
+        prover=run.recording.prover(problem, run.prepared, run.tree, run.open_slots()),
     )
+    return confirmed(problem, run.prepared, solution, gap)

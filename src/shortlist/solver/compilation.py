@@ -166,9 +166,10 @@ class _Counter(Listener):  # type: ignore[misc]
 def _run_all() -> None:
     """Run a small problem through every entry."""
     from .branch_and_bound import branch_and_bound
+    from .kernels.part import collect, deal
     from .kernels.search import polish
     from .listing import list_models
-    from .prepare import prepare
+    from .prepare import alongside, prepare
     from .staircase import solve_budgets
 
     X = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
@@ -177,6 +178,18 @@ def _run_all() -> None:
     branch_and_bound(
         SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, sample_weight=[0, 1, 1, 1]), Options()
     )
-    polish(prepare(problem).search)
+    whole = prepare(problem)
+    polish(whole.search)
+    part = alongside(whole)
+    tree, incumbent = whole.scratch.tree, whole.search.incumbent
+    deal(tree, incumbent, part.scratch.tree, part.search.incumbent, 0)
+    collect(
+        tree,
+        whole.scratch.trace,
+        incumbent,
+        part.scratch.tree,
+        part.scratch.trace,
+        part.search.incumbent,
+    )
     list_models(problem, threshold=10.0, limit=2)
     solve_budgets(problem, 1e-6)

@@ -48,14 +48,18 @@ class Run:
                     return Status.NODE_LIMIT
                 if options.time_limit is not None and clock - started >= options.time_limit:
                     return Status.TIME_LIMIT
-                if now["n_open"] == len(self.tree.heap):
-                    self.tree = enlarge(self.tree)
+                self.make_room(1)
                 self.recording.make_room()
                 # Slices of equal time, so that limits and Ctrl-C are noticed soon.
                 ratio = _SLICE_SECONDS / max(clock - slice_started, 1e-6)
                 n_slice = max(1, int((now["nodes"] - nodes_before) * min(max(ratio, 0.25), 4.0)))
         except KeyboardInterrupt:
             return Status.INTERRUPTED
+
+    def make_room(self, n_nodes: int) -> None:
+        """Make sure that the tree has room for more nodes."""
+        while int(self.tree.now["n_open"]) + n_nodes > len(self.tree.heap):
+            self.tree = enlarge(self.tree)
 
     def lower_bound(self) -> float:
         """Return the minimum over closed leaves and open nodes; a loss is never below 0."""

@@ -14,6 +14,7 @@ from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Status
 from .compilation import ready_kernels
+from .confirmation import is_rounding_harmless
 from .driver import Run
 from .kernels.layout import IN
 from .kernels.search import run_search
@@ -53,11 +54,12 @@ def list_models(
     limit: int,
     time_limit: float = inf,
     callback: Callable[[Progress], None] | None = None,
-) -> tuple[list[Model], bool]:
-    """Return the models below the threshold, and whether these are all of them.
+) -> tuple[list[Model], bool, bool]:
+    """Return the models below the threshold, and whether these are all of them that were found.
 
     If there are more than `limit`, the best are returned; after `time_limit` seconds, those found.
-    They are in no particular order. What the callback raises ends the search.
+    They are in no particular order. The last value is whether rounding cannot have hidden any.
+    What the callback raises ends the search.
     """
     started = perf_counter()
     ready_kernels()
@@ -73,14 +75,15 @@ def list_models(
         raise KeyboardInterrupt
     models = [_model(problem, prepared, i) for i in range(int(listing.now["n_listed"]))]
     give_back(prepared.scratch)
-    return models, status is Status.OPTIMAL and int(listing.now["n_left_out"]) == 0
+    is_complete = status is Status.OPTIMAL and int(listing.now["n_left_out"]) == 0
+    return models, is_complete, is_rounding_harmless(prepared, threshold)
 
 
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:
     listing = prepared.search.listing
     support = tuple(np.flatnonzero(listing.status[place] == IN).tolist())
     coef = prepared.coefficients(listing.theta[place])
-    intercept = float(listing.theta0[place])
+    intercept = prepared.intercept(listing.theta[place], float(listing.theta0[place]))
     return Model(
         support=support,
         cost=problem.constraints.cost_of(support),

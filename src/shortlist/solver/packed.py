@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from math import inf, nan
+from collections.abc import Iterable
+from fractions import Fraction
+from math import inf, isfinite, nan, sqrt
 from threading import Lock
 from typing import NamedTuple
 
@@ -23,6 +25,7 @@ from .kernels.pack import (
 
 _MOST_KEPT = 2**26  # bytes, of all packed data together
 _MOST_TABLES = 8
+_FAR = 2.0**5  # spreads from zero at which a column is centred
 
 
 class Weighted(NamedTuple):
@@ -30,6 +33,9 @@ class Weighted(NamedTuple):
 
     weights: NDArray[np.float64]  # of all rows, by class
     data: Data
+    centre: NDArray[np.float64]  # what was taken off each column: 0, unless it is far from zero
+    distance: float  # of these columns from zero, in spreads, at most
+    rounding: float  # of a bound at a ridge of 1, at most: see `confirmation`
     decided: NDArray[np.int8]  # what the data decide: constant predictors are not worth buying
 
 
@@ -37,7 +43,8 @@ class Packed:
     """Features, labels and groups of a problem, without its weights, ridge, prices and limits.
 
     Rows are ordered by class and carry their sign, identical ones are merged, and columns are
-    ordered by predictor. Nothing changes once it is made, so that threads can share it.
+    ordered by predictor. Once there are weights, columns far from zero are centred. Nothing changes
+    once it is made, so that threads can share it.
     """
 
     def __init__(self, problem: SubsetProblem) -> None:
@@ -105,12 +112,13 @@ class Packed:
             w = w[:n_kept].copy()
             X = np.empty((len(X), n_kept))
             gather_rows(self._X, kept[:n_kept], X)
+        X, centre, distance = _centred(X, n_positive)
         no_limits = np.full(len(X), inf)
         data = Data(
             X, w, n_positive, self.start, self.owner, -no_limits, no_limits,
             ridge=nan, loss=0, width=0.0, null_intercept=nan, null_objective=nan,
         )  # fmt: skip
-        return Weighted(weights, data, self._decided(data))
+        return Weighted(weights, data, centre, distance, _rounding(data), self._decided(data))
 
     def _decided(self, data: Data) -> NDArray[np.int8]:
         decided = np.full(len(self.start) - 1, FREE, dtype=np.int8)
@@ -119,6 +127,49 @@ class Packed:
         if constant.any():
             decided[np.setdiff1d(np.arange(len(decided)), self.owner[~constant])] = OUT
         return decided
+
+
+def _centred(
+    X: NDArray[np.float64], n_positive: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Take the middle off columns far from zero, which is exact.
+
+    Returns the columns, what was taken off, and the largest distance from zero in spreads. Positive
+    rows carry a minus sign.
+    """
+    positive, negative = X[:, :n_positive], X[:, n_positive:]
+    low = np.minimum(-positive.max(axis=1), negative.min(axis=1))
+    high = np.maximum(-positive.min(axis=1), negative.max(axis=1))
+    with np.errstate(over="ignore"):
+        spread = high - low
+    is_far = (spread > 0) & (np.maximum(-low, high) > _FAR * spread)
+    centre = np.where(is_far, low + spread / 2, 0.0)
+    if is_far.any():
+        X = X.copy()
+        X[is_far, :n_positive] += centre[is_far, None]
+        X[is_far, n_positive:] -= centre[is_far, None]
+    distance = np.abs(centre[is_far] / spread[is_far]).max(initial=0.0)
+    return X, centre, float(distance)
+
+
+def _rounding(data: Data) -> float:
+    """Return how much rounding may change a bound at a ridge of 1."""
+    X, w = data.X, data.w
+    with np.errstate(over="ignore"):
+        parts = np.array_split(X, max(1, X.size // 2**20))
+        largest = max(float((np.abs(part) @ w).max(initial=0.0)) for part in parts)
+        return 2.0**-53 * largest * sqrt(w.sum())
+
+
+def uncentred(
+    intercept: float, values: Iterable[float], centres: Iterable[float]
+) -> tuple[float, float]:
+    """Return the intercept for columns that are not centred, and the rounding error of that."""
+    pairs = [(value, centre) for value, centre in zip(values, centres, strict=True) if centre != 0]
+    if not pairs or not isfinite(intercept + sum(abs(v * c) for v, c in pairs)):
+        return float(intercept), 0.0
+    exact = Fraction(intercept) - sum(Fraction(v) * Fraction(c) for v, c in pairs)
+    return float(exact), float(exact - Fraction(float(exact)))
 
 
 def _flat(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:

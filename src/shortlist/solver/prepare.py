@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from .kernels.endgame import LARGEST_BATCH
 from .kernels.layout import IN, OUT, Data, Loss
 from .kernels.oracle import Limits
 from .kernels.search import Search
-from .packed import Packed, packed_of
+from .packed import Packed, packed_of, uncentred
 from .scratch import Memory, Scratch, Shape, make_listing, take_scratch
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
@@ -27,6 +27,9 @@ class Prepared(NamedTuple):
 
     search: Search
     columns: NDArray[np.int64]  # the problem's column at each place
+    centre: NDArray[np.float64]  # what was taken off it
+    distance: float  # of centred columns from zero, in spreads, at most
+    rounding: float  # of a bound, at most: see `confirmation`
     scratch: Scratch  # give it back when the search has ended and nothing of it is needed any more
 
     def coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -34,6 +37,10 @@ class Prepared(NamedTuple):
         coef = np.empty(len(theta))
         coef[self.columns] = theta
         return coef
+
+    def intercept(self, theta: NDArray[np.float64], intercept: float) -> float:
+        """Return the intercept of the problem's own columns, which are not centred."""
+        return uncentred(intercept, theta.tolist(), self.centre.tolist())[0]
 
 
 def prepare(
@@ -65,7 +72,7 @@ def prepare(
     root[:] = weighted.decided
     root[list(constraints.exclude)] = OUT
     root[list(constraints.include)] = IN
-    data = weighted.data._replace(ridge=problem.ridge, **_loss(problem, weighted.data))
+    data = _with_loss(weighted.data, problem)
     if problem.coef_limits.are_given:
         data = data._replace(
             lower=problem.coef_limits.lower[packed.columns],
@@ -83,21 +90,46 @@ def prepare(
         root=root,
         status=scratch.status,
     )
-    return Prepared(search, packed.columns, scratch)
+    return Prepared(
+        search=search,
+        columns=packed.columns,
+        centre=weighted.centre,
+        distance=weighted.distance,
+        rounding=weighted.rounding / sqrt(problem.ridge),
+        scratch=scratch,
+    )
 
 
-def _loss(problem: SubsetProblem, data: Data) -> dict[str, float]:
-    """Return the fields of the data that say what the loss is."""
+def alongside(prepared: Prepared) -> Prepared:
+    """Return the same problem with scratch of its own, for a part of the search.
+
+    Only what is never written is shared: data, limits, and what is decided from the start.
+    """
+    scratch = Scratch(prepared.scratch.shape)
+    search = prepared.search._replace(
+        relaxation=scratch.relaxation,
+        fit=scratch.fit,
+        heuristic=scratch.heuristic,
+        endgame=scratch.endgame,
+        incumbent=scratch.incumbent,
+        status=scratch.status,
+    )
+    return prepared._replace(search=search, scratch=scratch)
+
+
+def _with_loss(data: Data, problem: SubsetProblem) -> Data:
+    """Return the data with the ridge and the loss of a problem."""
     n, loss = data.n_positive, problem.loss
     positive, negative = float(data.w[:n].sum()), float(data.w[n:].sum())
     intercept = loss.best_intercept(positive, negative)
     losses = loss.value(np.array([intercept, -intercept]))
-    return {
-        "loss": int(Loss[loss.name.upper()]),
-        "width": _SMOOTHING if loss is HINGE else 0.0,
-        "null_intercept": intercept,
-        "null_objective": float(losses @ (positive, negative)),
-    }
+    return data._replace(
+        ridge=problem.ridge,
+        loss=int(Loss[loss.name.upper()]),
+        width=_SMOOTHING if loss is HINGE else 0.0,
+        null_intercept=intercept,
+        null_objective=float(losses @ (positive, negative)),
+    )
 
 
 def _limits(constraints: Constraints) -> Limits:

@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 
 from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Unaffordable
 from ..errors import ShortlistWarning
+from ..losses import HINGE
 from ..problem import SubsetProblem
 from ..result import Solution
 from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import Tree
+from .packed import uncentred
+from .prepare import Prepared
 from .scratch import Memory, Scratch, make_trace
 
 Array = NDArray[Any]
 
 _LARGEST_TRACE = 2**30  # bytes
-_ROUNDING = 1e-9
+_ROUNDING, _ROUNDING_OF_HINGE = 1e-9, 1e-7
 
 
 class Recording:
@@ -46,9 +49,9 @@ class Recording:
         self._wanted = wanted
         self._complete = wanted
 
-    def make_room(self) -> None:
-        """Make sure that the next node fits."""
-        while not self._has_room():
+    def make_room(self, part: Trace | None = None) -> None:
+        """Make sure that the next node fits, or what part of the search has recorded."""
+        while not (self._has_room() if part is None else _fits(part, self.trace)):
             is_small = sum(array.nbytes for array in self.trace[:-1]) <= _LARGEST_TRACE // 2
             if self._wanted and is_small:
                 self.trace = _lengthen(self.trace)
@@ -74,7 +77,7 @@ class Recording:
     def prover(
         self,
         problem: SubsetProblem,
-        columns: NDArray[np.int64],
+        prepared: Prepared,
         tree: Tree,
         open_slots: list[int],
     ) -> Prover | None:
@@ -87,7 +90,14 @@ class Recording:
         open_nodes = [(int(tree.serial[slot]), int(tree.point[slot])) for slot in open_slots]
         # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
         trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
-        return Prover(problem, columns, trace, open_nodes)
+        return Prover(problem, prepared.columns, prepared.centre, trace, open_nodes)
+
+
+def _fits(part: Trace, trace: Trace) -> bool:
+    """Whether there is room for all steps and points of another trace."""
+    filled = (trace.kind, trace.member, trace.intercept, trace.column)
+    counts = zip(part.now.item(), trace.now.item(), filled, strict=True)
+    return all(more + now <= len(array) for more, now, array in counts)
 
 
 def _lengthen(trace: Trace) -> Trace:
@@ -122,6 +132,7 @@ class Prover:
 
     problem: SubsetProblem
     columns: NDArray[np.int64]
+    centre: NDArray[np.float64]
     trace: Trace
     open_nodes: list[tuple[int, int]]
 
@@ -150,11 +161,12 @@ class Prover:
 
         steps = [renumbered(step) for step in steps]
         columns = np.flatnonzero(solution.coef)
+        # The bounds of the search are floating point: claim a little less than it computed.
+        rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
         return Certificate(
             problem=problem.digest,
             objective=solution.objective,
-            # The bounds of the search are floating point: claim a little less than it computed.
-            lower_bound=max(0.0, solution.lower_bound - _ROUNDING * solution.objective),
+            lower_bound=max(0.0, solution.lower_bound - rounding * solution.objective),
             support=solution.support,
             model=Point(
                 solution.intercept, tuple(columns.tolist()), tuple(solution.coef[columns].tolist())
@@ -164,28 +176,26 @@ class Prover:
         )
 
     def _points(self) -> list[Point]:
+        """Return the points for columns that are not centred.
+
+        The correction of a point also takes what rounding its intercept leaves over.
+        """
         trace = self.trace
-        columns = self.columns[trace.column].tolist()
+        columns, centres = self.columns[trace.column].tolist(), self.centre[trace.column].tolist()
         values, steps = trace.value.tolist(), trace.step.tolist()
         first = [*trace.first_entry.tolist(), len(values)]
-        intercepts = zip(
-            trace.intercept.tolist(),
-            trace.intercept_step.tolist(),
-            trace.width.tolist(),
-            strict=True,
-        )
-        return [
-            Point(
-                intercept,
-                tuple(columns[start:end]),
-                tuple(values[start:end]),
-                () if isnan(step) else (step, *steps[start:end]),
-                width,
+        points = []
+        for p, (start, end) in enumerate(pairwise(first)):
+            mine, step = slice(start, end), float(trace.intercept_step[p])
+            intercept, left_over = uncentred(float(trace.intercept[p]), values[mine], centres[mine])
+            if not isnan(step):
+                left_over += uncentred(step, steps[mine], centres[mine])[0]
+            correction = () if isnan(step) and left_over == 0 else (left_over, *steps[mine])
+            width = float(trace.width[p])
+            points.append(
+                Point(intercept, tuple(columns[mine]), tuple(values[mine]), correction, width)
             )
-            for (intercept, step, width), (start, end) in zip(
-                intercepts, pairwise(first), strict=True
-            )
-        ]
+        return points
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
         trace = self.trace

@@ -24,8 +24,9 @@ def root_relaxation(problem: SubsetProblem) -> RootRelaxation:
     predictors are bought whole. Here the relaxation is solved until its bounds meet, and the oracle
     may buy fractions, which is the dual of the relaxation. With one limit, a number or a budget,
     and no fees, the two bounds enclose the optimum of the conic model's relaxation. With both
-    limits the search relaxes one of them, and it prices a fee for each member on its own: the lower
-    bound then still holds for that optimum, and the upper bound may not.
+    limits the search relaxes one of them, it prices a fee for each member on its own, and of groups
+    it takes limits on coefficients less tightly: the lower bound then still holds for that optimum,
+    and the upper bound may not.
 
     Parameters
     ----------

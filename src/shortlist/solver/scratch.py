@@ -206,7 +206,15 @@ def make_tree(memory: Memory, n_columns: int, n_predictors: int, n_slots: int) -
         high=memory.empty(n, dtype=np.int64),
         heap=memory.empty(n - 1, dtype=np.int64),
         vacant=memory.filled(np.arange(1, n), n - 1, dtype=np.int64),
-        now=memory.record(nodes=0, n_open=0, n_diving=0, n_created=0, closed=inf),
+        now=memory.record(
+            nodes=0,
+            n_open=0,
+            n_diving=0,
+            n_created=0,
+            closed=inf,
+            nodes_before=0,
+            created_before=0,
+        ),
     )
 
 
@@ -260,6 +268,7 @@ def _relaxation(memory: Memory, shape: Shape) -> Relaxation:
         price=memory.empty(n_predictors),
         root_price=memory.empty(n_predictors),
         zone=_status(memory, n_predictors),
+        held=memory.empty(n_columns, dtype=np.bool_),
         chain=memory.empty(n_predictors, dtype=np.int64),
         entry=memory.empty(n_predictors),
         linear=memory.empty(n_model),

@@ -14,6 +14,7 @@ from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
+from .confirmation import confirmed
 from .driver import Run
 from .kernels.layout import IN
 from .kernels.staircase import Stairs, run_staircase
@@ -31,7 +32,6 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
         limits.integral
         and limits.budget < inf
         and limits.max_features >= limits.n_predictors
-        and not problem.coef_limits.are_given  # which the kernels do not know yet
         and (limits.unit_budget + 1) * limits.n_predictors <= _LARGEST_TABLE
     )
 
@@ -69,12 +69,12 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
 def _solutions(
     problem: SubsetProblem, run: Run, stairs: Stairs, gap: float, seconds: float
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
-    prover = run.recording.prover(problem, run.prepared.columns, run.tree, run.open_slots())
+    prover = run.recording.prover(problem, run.prepared, run.tree, run.open_slots())
     limits = problem.constraints
     numerator, denominator = limits.unit
     for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
         coef = run.prepared.coefficients(stairs.theta[b])
-        intercept = float(stairs.theta0[b])
+        intercept = run.prepared.intercept(stairs.theta[b], float(stairs.theta0[b]))
         support = tuple(np.flatnonzero(stairs.status[b] == IN).tolist())
         objective = problem.objective(coef, intercept)
         lower_bound = min(max(0.0, float(stairs.closed[b])), objective)
@@ -90,9 +90,10 @@ def _solutions(
             lower_bound=lower_bound,
             nodes=int(run.tree.now["nodes"]),
             seconds=seconds,
+            names=tuple(map(problem.name_of, support)),
             prover=None if prover is None else BudgetProver(prover, smaller, b),
         )
-        yield smaller, solution
+        yield smaller, confirmed(smaller, run.prepared, solution, gap)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the paper says in words, as checks on our draws.
+"""Checks of the claims that the paper makes in words.
 
 A check returns an array with an entry per draw: whether the claim holds, NaN if that is not known.
 Words need thresholds, and those at the top of this file are ours.

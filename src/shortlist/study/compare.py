@@ -1,4 +1,4 @@
-"""The paper's numbers and claims among ours.
+"""Comparison of a study with the numbers and claims of the paper.
 
 The seeds of the paper's data sets are unknown, so what it states is one draw of many. A number is
 "outside" if, were it a draw like ours, it would be among the 2.5 % lowest or highest of all, its
@@ -24,13 +24,13 @@ from .parkinson import Findings, read_findings
 from .tables import read_summary
 
 MIN_DRAWS = 39
-INSIDE, OUTSIDE, USUAL, DEPENDS, RARE = VERDICTS = ("inside", "outside", "usual", "depends", "rare")
+INSIDE, OUTSIDE, USUAL, DEPENDS, RARE = ("inside", "outside", "usual", "depends", "rare")
 TRUE, FALSE, FEW_DRAWS, NOT_RUN = "true here", "false here", "few draws", "not run"
-_CENTRAL = 0.95
-_SPREAD = ("lower", "lower_quartile", "median", "upper_quartile", "upper")
+_CENTRAL_SHARE = 0.95
+_QUANTILE_NAMES = ("lower", "lower_quartile", "median", "upper_quartile", "upper")
 _COLUMNS = (
     *("place", "kind", "key", "meaning", "paper", "paper_low", "paper_high", "ours", "n_draws"),
-    *(*_SPREAD, "percentile", "share", "verdict"),
+    *(*_QUANTILE_NAMES, "percentile", "share", "verdict"),
     *(f"{name}_{other}" for other in READINGS for name in ("percentile", "share", "verdict")),
 )
 
@@ -65,9 +65,7 @@ def compare(folder: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _line(
-    statement: Statement,
-    draws: Mapping[str, Mapping[str, Draws]],
-    findings: Findings | None,
+    statement: Statement, draws: Mapping[str, Mapping[str, Draws]], findings: Findings | None
 ) -> dict[str, object]:
     line: dict[str, object] = {
         "place": statement.place,
@@ -80,50 +78,45 @@ def _line(
     }
     if statement.study == "parkinson":
         values = np.empty(0) if findings is None else statement.measure(findings)
-        return line | _ours(values, 0) | _place(statement, values)
+        return line | _verdict(statement, values, 0)
     own = draws[OURS][statement.study]
-    line |= _ours(statement.measure(own), own.main) | _place(statement, statement.measure(own))
+    line |= _verdict(statement, statement.measure(own), own.main)
     for reading in READINGS:
-        place = _place(statement, statement.measure(draws[reading][statement.study]))
+        other = _verdict(statement, statement.measure(draws[reading][statement.study]), None)
         line |= {
-            f"{name}_{reading}": place[name]
+            f"{name}_{reading}": other[name]
             for name in ("percentile", "share", "verdict")
-            if name in place
+            if name in other
         }
     return line
 
 
-def _ours(values: Float, main: int | None) -> dict[str, float]:
-    return {"ours": np.nan if main is None or not len(values) else float(values[main])}
-
-
-def _place(statement: Statement, every: Float) -> dict[str, object]:
+def _verdict(statement: Statement, every: Float, main: int | None) -> dict[str, object]:
     """Say where the paper lies among our draws, those that have the number or claim."""
     values = np.asarray(every, dtype=np.float64)
+    ours = np.nan if main is None or not len(values) else float(values[main])
     values = values[~np.isnan(values)]
     n_draws = len(values)
+    line: dict[str, object] = {"ours": ours, "n_draws": n_draws}
     if not n_draws:
-        return {"n_draws": 0, "verdict": NOT_RUN}
+        return line | {"verdict": NOT_RUN}
     if statement.kind == "claim":
         count = int(values.sum())
         verdict = USUAL if 2 * count >= n_draws else DEPENDS
-        if _is_rare(count, n_draws, 1 - _CENTRAL):
+        if _is_rare(count, n_draws, 1 - _CENTRAL_SHARE):
             verdict = RARE
         if n_draws == 1:
             verdict = TRUE if count else FALSE
-        return {"n_draws": n_draws, "share": count / n_draws, "verdict": verdict}
+        return line | {"share": count / n_draws, "verdict": verdict}
     ends = np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975]).tolist()
     below, above = int((values <= statement.high).sum()), int((values >= statement.low).sum())
-    is_out = _is_rare(min(below, above), n_draws, (1 - _CENTRAL) / 2)
+    is_out = _is_rare(min(below, above), n_draws, (1 - _CENTRAL_SHARE) / 2)
     verdict = FEW_DRAWS if n_draws < MIN_DRAWS else OUTSIDE if is_out else INSIDE
     percentile = (below + n_draws - above) / (2 * n_draws)
-    return (
-        {"n_draws": n_draws}
-        | dict(zip(_SPREAD, ends, strict=True))
-        | {"percentile": percentile, "verdict": verdict}
-    )
+    line |= dict(zip(_QUANTILE_NAMES, ends, strict=True))
+    return line | {"percentile": percentile, "verdict": verdict}
 
 
 def _is_rare(count: int, n_draws: int, probability: float) -> bool:
-    """Whether a draw as extreme as the paper has at most this probability, the paper included."""
+    """A draw as extreme as the paper has at most this probability, the paper included."""
     return (count + 1) / (n_draws + 1) <= probability + 1e-12

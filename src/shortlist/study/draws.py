@@ -27,9 +27,9 @@ READINGS = {
     "redrawn": "data drawn anew for every run",
     "of_selected": "fractions are shares of the selected features, not of those with the role",
 }
-_CELL = ["seed", "method", "label_noise", "epv", "run"]
+_KEYS_OF_CELL = ["seed", "method", "label_noise", "epv", "run"]
 # Which arms have which measures, beside the arm "paper", which has all.
-_SOURCES: dict[tuple[str, ...], tuple[str, ...]] = {
+_MEASURES_OF_ARMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("aucs",): ("auc",),
     ("extremes",): ("auc_lower", "auc_upper"),
     ("selections", "more", "flip"): (*ROLES, *(f"{role}_variance" for role in ROLES)),
@@ -72,10 +72,10 @@ class Draws:
             rows.loc[rows["arm"].isin(["selections", "more", *main]), "seed"].unique()
         )
         cells = [self.seeds, METHODS, (LABEL_NOISE[0], noisy), EPVS, NUMBERS[study]]
-        index = pd.MultiIndex.from_product(cells, names=_CELL)
+        index = pd.MultiIndex.from_product(cells, names=_KEYS_OF_CELL)
         self._values = {}
-        for arms, measures in _SOURCES.items():
-            part = rows[rows["arm"].isin([*arms, *main])].set_index(_CELL)[list(measures)]
+        for arms, measures in _MEASURES_OF_ARMS.items():
+            part = rows[rows["arm"].isin([*arms, *main])].set_index(_KEYS_OF_CELL)[list(measures)]
             table = part.reindex(index).to_numpy(dtype=np.float64)
             for name, values in zip(measures, table.T, strict=True):
                 self._values[name] = values.reshape([len(part) for part in cells])
@@ -83,7 +83,7 @@ class Draws:
         self._values = {name: values[is_complete] for name, values in self._values.items()}
         self.seeds = [s for s, kept in zip(self.seeds, is_complete, strict=True) if kept]
         if reading == "redrawn":  # each run from the data of another seed
-            self._values = {name: _mixed(values) for name, values in self._values.items()}
+            self._values = {name: _redrawn(values) for name, values in self._values.items()}
 
     @property
     def main(self) -> int | None:
@@ -127,6 +127,6 @@ class Draws:
         return np.hstack(flat[::-1] if from_noise else flat)
 
 
-def _mixed(values: Float) -> Float:
+def _redrawn(values: Float) -> Float:
     """Take run i of each draw from the draw that is i further on."""
     return np.stack([np.roll(values[..., i], -i, axis=0) for i in range(values.shape[-1])], -1)

@@ -17,7 +17,7 @@ from ..plots.style import GREY, HUES, new_figure, require_matplotlib
 from .compare import compare
 from .draws import EPVS, NUMBERS, Draws
 from .methods import METHOD_NAMES, differences
-from .paper import ACCURACY, LITTLE_ACCURACY
+from .paper import ACCURACY, FRACTIONS, LITTLE_ACCURACY
 from .parkinson import VARIANTS, describe
 from .plan import LABEL_NOISE, METHODS
 from .tables import FILES, ROLES, read_summary, read_table
@@ -26,20 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DPI = 130
-_NOISE = ("no label noise", "5 % label noise")
-_RUNS = {"cardinality": "{} informative", "budget": "costs {}"}
-# Fractions that the paper states: label noise, EPV, method, role and number.
-_STATED = (
-    (0, 0.36, "optimal", "informative", 0.42),
-    (0, 17.91, "optimal", "informative", 0.91),
-    (0, 4.73, "univariable", "informative", 0.58),
-    (0, 17.91, "optimal", "uninformative", 0.01),
-    (0, 17.91, "univariable", "uninformative", 0.11),
-    (1, 1.35, "optimal", "informative", 0.76),
-    (1, 1.35, "univariable", "informative", 0.70),
-)
+_NOISE_LABELS = ("no label noise", "5 % label noise")
+_RUN_LABELS = {"cardinality": "{} informative", "budget": "costs {}"}
 # What the file says about its making, such as the time, is left out.
-_METADATA: dict[str, dict[str, str | None]] = {
+_FILE_METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
@@ -80,7 +70,7 @@ def draw_figures(
             {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "shortlist"}
         )
         for name, figure in _figures(Path(folder)):
-            for kind, metadata in _METADATA.items():
+            for kind, metadata in _FILE_METADATA.items():
                 buffer = BytesIO()
                 figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
                 paths.append(place / f"{name}.{kind}")
@@ -126,11 +116,11 @@ def draw_fractions(draws: Draws, study: str) -> Figure:
                     for i, epv in enumerate(EPVS)
                 ]
             plot_fractions(pd.DataFrame(lines), bands=True, ax=ax)
-            for at, epv, method, of, value in _STATED if study == "cardinality" else ():
-                if (at, of) == (noise, role):
+            for method, of, at, epv, _, *ends in FRACTIONS if study == "cardinality" else ():
+                if (at, of) == (noise, role) and epv is not None:
                     hue = HUES[METHODS.index(method)]
-                    ax.plot(epv, value, "*", color=hue, markeredgecolor="black", markersize=11)
-            ax.set_title(f"{role}, {_NOISE[noise]}", loc="left", fontsize=8)
+                    ax.plot(epv, np.mean(ends), "*", c=hue, mec="black", ms=11, zorder=5)
+            ax.set_title(f"{role}, {_NOISE_LABELS[noise]}", loc="left", fontsize=8)
             ax.get_legend().remove()
             ax.set(ylabel="fraction selected" if role == ROLES[0] else "")
             ax.set_ylim(-0.02, 0.32 if role == "uninformative" else 1.04)
@@ -152,14 +142,14 @@ def draw_aucs(main: pd.DataFrame, study: str) -> Figure:
     rows = main[main["method"].isin(METHODS)].sort_values(["run", "method"])
     figure = new_figure(7.2, 4.2)
     panels = figure.subplots(2, 4, sharex=True, sharey=True)
-    for row, noise, text in zip(panels, LABEL_NOISE, _NOISE, strict=True):
+    for row, noise, text in zip(panels, LABEL_NOISE, _NOISE_LABELS, strict=True):
         for ax, epv in zip(row, EPVS, strict=True):
             part = rows[(rows["label_noise"] == noise) & (rows["epv"] == epv)]
             if part.empty:
                 continue
             frame = pd.DataFrame(
                 {
-                    "label": [_RUNS[study].format(run) for run in part["run"]],
+                    "label": [_RUN_LABELS[study].format(run) for run in part["run"]],
                     "method": part["method"].map(METHOD_NAMES),
                     "estimate": part["auc"],
                     "lower": part["auc_lower"],
@@ -183,7 +173,7 @@ def draw_features(features: pd.DataFrame, study: str) -> Figure:
     figure = new_figure(7.2, 7.0)
     panels = figure.subplots(4, 2)
     for line, epv in zip(panels, EPVS, strict=True):
-        for ax, noise, text in zip(line, LABEL_NOISE, _NOISE, strict=True):
+        for ax, noise, text in zip(line, LABEL_NOISE, _NOISE_LABELS, strict=True):
             part = rows[(rows["label_noise"] == noise) & (rows["epv"] == epv)]
             if part.empty:
                 continue
@@ -194,7 +184,8 @@ def draw_features(features: pd.DataFrame, study: str) -> Figure:
                 # The redundant feature stands between two lines, the informative ones before it.
                 ax.vlines([first - 0.5, first + 0.5], 2 * i - 0.5, 2 * i + 1.5, color=HUES[5], lw=1)
             ax.hlines(np.arange(1.5, 2 * len(numbers) - 1, 2), *ax.get_xlim(), color=GREY, lw=0.6)
-            labels = [f"{_RUNS[study].format(run)}, {METHOD_NAMES[m]}" for run, m in table.index]
+            text_of = _RUN_LABELS[study].format
+            labels = [f"{text_of(run)}, {METHOD_NAMES[m]}" for run, m in table.index]
             ax.set_yticks(range(len(table)), labels if noise == 0 else [], fontsize=6)
             ax.set_xticks([])
             ax.set_title(f"EPV {epv}, {text}", loc="left", fontsize=8)
@@ -223,16 +214,15 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
 def draw_methods(table: pd.DataFrame) -> Figure:
     """Draw how other methods differ from the optimum on the same data."""
     figure = new_figure(7.2, 2.6)
-    panels = figure.subplots(1, 2, sharey=True)
-    for ax, measure, text in zip(
-        panels, ("auc", "informative"), ("AUC", "informative fraction"), strict=True
-    ):
+    texts = {"auc": "AUC"} | {role: f"{role} share" for role in ROLES[::2]}
+    for ax, measure in zip(figure.subplots(1, len(texts), sharey=True), texts, strict=True):
         part = table[table["measure"] == measure]
-        part = part.assign(label=part["method"].map(METHOD_NAMES))
-        plot_intervals(part, xlabel=f"{text} less that of the optimum", ax=ax)
+        part = part.assign(label=part["method"].map(METHOD_NAMES)).drop(columns="method")
+        plot_intervals(part, xlabel=texts[measure], ax=ax)
         ax.axvline(0, color=GREY, linewidth=0.8)
     figure.suptitle(
-        f"mean and 95 % interval over {int(table['n_seeds'].max())} seeds, the same data for all",
+        f"method less the optimum on the same data: mean and 95 % interval over "
+        f"{int(table['n_seeds'].max())} seeds",
         fontsize=8,
     )
     return figure

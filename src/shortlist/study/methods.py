@@ -1,11 +1,19 @@
-"""Other methods beside the optimum, on the same data."""
+"""Methods that the paper does not have, compared with the optimum on the same data."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
 import pandas as pd
 from scipy.stats import sem, t
 
-from .plan import HEURISTICS
+from ..evaluation.procedure import FittedModel, Procedure
+from ..evaluation.resampling import Sample
+from .plan import MOST_FREQUENT, OTHER_METHODS
+
+N_RESAMPLES = 19  # of every training part, for the most frequent optimum
 
 # What the figures and the page call the methods.
 METHOD_NAMES = {
@@ -17,9 +25,37 @@ METHOD_NAMES = {
     "stepwise": "stepwise",
     "swap": "forward and swaps",
     "lasso": "lasso",
-    "stabilised": "most frequent optimum",
+    MOST_FREQUENT: "most frequent optimum",
 }
-_RUN = ["seed", "study", "n_samples", "n_features", "label_noise", "run"]
+_RUN_KEYS = ["seed", "study", "n_samples", "n_features", "label_noise", "run"]
+
+
+class MostFrequentOptimum(Procedure):
+    """Selects what is optimal on most of some bootstrap resamples, then fits it on all rows.
+
+    Of several selections that are equally frequent, the one that was found first is taken.
+    """
+
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
+        """Select and fit on the rows of a sample, with each ridge."""
+        rng = np.random.default_rng(self.experiment.seed)
+        counters: list[Counter[tuple[int, ...]]] = [Counter() for _ in ridges]
+        for _ in range(N_RESAMPLES):
+            copies = rng.choice(sample.copies, len(sample.copies))
+            while np.ptp(self.experiment.y[copies]) == 0:  # one class alone
+                copies = rng.choice(sample.copies, len(sample.copies))
+            optima = super().fit(Sample.of_copies(copies), ridges)
+            for counter, model in zip(counters, optima, strict=True):
+                counter[model.solution.support] += 1
+        assert self._problem is not None  # the optima are of it
+        problem = self._problem.with_weights(sample.counts(self.experiment.n_rows))
+        models = []
+        for ridge, counter in zip(ridges, counters, strict=True):
+            support = counter.most_common(1)[0][0]
+            others = set(range(problem.n_predictors)).difference(support)
+            alone = problem.with_limits(include=support, exclude=sorted(others))
+            models += self.solve(alone, [ridge])
+        return models
 
 
 def differences(summary: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
@@ -45,25 +81,25 @@ def differences(summary: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     others = summary[summary["arm"] == "methods"]
     own = summary[(summary["arm"] == "aucs")]
     lines = []
-    for method in ("univariable", *HEURISTICS):
+    for method in ("univariable", *OTHER_METHODS):
         source = own if method == "univariable" else others
         for measure in ("auc", "informative", "uninformative"):
-            values = source[source["method"] == method].set_index(_RUN)[measure]
-            values = values[values.index.isin(others.set_index(_RUN).index)]
-            optimum = own[own["method"] == "optimal"].set_index(_RUN)[measure]
+            values = source[source["method"] == method].set_index(_RUN_KEYS)[measure]
+            values = values[values.index.isin(others.set_index(_RUN_KEYS).index)]
+            optimum = own[own["method"] == "optimal"].set_index(_RUN_KEYS)[measure]
             paired = (values - optimum.reindex(values.index)).dropna()
             by_seed = paired.groupby("seed").mean().to_numpy()
             if len(by_seed) < 2:
                 continue
-            lower, upper = t.interval(level, len(by_seed) - 1, by_seed.mean(), sem(by_seed))
+            half = t.isf((1 - level) / 2, len(by_seed) - 1) * sem(by_seed)
             lines.append(
                 {
                     "method": method,
                     "measure": measure,
                     "value": values.mean(),
                     "estimate": by_seed.mean(),
-                    "lower": lower,
-                    "upper": upper,
+                    "lower": by_seed.mean() - half,
+                    "upper": by_seed.mean() + half,
                     "n_seeds": len(by_seed),
                 }
             )

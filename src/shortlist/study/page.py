@@ -10,24 +10,29 @@ import pandas as pd
 
 from ..errors import MissingDependencyError
 from . import claims, paper
-from .compare import DEPENDS, FALSE, INSIDE, OUTSIDE, RARE, TRUE, USUAL, compare
+from .compare import DEPENDS, FALSE, FEW_DRAWS, INSIDE, NOT_RUN, OUTSIDE, RARE, TRUE, USUAL, compare
 from .draws import READINGS, Draws
-from .methods import METHOD_NAMES, differences
+from .methods import METHOD_NAMES, N_RESAMPLES, differences
 from .parkinson import PAPER_VARIANT, VARIANTS, describe
-from .plan import MAIN_SEED
+from .plan import MAIN_SEED, MOST_FREQUENT
 from .provenance import read_provenance
-from .tables import FILES, ROLES, STABILISED, read_summary, read_table
+from .tables import FILES, ROLES, read_summary, read_table
 
 Rows = list[list[Any]]
-_LISTS = {
-    "Right, or as good as": {INSIDE, USUAL, TRUE},
-    "Depends on the draw of the data": {DEPENDS},
-    "Not reproduced": {OUTSIDE, RARE, FALSE},
+_GROUPS = {
+    "right": "Right, or as good as",
+    "draw": "Depends on the draw of the data",
+    "wrong": "Not reproduced",
+    "one_draw": "Known for one draw alone",
+    "open": "Not known yet",
 }
-_PLACES = {
-    "5.1": "Parkinson data (section 5.1)",
-    "5.2": "With a limit on the number of features (section 5.2)",
-    "5.3": "With a budget (section 5.3)",
+_GROUP_OF = dict.fromkeys((INSIDE, USUAL, TRUE), "right")
+_GROUP_OF |= {DEPENDS: "draw"} | dict.fromkeys((OUTSIDE, RARE, FALSE), "wrong")
+_GROUP_OF |= dict.fromkeys((FEW_DRAWS, NOT_RUN), "open")
+_SECTIONS = {
+    "5.1": "5.1, Parkinson data",
+    "5.2": "5.2, a limit on the number of features",
+    "5.3": "5.3, a budget",
 }
 
 
@@ -62,20 +67,20 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
     environment.filters["percent"] = _percent
     source = Path(folder)
     summary, comparison = read_summary(source), compare(source)
+    draws = Draws(summary, "cardinality")
     page: str = environment.get_template("page.md").render(
         folder=Path(os.path.relpath(source.resolve(), Path(place).resolve())).as_posix(),
         drawn={path.stem for path in (source / "figures").glob("*.svg")},
         seed=MAIN_SEED,
         n_main=max([0, *summary.loc[summary["arm"] == "paper", "n_resamples"]]),
-        noise_share=_noise_share(summary),
+        noise_share=_percent(draws.noise_share("informative")) if len(draws.seeds) > 2 else "",
         unfinished=[
             f"{name} {done:,} of {total:,}"
             for name, (done, total) in read_provenance(source).get("parts", {}).items()
             if done < total
         ],
         words=claims,
-        counts=_counts(comparison),
-        lists=_lists(comparison),
+        groups=_groups(comparison),
         numbers=_number_rows(comparison),
         claims=_claim_rows(comparison),
         readings=_readings(comparison),
@@ -89,48 +94,38 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
     return page
 
 
-def _noise_share(summary: pd.DataFrame) -> str:
-    draws = Draws(summary, "cardinality")
-    return _percent(draws.noise_share("informative")) if len(draws.seeds) > 2 else ""
-
-
-def _counts(comparison: pd.DataFrame) -> dict[str, int]:
-    """Return how many numbers and claims have which verdict."""
-    counts = comparison.groupby("kind")["verdict"].value_counts()
-    numbers = {name: int(counts.get(("number", name), 0)) for name in (INSIDE, OUTSIDE)}
-    return numbers | {
-        "open": int((comparison["kind"] == "number").sum()) - sum(numbers.values()),
-        "usual": sum(int(counts.get(("claim", verdict), 0)) for verdict in (USUAL, TRUE)),
-        "depends": int(counts.get(("claim", DEPENDS), 0)),
-        "rare": sum(int(counts.get(("claim", verdict), 0)) for verdict in (RARE, FALSE)),
+def _groups(comparison: pd.DataFrame) -> dict[str, Any]:
+    """Return how many statements of each section are right and so on, and which these are."""
+    rows = comparison.assign(group=comparison["verdict"].map(_GROUP_OF))
+    rows.loc[(rows["n_draws"] == 1) & (rows["place"] != "5.1"), "group"] = "one_draw"
+    counts = rows.groupby(["place", "kind", "group"]).size()
+    total = pd.crosstab(rows["group"], rows["kind"]).reindex(list(_GROUPS), fill_value=0)
+    return {
+        "total": total.to_dict(),
+        "titles": _GROUPS,
+        "counts": [
+            [section, f"{kind}s", *(counts.get((place, kind, name), "") for name in _GROUPS)]
+            for place, section in _SECTIONS.items()
+            for kind in ("number", "claim")
+        ],
+        "statements": {
+            name: [
+                f"{row['place']}: {_statement(row)}"
+                for row in rows[rows["group"] == name].to_dict("records")
+                if row["verdict"] != INSIDE
+            ]
+            for name in _GROUPS
+        },
     }
 
 
-def _lists(comparison: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """Return what is right, what depends on the draw and what is not reproduced, by section."""
-    lists: dict[str, dict[str, list[str]]] = {}
-    for title, verdicts in _LISTS.items():
-        rows = comparison[comparison["verdict"].isin(verdicts)]
-        lists[title] = {}
-        for place, name in _PLACES.items():
-            part = rows[rows["place"] == place]
-            told = [_told(row) for row in part.to_dict("records") if row["verdict"] != INSIDE]
-            n_inside = int((part["verdict"] == INSIDE).sum())
-            n_numbers = int((comparison["place"] == place).sum())
-            n_numbers -= int((comparison.query("kind == 'claim'")["place"] == place).sum())
-            if n_inside:
-                told.insert(0, f"{n_inside} of {n_numbers} numbers")
-            if told:
-                lists[title][name] = told
-    return lists
-
-
-def _told(row: Any) -> str:
-    if row["kind"] == "number":
+def _statement(row: Any) -> str:
+    if row["verdict"] == OUTSIDE:
         spread = f"{row['lower']:.2f} to {row['upper']:.2f}"
         return f"{row['meaning']}: the paper has {row['paper']}, our draws {spread}"
-    share = "" if row["n_draws"] == 1 else f" ({_percent(row['share'])} of draws)"
-    return f"{row['meaning']}{share}"
+    if row["verdict"] in (USUAL, DEPENDS, RARE):
+        return f"{row['meaning']} ({_percent(row['share'])} of draws)"
+    return f"{row['meaning']} ({row['verdict']})"
 
 
 def _number_rows(comparison: pd.DataFrame) -> Rows:
@@ -156,7 +151,7 @@ def _claim_rows(comparison: pd.DataFrame) -> Rows:
 
 def _readings(comparison: pd.DataFrame) -> Rows:
     """Return the verdicts that another reading of the paper would change."""
-    judged = set().union(*_LISTS.values())
+    judged = {verdict for verdict, group in _GROUP_OF.items() if group != "open"}
     rows = []
     for reading, words in READINGS.items():
         for row in comparison.to_dict("records"):
@@ -187,6 +182,7 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
             for name in readings
             if all(set(m.split("; ")) == paper.MEASURES for m in optima.get_group(name))
         ],
+        "missing": [describe(name) for name in VARIANTS if name not in variants.index],
         "accuracy": _interval(own, "accuracy"),
         "mean": f"{own['accuracy_mean']:.2f}",
         "n_resamples": int(own["n_resamples"]),
@@ -226,11 +222,11 @@ def _leak(folder: Path) -> dict[str, Any] | None:
     auc = {arm: part.set_index(keys)["test_auc"] for arm, part in rows.groupby("arm")}
     if "clean" not in auc or "paper" not in auc:
         return None
-    told: dict[str, Any] = {}
+    shifts: dict[str, Any] = {}
     for arm in ("paper", "clean"):
         values = auc[arm].reindex(auc["clean"].index).unstack("resample")
-        told[arm] = f"{(values.drop(columns=0).mean(axis=1) - values[0]).mean():+.3f}"
-    return told | {"n_runs": len(values), "n_resamples": values.shape[1] - 1}
+        shifts[arm] = f"{(values.drop(columns=0).mean(axis=1) - values[0]).mean():+.3f}"
+    return shifts | {"n_runs": len(values), "n_resamples": values.shape[1] - 1}
 
 
 def _methods(summary: pd.DataFrame) -> dict[str, Any] | None:
@@ -240,37 +236,31 @@ def _methods(summary: pd.DataFrame) -> dict[str, Any] | None:
     lines = frame.set_index(["method", "measure"]).apply(
         lambda line: f"{line['estimate']:+.3f} [{line['lower']:+.3f}, {line['upper']:+.3f}]", axis=1
     )
-    main = summary[summary["arm"] == "paper"].groupby("method")[list(ROLES)].mean()
-    shares = main.apply(lambda row: ", ".join(_percent(row[role]) for role in ROLES), axis=1)
     return {
         "n_seeds": int(frame["n_seeds"].max()),
+        "n_resamples": N_RESAMPLES,
         "rows": [
             [METHOD_NAMES[method], *(lines[method, what] for what in ("auc", *ROLES[::2]))]
             for method in frame["method"].unique()
         ],
-        "stable": shares.get(STABILISED, "not run"),
-        "optimal": shares.get("optimal", "not run"),
     }
 
 
 def _plan(summary: pd.DataFrame) -> Rows:
     """Return what was run, a line per arm."""
-    lines = []
-    for arm, rows in summary[summary["method"] != STABILISED].groupby("arm", sort=False):
-        optimal = rows[rows["method"] == "optimal"]
-        lines.append(
-            [
-                arm,
-                ", ".join(METHOD_NAMES[method] for method in rows["method"].unique()),
-                rows["seed"].nunique(),
-                len(rows),
-                int(rows["n_resamples"].max()),
-                f"{optimal['solves'].sum():,.0f}",
-                f"{optimal['unproven'].sum():,.0f}",
-                f"{rows['solves'].sum() - optimal['solves'].sum():,.0f}",
-            ]
-        )
-    return lines
+    return [
+        [
+            arm,
+            ", ".join(METHOD_NAMES[method] for method in rows["method"].unique()),
+            rows["seed"].nunique(),
+            len(rows),
+            int(rows["n_resamples"].max()),
+            *(f"{part['solves'].sum():,.0f}" for part in (rows[~is_exact], rows[is_exact])),
+            f"{rows.loc[is_exact, 'unproven'].sum():,.0f}",
+        ]
+        for arm, rows in summary.groupby("arm", sort=False)
+        for is_exact in [rows["method"].isin(["optimal", MOST_FREQUENT])]
+    ]
 
 
 def _work(folder: Path) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What Knauer and Rodner (2023) state in sections 5.1 to 5.3: one table of numbers, one of claims.
+"""The statements of Knauer and Rodner (2023), sections 5.1 to 5.3: numbers and claims.
 
 Each entry has its place, its meaning in our words, and how it is measured on our draws.
 """
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from . import claims
 from .claims import DRASTIC, GREEDY, OPTIMAL, Measure
 from .draws import EPVS, Draws
+from .methods import METHOD_NAMES
 
-_NAMES = {OPTIMAL: "optimal", GREEDY: "greedy"}
-_PLACES = {"parkinson": "5.1", "cardinality": "5.2", "budget": "5.3"}
+_SECTIONS = {"parkinson": "5.1", "cardinality": "5.2", "budget": "5.3"}
 
 
 # The names of the measures are those of the data file: the paper's 5-point and 11-point amplitude
@@ -42,7 +42,7 @@ class Statement(NamedTuple):
     @property
     def place(self) -> str:
         """The section."""
-        return _PLACES[self.study]
+        return _SECTIONS[self.study]
 
 
 def _intervals(
@@ -59,13 +59,13 @@ def _intervals(
             f"{number:.2f}",
             number - 0.005,
             number + 0.005,
-            _part(measure, i),
+            _entry(measure, i),
         )
         for i, number in enumerate(stated)
     ]
 
 
-def _part(measure: Measure, i: int) -> Measure:
+def _entry(measure: Measure, i: int) -> Measure:
     return lambda draws: measure(draws)[i]
 
 
@@ -73,7 +73,7 @@ def _auc(study: str, method: str, highest: bool, *stated: float) -> list[Stateme
     end = "highest" if highest else "lowest"
     return _intervals(
         study,
-        f"{_NAMES[method]}, {end} AUC of all runs",
+        f"{METHOD_NAMES[method]}, {end} AUC of all runs",
         f"{method}.{end}_auc",
         lambda draws: draws.extreme(method, highest),
         *stated,
@@ -93,7 +93,7 @@ def _fraction(
         "number",
         "cardinality",
         f"cardinality.{method}.{role}.noise{noise}.{'largest' if epv is None else epv}",
-        f"{_NAMES[method]}, {'largest ' if epv is None else ''}{role} fraction"
+        f"{METHOD_NAMES[method]}, {'largest ' if epv is None else ''}{role} fraction"
         f"{'' if epv is None else f' at EPV {epv}'}, {'5 %' if noise else 'no'} label noise",
         stated,
         low,
@@ -106,7 +106,7 @@ def _claim(study: str, key: str, meaning: str, check: Measure) -> Statement:
     return Statement("claim", study, f"{study}.{key}", meaning, "true", 1.0, 1.0, check)
 
 
-_DISCRIMINATION: tuple[tuple[str, str, Measure], ...] = (
+_CLAIMS_ABOUT_AUC: tuple[tuple[str, str, Measure], ...] = (
     (
         "overlap",
         "the AUC intervals of both methods almost always overlap to a large extent",
@@ -114,13 +114,13 @@ _DISCRIMINATION: tuple[tuple[str, str, Measure], ...] = (
     ),
     ("no_difference", "the AUCs of both methods generally do not differ", claims.no_difference),
 )
-_INTERPRETABLE = (
+_INTERPRETABLE_CLAIM = (
     "interpretable_only_at",
     "many informative and very few uninformative features and a stable selection come together "
     "only with optimal selection, no label noise, EPV 17.91",
     claims.only_at(17.91, interpretable=True),
 )
-_HARM = (
+_NOISE_CLAIM = (
     "noise_harms",
     "5 % label noise: at most EPVs optimal selection finds fewer informative features and is less "
     "stable",
@@ -151,7 +151,7 @@ _CLAIMS: dict[str, tuple[tuple[str, str, Measure], ...]] = {
         ),
     ),
     "cardinality": (
-        *_DISCRIMINATION,
+        *_CLAIMS_ABOUT_AUC,
         (
             "rises",
             "no noise: the informative fraction of optimal rises with the EPV",
@@ -217,11 +217,11 @@ _CLAIMS: dict[str, tuple[tuple[str, str, Measure], ...]] = {
             "only optimal without noise at EPV 17.91 is relatively stable",
             claims.only_at(17.91),
         ),
-        _INTERPRETABLE,
-        _HARM,
+        _INTERPRETABLE_CLAIM,
+        _NOISE_CLAIM,
     ),
     "budget": (
-        *_DISCRIMINATION,
+        *_CLAIMS_ABOUT_AUC,
         ("rises", "the informative fraction of optimal rises with the EPV", claims.rises(0, 1)),
         (
             "informative_comparable",
@@ -263,10 +263,24 @@ _CLAIMS: dict[str, tuple[tuple[str, str, Measure], ...]] = {
             "no noise: in most runs optimal selects very few uninformative features at EPV 17.91",
             claims.low_in_most_runs,
         ),
-        _INTERPRETABLE,
-        _HARM,
+        _INTERPRETABLE_CLAIM,
+        _NOISE_CLAIM,
     ),
 }
+# The fractions of section 5.2: method, role, label noise, EPV (None: the largest over all), number,
+# and the range of what would be printed like it.
+FRACTIONS: tuple[tuple[str, str, int, float | None, str, float, float], ...] = (
+    (OPTIMAL, "informative", 0, 0.36, "42 %", 0.415, 0.425),
+    (OPTIMAL, "informative", 0, 17.91, "91 %", 0.905, 0.915),
+    (GREEDY, "informative", 0, None, "58 %", 0.575, 0.585),
+    (GREEDY, "informative", 0, 4.73, "58 %", 0.575, 0.585),
+    (OPTIMAL, "uninformative", 0, 17.91, "< 1 %", 0.0, 0.01),
+    (GREEDY, "uninformative", 0, 17.91, "11 %", 0.105, 0.115),
+    (OPTIMAL, "informative", 1, None, "76 %", 0.755, 0.765),
+    (OPTIMAL, "informative", 1, 1.35, "76 %", 0.755, 0.765),
+    (GREEDY, "informative", 1, None, "70 %", 0.695, 0.705),
+    (GREEDY, "informative", 1, 1.35, "70 %", 0.695, 0.705),
+)
 STATEMENTS: tuple[Statement, ...] = (
     *_intervals(
         "parkinson", "mean test accuracy", "accuracy", lambda findings: findings.draws(), *ACCURACY
@@ -275,16 +289,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *_auc("cardinality", OPTIMAL, True, 1.0, 1.0, 1.0),
     *_auc("cardinality", GREEDY, False, 0.65, 0.62, 0.99),
     *_auc("cardinality", GREEDY, True, 1.0, 1.0, 1.0),
-    _fraction(OPTIMAL, "informative", 0, 0.36, "42 %", 0.415, 0.425),
-    _fraction(OPTIMAL, "informative", 0, 17.91, "91 %", 0.905, 0.915),
-    _fraction(GREEDY, "informative", 0, None, "58 %", 0.575, 0.585),
-    _fraction(GREEDY, "informative", 0, 4.73, "58 %", 0.575, 0.585),
-    _fraction(OPTIMAL, "uninformative", 0, 17.91, "< 1 %", 0.0, 0.01),
-    _fraction(GREEDY, "uninformative", 0, 17.91, "11 %", 0.105, 0.115),
-    _fraction(OPTIMAL, "informative", 1, None, "76 %", 0.755, 0.765),
-    _fraction(OPTIMAL, "informative", 1, 1.35, "76 %", 0.755, 0.765),
-    _fraction(GREEDY, "informative", 1, None, "70 %", 0.695, 0.705),
-    _fraction(GREEDY, "informative", 1, 1.35, "70 %", 0.695, 0.705),
+    *(_fraction(*fraction) for fraction in FRACTIONS),
     *_auc("budget", OPTIMAL, False, 0.75, 0.71, 1.0),
     *_auc("budget", OPTIMAL, True, 1.0, 0.99, 1.0),
     *_auc("budget", GREEDY, False, 0.76, 0.61, 0.94),

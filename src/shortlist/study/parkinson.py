@@ -45,13 +45,13 @@ Float = NDArray[np.float64]
 
 N_PREDICTORS = 4
 N_SPLINES = 4  # of 3 knots 5 cubic B-splines, of which the intercept replaces one
-_KEPT = ("resample", "ridge", "support", "test_accuracy", "test_auc", "solves", "nodes", "unproven")
-_N_AGAIN = 999
+_COLUMNS_KEPT = ("resample", "ridge", "support", "test_accuracy", "test_auc", "solves", "unproven")
+_N_REDRAWN = 999
 N_SPLITS = 39  # other splits into folds of the data as they are
 
 
 class Kind(NamedTuple):
-    """What a variant selects, from what, what is drawn and split, and the tails of its splines.
+    """A variant: unit and range of the selection, unit of the splits, tails of the splines.
 
     Without tails the outer knots are at minimum and maximum; else all knots are at quartiles.
     """
@@ -77,10 +77,11 @@ PAPER_VARIANT = "columns-17-rows"
 def describe(variant: str) -> str:
     """Return a variant in plain words."""
     kind = VARIANTS[variant]
-    return (
-        f"4 {'columns' if kind.selection == 'columns' else 'measures'} of {kind.n_measures} "
-        f"measures, split by {'recording' if kind.split == 'rows' else 'person'}"
-        + (f", knots at quartiles, {kind.tails} tails" if kind.tails else "")
+    of = f"{kind.n_measures} measures"
+    if kind.selection == "columns":
+        of = f"the {N_SPLINES * kind.n_measures} spline columns of {of}"
+    return f"4 of {of}, split by {'recording' if kind.split == 'rows' else 'person'}" + (
+        f", knots at quartiles, {kind.tails} tails" if kind.tails else ""
     )
 
 
@@ -99,7 +100,10 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     Experiment
         To be given to `evaluate`.
     """
-    kind = _kind(variant)
+    if variant not in VARIANTS:
+        known = ", ".join(VARIANTS)
+        raise InvalidProblemError(f"variant: there is no {variant!r}; use one of {known}.")
+    kind = VARIANTS[variant]
     data = recordings.of_little() if kind.n_measures == 17 else recordings
     names = [str(name) for name in data.measures.columns]
     X = data.measures.to_numpy()
@@ -127,7 +131,7 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
 
 
 class Findings(NamedTuple):
-    """What the paper's variant gave: its accuracy, and the measures of the optimum at each ridge.
+    """Results of the paper's variant: accuracy, and the measures of the optimum at each ridge.
 
     `splits` are accuracies on the data as they are, for the folds of the study and for others, and
     `resamples` those of the bootstrap.
@@ -145,7 +149,7 @@ class Findings(NamedTuple):
     def draws(self) -> tuple[Float, Float, Float]:
         """Return the estimate of each split, and ends of the interval for resamples drawn again."""
         rng = np.random.default_rng(0)
-        again = rng.choice(self.resamples, size=(_N_AGAIN, len(self.resamples)))
+        again = rng.choice(self.resamples, size=(_N_REDRAWN, len(self.resamples)))
         ends = np.array([self.own[1:], *(percentile_interval(values) for values in again)])
         return self.splits, ends[:, 0], ends[:, 1]
 
@@ -205,7 +209,7 @@ def run_parkinson(
     n_jobs, dask, progress
         As in `evaluate`.
     announce : callable
-        Told in words which variant begins.
+        Called with a sentence when a variant begins.
 
     Returns
     -------
@@ -226,7 +230,7 @@ def run_parkinson(
                 experiment, n_resamples, journal=journal, progress=progress, **how
             )
         for file, part in (
-            ("parkinson.csv.gz", evaluation.rows[list(_KEPT)]),
+            ("parkinson.csv.gz", evaluation.rows[list(_COLUMNS_KEPT)]),
             ("parkinson_measures.csv", _measures(evaluation)),
             ("parkinson_summary.csv", _summary(evaluation)),
         ):
@@ -247,14 +251,6 @@ def run_parkinson(
         write_whole(folder / "parkinson_splits.csv", table.to_csv(index=False))
     write_provenance(folder)
     return pd.read_csv(folder / "parkinson_summary.csv")
-
-
-def _kind(variant: str) -> Kind:
-    if variant not in VARIANTS:
-        raise InvalidProblemError(
-            f"variant: there is no {variant!r}; use one of {', '.join(VARIANTS)}."
-        )
-    return VARIANTS[variant]
 
 
 def _measure(predictor: str) -> str:
@@ -309,7 +305,7 @@ def _summary(evaluation: Evaluation) -> pd.DataFrame:
         "predictors": "; ".join(evaluation.selected),
         "measures": "; ".join(dict.fromkeys(map(_measure, evaluation.selected))),
     }
-    line |= {name: evaluation.rows[name].sum() for name in ("solves", "nodes", "unproven")}
+    line |= {name: evaluation.rows[name].sum() for name in ("solves", "unproven")}
     return pd.DataFrame([line])
 
 

@@ -1,4 +1,4 @@
-"""What a study runs: data sets, methods, protocols and numbers of resamples.
+"""The plan of a study: data sets, methods, protocols and numbers of resamples.
 
 The paper has eight data sets. On each it has four runs with a limit on the number of features, for
 2 to 5 informative features, and five runs with a budget, for five draws of costs. Here a seed
@@ -19,7 +19,9 @@ from ..datasets import PrognosticData, make_prognostic
 from ..evaluation.experiment import Experiment, Protocol
 
 METHODS = ("optimal", "univariable")  # the paper's
-HEURISTICS = ("correlation", "forward", "backward", "stepwise", "swap", "lasso")  # not in the paper
+MOST_FREQUENT = "most_frequent"
+HEURISTICS = ("correlation", "forward", "backward", "stepwise", "swap", "lasso")
+OTHER_METHODS = (*HEURISTICS, MOST_FREQUENT)  # not in the paper
 SHAPES = ((82, 53), (82, 14), (1090, 53), (1090, 14))  # in the order of increasing EPV
 LABEL_NOISE = (0.0, 0.05)
 # `flip_y = 0.05` of scikit-learn draws 5 % of the labels anew, of which half stay as they are.
@@ -96,7 +98,7 @@ def _preset(main: int, seeds: int, more: int, resamples: int, others: int, few: 
             # The other meaning of label noise.
             "flip": Arm(METHODS, selections, first, nested=False, label_noise=(FLIP_Y_NOISE,)),
             # Other methods; those of the paper have the same data in "aucs".
-            "methods": Arm(HEURISTICS, data, range(1, others + 1), **once),
+            "methods": Arm(OTHER_METHODS, data, range(1, others + 1), **once),
         }
     )
 
@@ -135,7 +137,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What identifies the run in a journal."""
+        """The key of the run in a journal."""
         return " ".join(map(str, self.keys().values()))
 
     @property
@@ -178,7 +180,7 @@ class Run:
         return Experiment(
             data.X,
             data.y,
-            backend="native" if self.method == "optimal" else self.method,
+            backend=self.method if self.method in ("univariable", *HEURISTICS) else "native",
             protocol=self.protocol,
             seed=self.seed,
             **limits,

@@ -1,4 +1,4 @@
-"""Where results come from: versions, seeds, machine and time, in a file beside them."""
+"""The provenance of results: versions, machine and time, in a file beside them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def timing(folder: Path, journal: Path, **facts: Any) -> Iterator[None]:
     `tasks` and `core_seconds` are what came into the journal meanwhile; if nothing did, nothing is
     noted. `facts` say which part it was and how it was run.
     """
-    finished, core_seconds = _content(journal)
+    finished, core_seconds = _tasks_and_seconds(journal)
     started = perf_counter()
     try:
         yield
     finally:  # also after Ctrl-C
         seconds = perf_counter() - started
-        finished_then, core_seconds_then = _content(journal)
+        finished_then, core_seconds_then = _tasks_and_seconds(journal)
         if finished_then > finished:
             facts |= {
                 "tasks": finished_then - finished,
@@ -47,7 +47,7 @@ def timing(folder: Path, journal: Path, **facts: Any) -> Iterator[None]:
                 file.write(json.dumps(facts) + "\n")
 
 
-def _content(journal: Path) -> tuple[int, float]:
+def _tasks_and_seconds(journal: Path) -> tuple[int, float]:
     """Return the number of finished tasks in a journal, and their seconds."""
     if not journal.exists():
         return 0, 0.0
@@ -73,7 +73,7 @@ def write_provenance(folder: Path, **facts: Any) -> None:
     lines = times.read_text(encoding="utf-8").splitlines() if times.exists() else []
     journals = {}
     for journal in sorted((folder / "journals").glob("*.jsonl")):
-        tasks, core_seconds = _content(journal)
+        tasks, core_seconds = _tasks_and_seconds(journal)
         journals[journal.stem] = {"tasks": tasks, "core_seconds": round(core_seconds, 1)}
     provenance = read_provenance(folder) | facts
     provenance |= {
@@ -81,11 +81,7 @@ def write_provenance(folder: Path, **facts: Any) -> None:
         "times": [json.loads(line) for line in lines],
         "versions": {"shortlist": __version__, "python": platform.python_version()}
         | {package: version(package) for package in _PACKAGES},
-        "machine": {
-            "processor": processor(),
-            "cores": os.cpu_count(),
-            "system": platform.system(),
-        },
+        "machine": {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()},
     }
     write_whole(path, json.dumps(provenance, indent=2) + "\n")
 
@@ -102,7 +98,7 @@ def read_provenance(folder: Path) -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Return the model of the processor, as far as the system tells."""
+    """Return the model of the processor, if the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:  # not Linux

@@ -22,7 +22,7 @@ from ..files import make_folder, write_whole
 
 SOURCE = "https://archive.ics.uci.edu/ml/machine-learning-databases/parkinsons/parkinsons.data"
 SHA256 = "a148d3c47503f4f5b3842d3f995548da333eb2b4401f6bb8a65832d008aca5d5"
-_SECONDS = 60  # to wait for the server
+_TIMEOUT_SECONDS = 60  # to wait for the server
 # Little et al. chose from the 17 of the 22 that are not fundamental frequencies or spreads of it.
 _NOT_LITTLES = ("MDVP:Fo(Hz)", "MDVP:Fhi(Hz)", "MDVP:Flo(Hz)", "spread1", "spread2")
 
@@ -97,7 +97,7 @@ def download_recordings(path: str | os.PathLike[str], source: str = SOURCE) -> P
     if place.is_file() and _digest(place.read_bytes()) == SHA256:
         return place
     try:
-        with urlopen(source, timeout=_SECONDS) as answer:
+        with urlopen(source, timeout=_TIMEOUT_SECONDS) as answer:
             content = answer.read()
     except (URLError, HTTPException, OSError) as error:
         raise InvalidFileError(

@@ -1,4 +1,4 @@
-"""Runs a study in a folder, goes on after an interruption, and says how far it is."""
+"""Running a study in a folder: start, resume after an interruption, status."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from joblib import hash as joblib_hash
 from .. import __version__
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation import Experiment, Journal, evaluate_resample, read_journal, run_tasks
+from ..evaluation.procedure import Procedure
 from ..files import make_folder, write_whole
-from .plan import PRESETS, Arm, Preset, Run, runs_of
+from .methods import MostFrequentOptimum
+from .plan import MOST_FREQUENT, PRESETS, Arm, Preset, Run, runs_of
 from .provenance import timing, write_provenance
 from .tables import Outcome, Tables, tabulate
 
 StrPath = str | os.PathLike[str]
-_DESCRIPTION = "study.json"
-# What is kept of a resample.
-_KEPT = ("ridge", "support", "test_auc", "solves", "nodes", "unproven")
+_DESCRIPTION_FILE = "study.json"
+_KEPT = ("ridge", "support", "test_auc", "solves", "unproven")  # of what a resample gives
 
 
 @dataclass(frozen=True)
 class ArmStatus:
-    """How far an arm is: finished and all resamples, and the seconds that its journal has."""
+    """Progress of an arm: resamples that are finished, all of them, and seconds they took."""
 
     name: str
     finished: int
@@ -56,7 +57,7 @@ def start(
     n_jobs, dask, progress
         As in `shortlist.evaluate`; they change no result.
     announce : callable
-        Told in words which arm begins.
+        Called with a sentence when an arm begins.
 
     Returns
     -------
@@ -67,11 +68,11 @@ def start(
         known = ", ".join(map(repr, PRESETS))
         raise InvalidProblemError(f"preset: there is no {preset!r}; use one of {known}.")
     folder = Path(out)
-    if (folder / _DESCRIPTION).exists():
+    if (folder / _DESCRIPTION_FILE).exists():
         raise InvalidFileError(f"{folder}: holds a study; resume it or choose another folder.")
     make_folder(folder)
     description = {"preset": preset, "plan": _plan(PRESETS[preset])}
-    write_whole(folder / _DESCRIPTION, json.dumps(description) + "\n")
+    write_whole(folder / _DESCRIPTION_FILE, json.dumps(description) + "\n")
     return resume(folder, n_jobs=n_jobs, dask=dask, progress=progress, announce=announce)
 
 
@@ -164,7 +165,8 @@ def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
 
 def evaluate_run(run: Run, resample: int, nested: bool) -> dict[str, Any]:
     """Return what a run gives on a resample, as far as the study needs it."""
-    result = evaluate_resample(_experiment(run), resample, nested)
+    procedure = MostFrequentOptimum if run.method == MOST_FREQUENT else Procedure
+    result = evaluate_resample(_experiment(run), resample, nested, procedure)
     return {name: result[name] for name in _KEPT}
 
 
@@ -230,7 +232,7 @@ def _plan(preset: Preset) -> dict[str, Any]:
 
 
 def _read_description(folder: Path) -> tuple[str, Preset]:
-    path = folder / _DESCRIPTION
+    path = folder / _DESCRIPTION_FILE
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
         name, plan = description["preset"], description["plan"]

@@ -20,19 +20,18 @@ from .plan import KEYS, Run
 
 Outcome = dict[int, dict[str, Any]]  # what a run gave on each resample, 0 being the data
 ROLES = ("informative", "redundant", "uninformative")
-STABILISED = "stabilised"  # the most frequent selection over the resamples of the optimum
 FILES = {"rows": "results.csv.gz", "summary": "summary.csv.gz", "features": "features.csv.gz"}
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What came out of a study.
+    """The results of a study.
 
     Parameters
     ----------
     rows : DataFrame
         One row per run and resample: the `arm`, what identifies the run, `resample` (0 is the data
-        as they are), and `ridge`, `support`, `test_auc`, `solves`, `nodes` and `unproven` as
+        as they are), and `ridge`, `support`, `test_auc`, `solves` and `unproven` as
         `evaluate_resample` describes them.
     summary : DataFrame
         One row per run: `auc`, nested cross-validated, of the data as they are; `auc_mean` and the
@@ -40,9 +39,9 @@ class Tables:
         informative, redundant and uninformative features that is selected, over resamples or, if
         there are none, on the data as they are, and the variance of that mean, `*_variance`;
         `*_of_selected`, the mean share of the selected features that has the role; Nogueira's
-        `stability`; the work done. `difference` with its
-        interval is the AUC of the optimum less that of the greedy rule on the same resamples. The
-        method "stabilised" is the most frequent selection of the optimum; it has shares alone.
+        `stability`; the number of `solves`, and how many of
+        them were `unproven`. `difference` with its interval is the AUC of the optimum less that of
+        the greedy rule on the same resamples.
     features : DataFrame
         One row per run of the arm "paper" and feature: role, cost, and how often it is selected,
         with Wilson's interval.
@@ -69,25 +68,17 @@ def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
                 keys | {"resample": i} | result | {"support": " ".join(map(str, result["support"]))}
                 for i, result in results.items()
             ]
-            chosen = _selection(run, results)
+            chosen = _selected(run, results)
             greedy = runs.get(Run(**run.keys() | {"method": "univariable"}))
             summary.append(
                 keys
-                | _performance(results)
-                | _difference(results, greedy if run.method == "optimal" else None)
+                | _auc_and_interval(results)
+                | _paired_difference(results, greedy if run.method == "optimal" else None)
                 | _shares(run, chosen)
                 | {"stability": stability(chosen).value if len(chosen) > 1 else np.nan}
-                | {
-                    name: sum(r[name] for r in results.values())
-                    for name in ("solves", "nodes", "unproven")
-                }
+                | {name: sum(r[name] for r in results.values()) for name in ("solves", "unproven")}
             )
             if arm == "paper":
-                if run.method == "optimal":
-                    shares = _shares(run, most_frequent(chosen))
-                    summary.append(
-                        keys | {"method": STABILISED, "n_resamples": len(chosen)} | shares
-                    )
                 frequency = inclusion_frequencies(chosen).reset_index(drop=True)
                 frequency.insert(0, "role", [_role(run, g) for g in range(run.n_features)])
                 frequency.insert(1, "cost", run.costs() if run.study == "budget" else 1)
@@ -127,14 +118,7 @@ def read_table(
     return frame
 
 
-def most_frequent(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the most frequent selection, a row; if several are equally frequent, one for each."""
-    selections, counts = np.unique(chosen, axis=0, return_counts=True)
-    best: NDArray[np.bool_] = selections[counts == counts.max()]
-    return best
-
-
-def _selection(run: Run, results: Outcome) -> NDArray[np.bool_]:
+def _selected(run: Run, results: Outcome) -> NDArray[np.bool_]:
     """Return what each resample selects; if there is none, what is selected on the data."""
     parts = [result for i, result in results.items() if i > 0] or list(results.values())
     chosen = np.zeros((len(parts), run.n_features), dtype=np.bool_)
@@ -163,7 +147,7 @@ def _shares(run: Run, chosen: NDArray[np.bool_]) -> dict[str, float]:
     return shares
 
 
-def _performance(results: Outcome) -> dict[str, float]:
+def _auc_and_interval(results: Outcome) -> dict[str, float]:
     auc = _aucs(results)
     values = auc.drop(0, errors="ignore").dropna()
     lower, upper = percentile_interval(values)
@@ -176,7 +160,7 @@ def _performance(results: Outcome) -> dict[str, float]:
     }
 
 
-def _difference(own: Outcome, other: Outcome | None) -> dict[str, float]:
+def _paired_difference(own: Outcome, other: Outcome | None) -> dict[str, float]:
     differences = _aucs(own) - _aucs(other or {})
     lower, upper = percentile_interval(differences.drop(0, errors="ignore").dropna())
     return {

@@ -15,9 +15,11 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
    (`problem` says how much). The smallest is the lower bound.
    If the point has a correction (delta, delta_0), the sigmoid a is first moved to
    a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
+   Other losses have their own a and H: see `losses`.
 
-`duality` works with balls of python-flint, which contain the exact value. `limits` works with
-integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a grid.
+`duality` and `losses` work with balls of python-flint, which contain the exact value. `limits`
+works with integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a
+grid.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ from flint import ctx
 from ..certificate import Bound, Branch, Certificate, Fix, One, Step
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
-from .duality import Data, DualPoint, ProofError
-from .limits import Limits
+from .duality import DualPoint, ExactData, ProofError
+from .limits import ExactLimits
 
-_PRECISION = 64  # bits of a ball's centre
+_PRECISION = 128  # bits of a ball's centre
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
 
 
@@ -100,7 +102,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
         try:
             if certificate.problem != problem.digest:
                 raise ProofError("The certificate belongs to another problem.")
-            data, limits = Data(problem), Limits(problem)
+            data, limits = ExactData(problem), ExactLimits(problem)
             upper = _upper_bound(problem, data, limits, certificate)
             if not upper <= certificate.objective * (1 + _OBJECTIVE_TOLERANCE):
                 raise ProofError(
@@ -119,7 +121,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
 
 
 def _upper_bound(
-    problem: SubsetProblem, data: Data, limits: Limits, certificate: Certificate
+    problem: SubsetProblem, data: ExactData, limits: ExactLimits, certificate: Certificate
 ) -> float:
     """Check the model; return an upper bound on its objective."""
     support, model = frozenset(certificate.support), certificate.model
@@ -135,7 +137,7 @@ def _upper_bound(
 
 
 def _lower_bound(
-    problem: SubsetProblem, data: Data, limits: Limits, certificate: Certificate
+    problem: SubsetProblem, data: ExactData, limits: ExactLimits, certificate: Certificate
 ) -> float:
     """Walk the tree; return the smallest bound of its leaves."""
     known: dict[int, DualPoint] = {}

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..certificate import Point
 from ..problem import SubsetProblem
-from .limits import Limits
+from .limits import ExactLimits
+from .losses import LOSSES, BallLoss
 
 _VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
 _LARGEST_EXPONENT = 5000  # of 2; beyond what any data and any sensible point lead to
@@ -20,7 +21,7 @@ class ProofError(Exception):
     """The certificate proves less than it claims; the message is the verdict's reason."""
 
 
-class Data:
+class ExactData:
     """The rows of positive weight, one part per class."""
 
     def __init__(self, problem: SubsetProblem) -> None:
@@ -29,6 +30,7 @@ class Data:
         self.column_predictor = problem.column_predictor.tolist()
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
+        self.loss = LOSSES[problem.loss.name]
         limits = problem.coef_limits
         self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
@@ -52,14 +54,14 @@ class Data:
 
     def objective_above(self, model: Point) -> float:
         """Return an upper bound on the objective of a model."""
-        if model.correction:
+        if model.correction or model.smoothing:
             raise ProofError("The model has a correction, which only points of the proof have.")
         theta = self.coefficients(model)
         for n, (lower, upper) in enumerate(self.intervals):
             if not arb(lower) <= theta[n, 0] <= arb(upper):
                 raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
-        objective += sum((part.losses(theta)[0] for part in self.parts), arb(0))
+        objective += sum((part.loss(self.loss, theta) for part in self.parts), arb(0))
         near = float(objective.upper())
         return near if arb(near) >= objective else nextafter(near, inf)
 
@@ -76,48 +78,57 @@ class _Part:
         )
         self.weights = _vector(weights).transpose()
 
-    def losses(self, theta: arb_mat) -> tuple[arb, list[arb]]:
-        """Return sum_m w_m log(1 + exp(-margin_m)), and every sigmoid(-margin_m)."""
-        losses, a, _ = zip(*map(_loss, (self.X * theta).entries()), strict=True)
-        return (self.weights * _vector(list(losses)))[0, 0], list(a)
+    def loss(self, loss: BallLoss, theta: arb_mat) -> arb:
+        """Return sum_m w_m loss(margin_m)."""
+        losses = [loss.value(margin) for margin in (self.X * theta).entries()]
+        return (self.weights * _vector(losses))[0, 0]
 
-    def corrected(self, theta: arb_mat, delta: arb_mat) -> tuple[arb, list[arb]]:
-        """Return sum_m w_m H(a_m), and every a_m, of the corrected point."""
-        margins, moves = (self.X * theta).entries(), (self.X * delta).entries()
-        entropies, a = zip(*map(_corrected, margins, moves), strict=True)
+    def dual(
+        self, loss: BallLoss, theta: arb_mat, delta: arb_mat | None, smoothing: arb
+    ) -> tuple[arb, list[arb]]:
+        """Return sum_m w_m H(a_m), and every a_m."""
+        margins = (self.X * theta).entries()
+        moves = [arb(0)] * len(margins) if delta is None else (self.X * delta).entries()
+        rows = zip(margins, moves, strict=True)
+        entropies, a = zip(*(loss.dual(*row, smoothing) for row in rows), strict=True)
         return (self.weights * _vector(list(entropies)))[0, 0], list(a)
 
 
 class DualPoint:
-    """The a of a point: its entropy, and the value of every predictor."""
+    """The a of a point: its entropy, and the value of every predictor.
 
-    def __init__(self, data: Data, point: Point) -> None:
+    A point too extreme to have them gives the bound that holds anyway: no loss is below 0.
+    """
+
+    def __init__(self, data: ExactData, point: Point) -> None:
+        self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
         theta = data.coefficients(point)
         delta = data.correction(point) if point.correction else None
+        if data.loss.is_smoothed != (point.smoothing > 0):
+            raise ProofError("A point has a smoothing that the loss does not need, or lacks it.")
+        smoothing = arb(point.smoothing)
         slopes, masses, entropies = [], [], []
         for part in data.parts:
-            entropy, a = part.losses(theta) if delta is None else part.corrected(theta, delta)
+            entropy, a = part.dual(data.loss, theta, delta, smoothing)
             slope = part.weighted * _vector(a)  # sum_m w_m a_m y_m (x_m, 1)
             slopes.append(slope)
             masses.append(abs(slope.entries()[-1]))
-            if delta is None:  # H(a_m) is the loss plus a_m times the margin
-                entropy += (theta.transpose() * slope)[0, 0]
             entropies.append(entropy)
         # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
         kept = min(mass.lower() for mass in masses)
         if not kept > 0:
-            raise ProofError("A point is too extreme to give a bound.")
+            return
         rho = [kept / mass for mass in masses]
-        self.entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
+        entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
         slope = slopes[0] * rho[0] + slopes[1] * rho[1]
-        self.values = [arb(0)] * data.n_predictors
+        values = [arb(0)] * data.n_predictors
         for n, g in enumerate(data.column_predictor):
-            self.values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
-        if not sum(self.values, self.entropy).is_finite():
-            raise ProofError("A point is too extreme to give a bound.")
+            values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
+        if sum(values, entropy).is_finite():
+            self.entropy, self.values = entropy, values
 
     def bound(
-        self, limits: Limits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+        self, limits: ExactLimits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
     ) -> float:
         """Return a lower bound on all models that add at most so many to what is bought."""
         free = limits.free(bought, forbidden)
@@ -128,7 +139,7 @@ class DualPoint:
             mantissa, exponent = map(int, total.man_exp())
             size = exponent + mantissa.bit_length()  # the total is below 2**size
             if abs(size) > _LARGEST_EXPONENT:
-                raise ProofError("A point is too extreme to give a bound.")
+                return 0.0
             grid = arb(2) ** (_VALUE_BITS - size)
             values = {g: int((self.values[g] * grid).upper().ceil().fmpz()) for g in free}
             lower -= arb(limits.most_valuable(values, bought, free, at_most)) / grid
@@ -147,32 +158,6 @@ def _value(slope: arb, ridge: arb, lower: float, upper: float) -> arb:
     if best < arb(lower):
         return arb(lower) * (slope - ridge * arb(lower) / 2)
     return slope * best / 2
-
-
-def _loss(margin: arb) -> tuple[arb, arb, arb]:
-    """Return log(1 + exp(-margin)), a = sigmoid(-margin), and 1 - a, all of them accurately."""
-    if margin > 0:
-        odds = (-margin).exp()
-        return odds.log1p(), odds / (1 + odds), 1 / (1 + odds)
-    odds = margin.exp()
-    return odds.log1p() - margin, 1 / (1 + odds), odds / (1 + odds)
-
-
-def _corrected(margin: arb, move: arb) -> tuple[arb, arb]:
-    """Return H(a') and a' = a + a (1 - a) t, -t being the change of the margin.
-
-    Then a' is a (1 + (1 - a) t) and 1 - a' is (1 - a) (1 - a t). An a' that may lie outside [0, 1]
-    is replaced by the end there, whose entropy is 0.
-    """
-    _, a, b = _loss(margin)
-    up, down = 1 - b * move, 1 + a * move
-    if not up > 0:
-        return arb(0), arb(0)
-    if not down > 0:
-        return arb(0), arb(1)
-    a, b = a * up, b * down
-    less, more = (a, b) if a < b else (b, a)
-    return -less * less.log() - more * (-less).log1p(), a
 
 
 def _vector(entries: list[arb]) -> arb_mat:

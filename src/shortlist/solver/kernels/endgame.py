@@ -20,7 +20,15 @@ from .incumbent import offer
 from .layout import FREE, IN, OUT, add_columns, copy
 from .listing import is_listing, keep_selection
 from .oracle import NOTHING, complete, price_now
-from .point import Moved, Rows, column_slopes, move_rows, predictor_value, value_of_slope
+from .point import (
+    Moved,
+    Rows,
+    column_slopes,
+    move_rows,
+    predictor_value,
+    total_curvature,
+    value_of_slope,
+)
 from .product import cross_products, weigh_column
 from .reference import inlined, kernel
 from .rows import dot, total_of
@@ -35,6 +43,8 @@ _BATCH_SHARE = 0.8
 # Pairs are closed one by one where there are at most this many per free predictor, of which there
 # are not too many. Each takes a point of the proof; branching then needs fewer, and less time.
 _MOST_PAIRS, _MOST_FREE = 4, 128
+# A curvature at which nothing moves: that of what its slope holds at a limit of the coefficient.
+_HELD = 1e300
 
 
 class Endgame(NamedTuple):
@@ -183,13 +193,14 @@ def _fit_base(search):
     now.intercept = theta0
     now.objective = objective
     now.mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
-    now.total = total_of(d)
+    now.total = total_curvature(data, d)
     now.n_bought = list_columns(data, trial, hessian.columns)
     fill_hessian(data, hessian, d, FIRST, now.n_bought, now.total)
     for i in range(now.n_bought):
         j = hessian.columns[i]
         endgame.mean[j] = hessian.mean[i]
-        _note_slope(data, endgame, j)
+        if _is_held(data, endgame, j):
+            hessian.matrix[i, i] = _HELD
     for g in range(status.size):
         if status[g] == FREE:
             for j in range(data.start[g], data.start[g + 1]):
@@ -201,18 +212,21 @@ def _fit_base(search):
                     row[i] -= mean * hessian.mean[i]
                 square = dot(hessian.weighted, data.X[j]) - mean * endgame.mean[j]
                 endgame.square[j] = max(square, 0.0) * (1.0 + 1e-13) + data.ridge
-                _note_slope(data, endgame, j)
+                if _is_held(data, endgame, j):
+                    endgame.square[j] = _HELD
     now.is_solved = 1 if _solve_rows(endgame, FIRST, now.n_bought) else 0
 
 
 @kernel
-def _note_slope(data, endgame, j):
+def _is_held(data, endgame, j):
+    """Note the downhill slope of a column; return whether it points beyond a limit it is at."""
+    theta = endgame.theta[j]
     positive, negative = column_slopes(data, j, endgame.base.q)
     endgame.slope[j] = (
-        endgame.now.mismatch * endgame.mean[j]
-        - (positive + negative)
-        - data.ridge * endgame.theta[j]
+        endgame.now.mismatch * endgame.mean[j] - (positive + negative) - data.ridge * theta
     )
+    is_upper, is_lower = theta == data.upper[j], theta == data.lower[j]
+    return (is_upper and endgame.slope[j] > 0.0) or (is_lower and endgame.slope[j] < 0.0)
 
 
 @kernel

@@ -5,11 +5,11 @@ from enum import IntEnum
 
 from .hessian import list_columns
 from .interior import fit_hinge
-from .layout import Loss, add_columns, copy, linear_predictor
-from .newton import find_step, squares, take_step
-from .point import column_slopes, evaluate_columns, evaluate_rows, move_rows, value_of_slope
+from .layout import Loss, copy, linear_predictor
+from .newton import adopt_moved, find_step, halve_step, moved_bound, squares, take_step
+from .point import column_slopes, evaluate_columns, evaluate_rows
 from .reference import kernel
-from .rows import dot, total_of
+from .rows import total_of
 from .trace import record_moved, record_point
 
 # Relative accuracy of fits that may be the answer, and of those on the way to one.
@@ -75,7 +75,7 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
             n_halvings += 1
             if n_halvings == _MAX_HALVINGS:
                 break
-            theta0 = _halve_step(data, fit, n, theta0, last_theta0)
+            theta0 = halve_step(data, fit, n, theta0, last_theta0)
             continue
         # 3. A least-squares start that is worse than no model at all: start from none.
         if may_restart and objective == math.inf and new_objective > 2.0 * data.null_objective:
@@ -95,12 +95,10 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         if not found:
             break
         if objective - 0.5 * decrement >= cutoff or decrement <= tolerance * objective:
-            moved_bound = _moved_bound(data, fit, n, step0)
-            if moved_bound >= cutoff or objective - moved_bound <= tolerance * objective:
-                fit.now.is_moved = 1
-                fit.now.n_columns = n
-                fit.now.intercept = step0
-                return theta0, objective, moved_bound
+            ahead = moved_bound(data, fit, n, step0)
+            if ahead >= cutoff or objective - ahead <= tolerance * objective:
+                adopt_moved(fit, n, step0)
+                return theta0, objective, ahead
         last_theta0 = theta0
         theta0 = take_step(data, fit, n, theta0, step0)
     return theta0, objective, bound
@@ -151,26 +149,3 @@ def _least_squares_slopes(data, fit, n):
         positive, negative = column_slopes(data, columns[i], target)
         fit.gradient[columns[i]] = positive + negative
     return total_of(target[data.n_positive :]) - total_of(target[: data.n_positive])
-
-
-@kernel
-def _moved_bound(data, fit, n, step0):
-    """The bound of the dual point moved along the step."""
-    columns, moved = fit.hessian.columns, fit.moved
-    add_columns(data, columns, fit.hessian.step, n, step0, moved.t)
-    bound = move_rows(data, fit.rows, moved)
-    for i in range(n):
-        bound -= value_of_slope(data, columns[i], dot(data.X[columns[i]], moved.q))
-    return bound
-
-
-@kernel
-def _halve_step(data, fit, n, theta0, last_theta0):
-    """Take back half of the last step; return the intercept."""
-    columns, step = fit.hessian.columns, fit.hessian.step
-    for i in range(n):
-        step[i] *= 0.5
-        fit.theta[columns[i]] -= step[i]
-    theta0 = 0.5 * (theta0 + last_theta0)
-    linear_predictor(data, fit.theta, theta0, fit.rows.u)
-    return theta0

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .layout import FREE, IN, copy, norm_of
-from .point import column_slopes
+from .point import column_slopes, total_curvature
 from .product import four_dots
 from .reference import kernel, sum_kernel
-from .rows import dot, total_of
+from .rows import dot
 
 # Rows and columns of the blocks in which the matrix is computed: a block stays in the cache.
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 16
@@ -42,7 +42,7 @@ def update_gram(data, gram, theta, d, status, value, price, worth, stale):
     """
     change, total = _distance(d, gram.d)
     if not change <= stale * total:
-        _reset(gram, d)
+        _reset(data, gram, d)
     start, position, member = data.start, gram.position, gram.member
     n = gram.now.n_columns
     for g in range(status.size):
@@ -72,13 +72,13 @@ def _distance(x, y):
 
 
 @kernel
-def _reset(gram, d):
+def _reset(data, gram, d):
     """Forget all columns and adopt the curvatures d."""
     for i in range(gram.now.n_columns):
         gram.position[gram.member[i]] = -1
     gram.now.n_columns = 0
     copy(gram.d, d)
-    gram.now.total = total_of(d)
+    gram.now.total = total_curvature(data, d)
 
 
 @kernel

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .layout import IN
-from .product import cross_products, weigh_column
+from .layout import IN, Loss
+from .product import centre_column, cross_products, weigh_column
 from .reference import kernel
 
 
@@ -39,8 +39,13 @@ def fill_hessian(data, hessian, d, first, n, total):
         mean = weigh_column(data, columns[i], d, hessian.weighted)
         means[i] = mean / total
         row = hessian.matrix[i]
+        is_centred = data.loss == Loss.HINGE
+        if is_centred:
+            # Its curvatures differ by many orders, which the difference below would not survive.
+            centre_column(data, d, means[i], hessian.weighted)
         cross_products(data.X, hessian.weighted, columns, i + 1, row)
-        for k in range(i + 1):
-            row[k] -= mean * means[k]
+        if not is_centred:
+            for k in range(i + 1):
+                row[k] -= mean * means[k]
         # The slack keeps rounding from making the matrix indefinite.
         row[i] = max(row[i], 0.0) * (1.0 + 1e-13) + data.ridge

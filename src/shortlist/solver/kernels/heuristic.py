@@ -11,11 +11,11 @@ from .hessian import fill_hessian, list_columns
 from .incumbent import try_selection
 from .layout import FREE, IN, OUT, copy, linear_predictor
 from .oracle import NOTHING, price_now
-from .point import column_slopes
+from .point import column_slopes, total_curvature
 from .product import cross_products, curvature_of, weigh_column
 from .reference import inlined, kernel
 from .room import forbid_unaffordable
-from .rows import dot, total_of
+from .rows import dot
 
 _GREEDY = 1e-2
 _CLOSE_LOOKS = 8
@@ -82,7 +82,7 @@ def _most_promising(data, limits, fit, gain, status):
     Expects the rows of the fitted model.
     """
     q, d = fit.rows.q, fit.rows.d
-    total = total_of(d)
+    total = total_curvature(data, d)
     n = list_columns(data, status, fit.hessian.columns)
     fill_hessian(data, fit.hessian, d, FIRST, n, total)
     conditional = n > 0 and factorise(fit.hessian.matrix, FIRST, n)
@@ -92,9 +92,8 @@ def _most_promising(data, limits, fit, gain, status):
         if status[g] == FREE:
             decrement = 0.0
             for j in range(data.start[g], data.start[g + 1]):
-                positive, negative = column_slopes(data, j, q)
                 curvature = curvature_of(data, j, d, total)
-                decrement += (positive + negative) ** 2 / (curvature + data.ridge)
+                decrement += _useful_slope(data, j, q) ** 2 / (curvature + data.ridge)
             price = price_now(limits, status, g) if limits.has_budget else 1.0
             gain[g] = decrement / price if price > 0.0 else math.inf
     best, best_gain = -1, -1.0
@@ -108,10 +107,19 @@ def _most_promising(data, limits, fit, gain, status):
         refined = gain[pick]
         if conditional:
             refined *= _share_not_explained(data, fit, n, pick, total)
-        if refined > best_gain:
+        if best < 0 or refined > best_gain:
             best, best_gain = pick, refined
         gain[pick] = -1.0
     return best
+
+
+@kernel
+def _useful_slope(data, j, q):
+    """The slope of a column that is not bought, 0 if only a coefficient of the wrong sign gains."""
+    positive, negative = column_slopes(data, j, q)
+    slope = positive + negative
+    is_useless = (slope < 0.0 and data.upper[j] == 0.0) or (slope > 0.0 and data.lower[j] == 0.0)
+    return 0.0 if is_useless else slope
 
 
 @kernel
@@ -121,17 +129,17 @@ def _share_not_explained(data, fit, n, g, total):
     step, weighted = hessian.step, hessian.weighted
     alone, given = 0.0, 0.0
     for j in range(data.start[g], data.start[g + 1]):
-        positive, negative = column_slopes(data, j, q)
+        slope = _useful_slope(data, j, q)
         shift = weigh_column(data, j, d, weighted)
         curvature = dot(weighted, data.X[j]) - shift * shift / total
-        alone += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+        alone += slope**2 / (max(curvature, 0.0) + data.ridge)
         cross_products(data.X, weighted, hessian.columns, n, step)
         for i in range(n):
             step[i] -= shift * hessian.mean[i]
         forward(hessian.matrix, FIRST, n, step)
         for i in range(n):
             curvature -= step[i] * step[i]
-        given += (positive + negative) ** 2 / (max(curvature, 0.0) + data.ridge)
+        given += slope**2 / (max(curvature, 0.0) + data.ridge)
     return given / alone if alone > 0.0 else 1.0
 
 

@@ -8,6 +8,10 @@ is that of the hinge itself, so that bounds hold for it whatever the width.
 
 from .reference import sum_kernel
 
+# An a this close to the end of what it may be does not move. That it is not 0 itself is for those
+# who check a proof: rows at the kink, which whole numbers lead to, are within rounding of the end.
+AT_END = 2.0**-20
+
 
 @sum_kernel
 def squared_hinge_rows(u, w, a, q, d):
@@ -27,10 +31,10 @@ def squared_hinge_rows(u, w, a, q, d):
 
 @sum_kernel
 def moved_squared_hinge_rows(w, a, t, q):
-    """Fill q = w a' for a' = (a + 2 t)_+ where a > 0; return the sums of w H(a') and q."""
+    """Fill q = w a' for a' = (a + 2 t)_+ where a is not 0; return the sums of w H(a') and q."""
     entropy, mass = 0.0, 0.0
     for m in range(w.size):
-        moved = max(a[m] + 2.0 * t[m], 0.0) if a[m] > 0.0 else 0.0
+        moved = max(a[m] + 2.0 * t[m], 0.0) if a[m] > AT_END else a[m]
         q[m] = w[m] * moved
         entropy += q[m] * (1.0 - 0.25 * moved)
         mass += q[m]
@@ -57,7 +61,7 @@ def moved_hinge_rows(w, width, a, t, q):
     """Fill q = w a' for a' = a + t / width on the band, clipped to [0, 1]; return the sum of q."""
     mass = 0.0
     for m in range(w.size):
-        step = t[m] / width if 0.0 < a[m] and a[m] < 1.0 else 0.0
+        step = t[m] / width if AT_END < a[m] and a[m] < 1.0 - AT_END else 0.0
         q[m] = w[m] * min(max(a[m] + step, 0.0), 1.0)
         mass += q[m]
     return mass

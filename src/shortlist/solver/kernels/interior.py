@@ -15,7 +15,7 @@ import numpy as np
 from .cholesky import FIRST, factorise, substitute
 from .hessian import fill_hessian
 from .layout import add_columns, linear_predictor
-from .newton import find_step, squares, take_step
+from .newton import find_step, halve_step, squares, take_step
 from .point import balance, column_slopes, evaluate_columns, evaluate_rows
 from .reference import inlined, kernel, sum_kernel
 from .rows import total_of
@@ -29,10 +29,16 @@ _WIDTH = 8.0
 _MAX_STEPS = 60
 # How far a step goes towards the first row that reaches a limit.
 _SHARE = 0.995
-# The least relative gap that is of use to the end.
+# The least gap that is of use to the end, relative to the accuracy of fits.
 _CLOSE = 1e-3
-_MAX_CORRECTIONS = 3
-_COARSE_GAP = 0.1
+# A step that lowers mu by less is the last: rounding does not let it be lower.
+_PROGRESS = 0.99
+_MAX_CORRECTIONS, _MAX_HALVINGS = 12, 20
+# Relative gaps that will do for a coarse fit, and when nothing better is to be had.
+_COARSE_GAP, _LAST_GAP = 0.1, 5e-7
+# Where many rows meet at the kink, a wider band may succeed where the narrowest has not; that one
+# is the last resort, too.
+_MOST_ENDS, _WIDENING = 4, 10.0
 
 
 @kernel
@@ -56,6 +62,7 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
     fit.moved.q[:] = 0.0
     held = np.empty(n)
     weight = total_of(w)
+    last_mu = math.inf
     for step in range(_MAX_STEPS):
         # 1. Objective and bound; a model with that bound, if it is good enough.
         linear_predictor(data, theta, theta0, u)
@@ -67,18 +74,30 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
         mu = _complementarity(w, a, x, p) / (2.0 * weight)
         gap = objective - bound
-        is_last = step == _MAX_STEPS - 1 or not gap > _CLOSE * FINEST * objective
         is_near = gap <= tolerance * objective or (is_coarse and _WIDTH * mu <= data.width)
+        is_last = (
+            step == _MAX_STEPS - 1
+            or not gap > _CLOSE * FINEST * objective
+            or (is_near and mu > _PROGRESS * last_mu)
+        )
+        last_mu = mu
         if bound >= cutoff or is_near or is_last:
             for i in range(n):
                 held[i] = theta[columns[i]]
-            width = max(_WIDTH * mu, _NARROWEST)
-            last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
+            narrowest = max(_WIDTH * mu, _NARROWEST)
             enough = _COARSE_GAP if is_coarse else tolerance
-            if proven >= cutoff or score - proven <= enough * score or is_last:
-                return last0, score, proven
-            for i in range(n):
-                theta[columns[i]] = held[i]
+            if is_last:
+                enough = max(enough, _LAST_GAP)
+            for end in range(_MOST_ENDS if is_last else 1):
+                width = narrowest * _WIDENING**end if end < _MOST_ENDS - 1 else narrowest
+                last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
+                if proven >= cutoff or score - proven <= enough * score:
+                    return last0, score, proven
+                if is_last and end == _MOST_ENDS - 1:
+                    return last0, score, proven
+                for i in range(n):
+                    theta[columns[i]] = held[i]
+                linear_predictor(data, theta, theta0, u)
         # 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
         _linearise(w, a, x, p, 0.0, 0.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
         total = total_of(rows.d)
@@ -156,12 +175,14 @@ def _linearise(w, a, x, p, mu, second, da, dx, dp, q, d):
 
 
 @sum_kernel
-def _change(w, a, x, p, mu, second, ds, q, d, da, dx, dp):
+def _change(a, x, p, mu, second, ds, da, dx, dp):
     """Fill the changes of a, x and p, given that of s."""
-    for m in range(w.size):
+    for m in range(a.size):
         b = 1.0 - a[m]
+        one = mu - a[m] * p[m] - second * da[m] * dp[m]
         other = mu - b * x[m] + second * da[m] * dx[m]
-        da[m] = (d[m] * ds[m] + q[m]) / w[m] - a[m]
+        # Not from w (a + e), whose rounding would be that of a.
+        da[m] = (a[m] * b * ds[m] + b * one - a[m] * other) / (b * p[m] + a[m] * x[m])
         dx[m] = (other + x[m] * da[m]) / b
         dp[m] = dx[m] - ds[m]
 
@@ -182,9 +203,8 @@ def _direction(data, fit, n, total, mu, second):
         step0 -= step[i] * hessian.mean[i]
     add_columns(data, columns, step, n, step0, rows.a)
     _change(
-        data.w, rows.b, rows.decay, rows.scratch, mu, second, rows.a, q, rows.d,
-        fit.target, fit.moved.t, fit.moved.q,
-    )  # fmt: skip
+        rows.b, rows.decay, rows.scratch, mu, second, rows.a, fit.target, fit.moved.t, fit.moved.q
+    )
     return step0
 
 
@@ -217,17 +237,25 @@ def _end(data, fit, n, theta0, width, cutoff, tolerance):
     q = rows.q
     evaluate_columns(data, rows, columns, n, fit.gradient)
     mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
-    objective, bound = math.inf, -math.inf
+    smoothed, objective, bound = math.inf, math.inf, -math.inf
+    step0, _, found = find_step(data, fit, n, mismatch)
     for _ in range(_MAX_CORRECTIONS):
-        step0, _, found = find_step(data, fit, n, mismatch)
         if not found:
             break
+        last0 = theta0
         theta0 = take_step(data, fit, n, theta0, step0)
-        theta0, _, entropy, mismatch = evaluate_rows(data, rows, theta0, 1.0)
+        for _ in range(_MAX_HALVINGS):
+            theta0, loss, entropy, mismatch = evaluate_rows(data, rows, theta0, 1.0)
+            penalty = 0.5 * data.ridge * squares(theta, columns, n)
+            if loss + penalty <= smoothed:
+                break
+            theta0 = halve_step(data, fit, n, theta0, last0)
+        smoothed = loss + penalty
+        objective = _hinge(rows.u, data.w) + penalty
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
-        objective = _hinge(rows.u, data.w) + 0.5 * data.ridge * squares(theta, columns, n)
         if bound >= cutoff or objective - bound <= tolerance * objective:
             break
+        step0, _, found = find_step(data, fit, n, mismatch)
     return theta0, objective, bound
 
 

@@ -1,8 +1,6 @@
 """Active-set minimisation of the quadratic model with the perspective penalty.
 
-At multiplier mu a free predictor of price c costs the reverse Huber function of t = ||theta_g||:
-sqrt(2 ridge mu c) t up to t = sqrt(2 mu c / ridge), then ridge/2 t^2 + mu c. A bought one costs
-ridge/2 t^2. mu is moved to where the budget is just spent.
+The penalty is that of `penalty.py`. Its multiplier mu is moved to where the budget is just spent.
 """
 
 import math
@@ -12,11 +10,13 @@ import numpy as np
 
 from .cholesky import FIRST, factorise, substitute_both
 from .gram import Gram
+from .held import within
 from .layout import FREE, IN, OUT, norm_of
+from .model_limits import hold_rows, leaving_root, release
+from .penalty import LINEAR, QUADRATIC, ZERO, linear_slope, reach_of, squared_slope
 from .reference import kernel
 from .sort import sort_by
 
-ZERO, LINEAR, QUADRATIC = 0, 1, 2
 _MAX_CORRECTIONS = 60
 # After this many corrections of the zones they change one by one, and a step stops at the first
 # coefficient that reaches zero: dependent columns would send several far beyond it.
@@ -26,6 +26,8 @@ _ZONE_TOLERANCE = 1e-9
 # A predictor that is bought to this share is not bought: the direction of a group that small is
 # noise, and its curvature, which grows as it shrinks, would hold everything else in place.
 _NEGLIGIBLE = 1e-10
+# Where a predictor is steep, coefficients are not linear in sqrt(mu): it is accurate to this share.
+_ROOT_TOLERANCE = 1e-7
 
 
 class System(NamedTuple):
@@ -46,57 +48,12 @@ class Model(NamedTuple):
     price: np.ndarray  # (n_predictors,)
     root_price: np.ndarray  # (n_predictors,) sqrt(2 ridge price)
     zone: np.ndarray  # (n_predictors,) of the penalty
+    held: np.ndarray  # (n_columns,) whether the coefficient stays at a limit
     chain: np.ndarray  # (n_predictors,) active predictors, steadiest first
     entry: np.ndarray  # (n_predictors,) sqrt(mu) below which a predictor becomes active
     linear: np.ndarray  # (n_model,) linear term, by place in the Gram matrix
     slope: np.ndarray  # (n_model,) downhill slope, by place in the Gram matrix
     system: System
-
-
-@kernel
-def multiplier_of(data, model, status, budget, z):
-    """Return the mu at which theta spends the budget, 0 if it cannot; fills z.
-
-    z_g = min(1, ||theta_g|| sqrt(ridge / (2 mu c_g))) for the free predictors. With
-    s = 1 / sqrt(mu) their spending is concave and piecewise linear in s: Newton from the left.
-    """
-    start, theta, price = data.start, model.theta, model.price
-    price = price
-    total = 0.0
-    slope = 0.0
-    for g in range(status.size):
-        if status[g] == FREE:
-            size = norm_of(start, theta, g)
-            z[g] = 0.0
-            if size > 0.0:
-                c = price[g]
-                z[g] = size * math.sqrt(0.5 * data.ridge / c) if c > 0.0 else math.inf
-                total += c
-                slope += c * z[g] if c > 0.0 else 0.0
-        else:
-            z[g] = 1.0 if status[g] == IN else 0.0
-    if total <= budget or slope == 0.0:
-        for g in range(status.size):
-            z[g] = 1.0 if z[g] > 0.0 else 0.0
-        return 0.0
-    s = budget / slope
-    for _ in range(60):
-        spent = 0.0
-        slope = 0.0
-        for g in range(status.size):
-            if status[g] == FREE and z[g] > 0.0 and price[g] > 0.0:
-                if s * z[g] >= 1.0:
-                    spent += price[g]
-                else:
-                    spent += price[g] * s * z[g]
-                    slope += price[g] * z[g]
-        if slope == 0.0 or spent >= budget * (1.0 - 1e-12):
-            break
-        s += (budget - spent) / slope
-    for g in range(status.size):
-        if status[g] == FREE:
-            z[g] = min(1.0, s * z[g])
-    return 1.0 / (s * s)
 
 
 @kernel
@@ -109,8 +66,8 @@ def minimise_model(data, model, status, budget, mu, mismatch):
     Each predictor is in a zone of its penalty: zero, linear or quadratic. For given zones and
     directions u_g of the linear ones, theta = K^-1 b - sqrt(mu) K^-1 (sqrt(2 ridge c) u) is linear
     in sqrt(mu), and so the mu that spends the budget has a closed form: one factorisation gives
-    both. The zones are corrected until they are consistent. Predictors that are likely to change
-    zone stand last, so that most of the factor can be kept.
+    both. The zones, and what is held at limits, are corrected until they are consistent. Predictors
+    that are likely to change zone stand last, so that most of the factor can be kept.
     """
     solution, response = model.system.solution, model.system.response
     n = model.gram.now.n_columns
@@ -132,7 +89,7 @@ def minimise_model(data, model, status, budget, mu, mismatch):
         for r in range(n_active):
             solution[r] -= root * response[r]
         if trial >= _FREE_CORRECTIONS:
-            share = _first_zero(data, model, n_chain)
+            share = _first_change(data, model, n_chain)
             if share < 1.0:
                 settled = False
                 root = old_root + share * (root - old_root)
@@ -145,6 +102,9 @@ def minimise_model(data, model, status, budget, mu, mismatch):
         strongest_root = _slopes(data, model, status, n, n_chain)
         # Many at a time at first; then one by one, as more columns than rows would be dependent.
         room = max(n_chain, _FEWEST_ACTIVATED) if trial < _FREE_CORRECTIONS else 1
+        if not corrected and release(data, model, status, n_chain, root):
+            n_kept = FIRST
+            corrected = True
         if not corrected:
             if strongest_root > root * (1.0 + 1e-9):
                 n_chain = _activate(data, model, status, n_chain, root, room)
@@ -178,7 +138,7 @@ def _linear_term(model, n, mismatch):
 def _first_zones(data, model, status, n, root):
     """Zones of the expansion point; list the active predictors, steadiest first."""
     start, ridge, theta, price = data.start, data.ridge, model.theta, model.price
-    root_price, zone, chain = model.root_price, model.zone, model.chain
+    root_price, zone, chain, held = model.root_price, model.zone, model.chain, model.held
     member = model.gram.member
     n_chain = 0
     steadiness = np.empty(n)
@@ -200,6 +160,10 @@ def _first_zones(data, model, status, n, root):
             size = math.inf
         elif size > 0.0:
             zone[g] = QUADRATIC if ridge * size >= root * root_price[g] else LINEAR
+        for k in range(first, last):
+            held[k] = theta[k] == data.lower[k] or theta[k] == data.upper[k]
+        if last - first == 1 and held[first] and zone[g] == LINEAR:
+            zone[g] = QUADRATIC
         if zone[g] != ZERO:
             steady = size / (1e-300 + root_price[g])
             c = n_chain
@@ -220,8 +184,9 @@ def _fill_system(data, model, n_chain, n_kept, root):
     chain, linear, matrix = model.chain, model.linear, model.gram.matrix
     position, solution = model.gram.position, model.system.solution
     response = model.system.response
-    a, active = model.system.matrix, model.system.active
+    a, active, held = model.system.matrix, model.system.active, model.held
     n_active = 0
+    any_held = False
     for c in range(n_chain):
         g = chain[c]
         first, last = start[g], start[g + 1]
@@ -229,12 +194,19 @@ def _fill_system(data, model, n_chain, n_kept, root):
             return a.shape[0] + 1
         is_linear = zone[g] == LINEAR
         size = norm_of(start, theta, g)
+        slope, is_steep = linear_slope(data, model, g, root)
         for j in range(first, last):
             r = n_active
             n_active += 1
             active[r] = position[j]
+            any_held = any_held or held[j]
             solution[r] = linear[active[r]]
             response[r] = root_price[g] * theta[j] / size if is_linear else 0.0
+            if is_linear and is_steep:
+                # The tangent of the slope at this root: it grows with the square of root.
+                growth = 2.0 * slope / root - data.ridge * reach_of(data, theta, g) / root
+                response[r] = growth * theta[j] / size
+                solution[r] -= (slope - growth * root) * theta[j] / size
             if r >= n_kept:
                 source, row = matrix[active[r]], a[r]
                 for k in range(r + 1):
@@ -248,6 +220,8 @@ def _fill_system(data, model, n_chain, n_kept, root):
                     row[r] += weight
                     for k in range(first, j + 1):
                         row[r - (j - k)] -= weight * theta[j] / size * theta[k] / size
+    if any_held:
+        hold_rows(data, model, n_active, n_kept, root)
     return n_active
 
 
@@ -262,7 +236,8 @@ def _spend(data, model, status, n_chain, budget, root):
     response = model.system.response
     left = budget
     fixed, grows = 0.0, 0.0
-    any_linear = False
+    steep_fixed, steep_grows = 0.0, 0.0
+    any_linear, any_steep = False, False
     weakest, weakest_root = -1, math.inf
     r = 0
     for c in range(n_chain):
@@ -270,10 +245,17 @@ def _spend(data, model, status, n_chain, budget, root):
         first, last = start[g], start[g + 1]
         if zone[g] == LINEAR:
             any_linear = True
-            scale = 0.5 * root_price[g] / norm_of(start, theta, g)
-            for j in range(first, last):
-                fixed += scale * theta[j] * solution[r + j - first]
-                grows += scale * theta[j] * response[r + j - first]
+            _, is_steep = linear_slope(data, model, g, root)
+            if is_steep:
+                any_steep = True
+                scale = price[g] / reach_of(data, theta, g) / norm_of(start, theta, g)
+                steep_fixed += scale * theta[first] * solution[r]
+                steep_grows += scale * theta[first] * response[r]
+            else:
+                scale = 0.5 * root_price[g] / norm_of(start, theta, g)
+                for j in range(first, last):
+                    fixed += scale * theta[j] * solution[r + j - first]
+                    grows += scale * theta[j] * response[r + j - first]
         elif status[g] == FREE:
             left -= price[g]
             size = 0.0
@@ -281,11 +263,25 @@ def _spend(data, model, status, n_chain, budget, root):
                 size += solution[r + j - first] ** 2
             if root_price[g] > 0.0:
                 entry = data.ridge * math.sqrt(size) / root_price[g]
+                if last - first == 1 and model.held[first]:
+                    entry = leaving_root(data, model, n_chain, g)
                 if entry < weakest_root:
                     weakest, weakest_root = g, entry
         r += last - first
     settled = True
-    if any_linear:
+    if any_steep:
+        # root (left - what the steep spend) = what the others spend, times root.
+        excess = left - steep_fixed + grows
+        square = excess * excess + 4.0 * steep_grows * fixed
+        new_root = 0.0
+        if square >= 0.0 and excess + math.sqrt(square) > 0.0 and fixed > 0.0:
+            new_root = 2.0 * fixed / (excess + math.sqrt(square))
+        elif steep_grows > 0.0:
+            new_root = -excess / steep_grows
+        new_root = min(max(new_root, 0.5 * root), 2.0 * root)
+        settled = abs(new_root - root) <= _ROOT_TOLERANCE * root
+        root = new_root
+    elif any_linear:
         if left + grows > 0.0 and fixed > 0.0:
             root = fixed / (left + grows)
         else:
@@ -301,8 +297,11 @@ def _spend(data, model, status, n_chain, budget, root):
 
 
 @kernel
-def _first_zero(data, model, n_chain):
-    """The share of the step at which the first linear predictor reaches zero, at most 1."""
+def _first_change(data, model, n_chain):
+    """The share of the step at which the first linear predictor reaches zero, at most 1.
+
+    Or at which the first coefficient reaches a limit.
+    """
     start, theta, zone, chain = data.start, model.theta, model.zone, model.chain
     solution = model.system.solution
     share = 1.0
@@ -317,6 +316,11 @@ def _first_zero(data, model, n_chain):
                 size += theta[j] * theta[j]
             if along < 0.0:
                 share = min(share, size / (size - along) * (1.0 + 1e-9))
+        for j in range(first, last):
+            t = solution[r + j - first]
+            limit = within(data, j, t)
+            if limit != t:
+                share = min(share, max((limit - theta[j]) / (t - theta[j]), 0.0) * (1.0 + 1e-9))
         r += last - first
     return share
 
@@ -329,7 +333,7 @@ def _correct_zones(data, model, status, n_chain, root):
     any zone changed.
     """
     start, theta, root_price, zone = data.start, model.theta, model.root_price, model.zone
-    chain, solution = model.chain, model.system.solution
+    chain, solution, held = model.chain, model.system.solution, model.held
     corrected = False
     n_left = 0
     r = 0
@@ -338,13 +342,21 @@ def _correct_zones(data, model, status, n_chain, root):
         g = chain[c]
         first, last = start[g], start[g + 1]
         along, size = 0.0, 0.0
+        is_free, changed = status[g] == FREE, False
         for j in range(first, last):
             t = solution[r + j - first]
+            limit = within(data, j, t)
+            if limit != t:
+                changed = changed or not held[j]
+                held[j] = True
+                solution[r + j - first] = t = limit
+                if is_free and last - first == 1:
+                    # It is bought as a whole, unless it went beyond zero.
+                    zone[g] = ZERO if t * theta[j] <= 0.0 else QUADRATIC
             along += t * theta[j]
             size += t * t
         size = math.sqrt(size)
-        changed = False
-        if status[g] == FREE:
+        if is_free:
             # The penalty is smooth where the zones meet: a tolerance there keeps rounding from
             # sending a predictor to and fro.
             ratio = data.ridge * size / (1e-300 + root * root_price[g])
@@ -356,12 +368,14 @@ def _correct_zones(data, model, status, n_chain, root):
                     zone[g] = QUADRATIC
                     changed = True
                 elif last - first > 1:
-                    changed = along < (1.0 - 1e-7) * size * norm_of(start, theta, g)
+                    turned = along < (1.0 - 1e-7) * size * norm_of(start, theta, g)
+                    changed = changed or turned
                     if n_kept < 0:
                         n_kept = r
-            elif ratio < 1.0 - _ZONE_TOLERANCE:
-                zone[g] = LINEAR
-                changed = True
+            elif zone[g] == QUADRATIC and ratio < 1.0 - _ZONE_TOLERANCE:
+                if last - first > 1 or not held[first]:
+                    zone[g] = LINEAR
+                    changed = True
         if changed:
             corrected = True
             if n_kept < 0:
@@ -394,8 +408,8 @@ def _slopes(data, model, status, n, n_chain):
     while i < n:
         g = data.owner[member[i]]
         size = 0.0
-        for _ in range(start[g], start[g + 1]):
-            size += slope[i] * slope[i]
+        for j in range(start[g], start[g + 1]):
+            size += squared_slope(data, j, slope[i])
             i += 1
         if zone[g] == ZERO and status[g] == FREE:
             entry[g] = math.sqrt(size) / (1e-300 + root_price[g])
@@ -411,7 +425,7 @@ def _activate(data, model, status, n_chain, root, room):
     """
     start, owner, theta, zone = data.start, data.owner, model.theta, model.zone
     chain, entry, slope, matrix = model.chain, model.entry, model.slope, model.gram.matrix
-    member = model.gram.member
+    member, held = model.gram.member, model.held
     above = np.empty(status.size, np.int64)
     n_above = np.int64(0)  # a plain 0 would be a type of its own
     for i in range(model.gram.now.n_columns):
@@ -436,6 +450,9 @@ def _activate(data, model, status, n_chain, root, room):
                 curvature += matrix[i + k, i + k]
             gain = max(1.0 - root / entry[g], 1e-9)
             for k in range(last - first):
-                theta[first + k] = gain * slope[i + k] / curvature
+                j = first + k
+                t = gain * slope[i + k] / curvature
+                theta[j] = min(max(t, 0.5 * data.lower[j]), 0.5 * data.upper[j])
+                held[j] = theta[j] == 0.0 and t != 0.0
         i += last - first
     return n_chain

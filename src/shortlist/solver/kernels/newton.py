@@ -1,15 +1,22 @@
-"""A model on a fixed support, and Newton steps of it."""
+"""A model on a fixed support, and Newton steps of it.
+
+Each step is the minimum of the quadratic model within the limits of the coefficients.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from .cholesky import FIRST, factorise, substitute
+from .held import correct_held, held_slope, hold_outward, within
 from .hessian import Hessian, fill_hessian
-from .layout import Loss, linear_predictor
-from .point import Moved, Rows
+from .layout import add_columns, linear_predictor
+from .point import Moved, Rows, move_rows, total_curvature, value_of_slope
 from .reference import kernel
-from .rows import total_of
+from .rows import dot
+
+# Corrections of what a step holds at limits. After a few, columns change one by one.
+_MAX_PIVOTS, _FREE_PIVOTS = 50, 6
 
 
 class Fit(NamedTuple):
@@ -37,23 +44,30 @@ def squares(theta, columns, n):
 def find_step(data, fit, n, mismatch):
     """Fill hessian.step with the Newton step from fit.theta, whose gradient is in fit.gradient.
 
-    Returns the step of the intercept, the Newton decrement (twice what the model falls by), and
-    whether there is a step: there is none where all curvatures vanish or columns are dependent.
+    Columns that end at a limit are listed last. Returns the step of the intercept, the Newton
+    decrement (twice what the model falls by if no limit is met), and whether there is a step: there
+    is none where all curvatures vanish or columns are dependent.
     """
-    total = total_of(fit.rows.d)
-    if total == 0.0 and data.loss != Loss.LOGISTIC:
-        total = data.null_objective  # every row is where its loss is linear: a first-order step
+    total = total_curvature(data, fit.rows.d)
     if not total > 0.0:
         return 0.0, 0.0, False
     hessian, theta, gradient = fit.hessian, fit.theta, fit.gradient
     columns, step, means = hessian.columns, hessian.step, hessian.mean
-    fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
-    for i in range(n):
-        j = columns[i]
-        step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
-    if not factorise(hessian.matrix, FIRST, n):
-        return 0.0, 0.0, False
-    substitute(hessian.matrix, n, step)
+    n_moving = hold_outward(data, hessian, theta, gradient, n)
+    for pivot in range(_MAX_PIVOTS):
+        fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
+        for i in range(n_moving):
+            j = columns[i]
+            step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
+            step[i] -= held_slope(hessian, n_moving, n, i)
+        if not factorise(hessian.matrix, FIRST, n_moving):
+            return 0.0, 0.0, False
+        substitute(hessian.matrix, n_moving, step)
+        n_moving, is_right = correct_held(
+            data, hessian, theta, gradient, mismatch, n_moving, n, pivot >= _FREE_PIVOTS
+        )
+        if is_right:
+            break
     step0 = -mismatch / total
     for i in range(n):
         step0 -= step[i] * means[i]
@@ -68,6 +82,39 @@ def take_step(data, fit, n, theta0, step0):
     """Add the step to the model; return the intercept."""
     columns, step = fit.hessian.columns, fit.hessian.step
     for i in range(n):
-        fit.theta[columns[i]] += step[i]
+        j = columns[i]
+        fit.theta[j] = within(data, j, fit.theta[j] + step[i])
     linear_predictor(data, fit.theta, theta0 + step0, fit.rows.u)
     return theta0 + step0
+
+
+@kernel
+def moved_bound(data, fit, n, step0):
+    """The bound of the dual point moved along the step."""
+    columns, moved = fit.hessian.columns, fit.moved
+    add_columns(data, columns, fit.hessian.step, n, step0, moved.t)
+    bound = move_rows(data, fit.rows, moved)
+    for i in range(n):
+        bound -= value_of_slope(data, columns[i], dot(data.X[columns[i]], moved.q))
+    return bound
+
+
+@kernel
+def halve_step(data, fit, n, theta0, last_theta0):
+    """Take back half of the last step; return the intercept."""
+    columns, step = fit.hessian.columns, fit.hessian.step
+    for i in range(n):
+        j = columns[i]
+        step[i] *= 0.5
+        fit.theta[j] = within(data, j, fit.theta[j] - step[i])
+    theta0 = 0.5 * (theta0 + last_theta0)
+    linear_predictor(data, fit.theta, theta0, fit.rows.u)
+    return theta0
+
+
+@kernel
+def adopt_moved(fit, n, step0):
+    """Let the dual point moved along the step be the one that bounds the fit."""
+    fit.now.is_moved = 1
+    fit.now.n_columns = n
+    fit.now.intercept = step0

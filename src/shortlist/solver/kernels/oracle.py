@@ -13,6 +13,8 @@ from .layout import FREE, IN
 from .reference import kernel
 
 _TABLE_CELLS = 30_000
+# Of a total, from which a large part is taken off again: what rounding may have lost, and more.
+_ROUNDING = 1e-14
 NOTHING = np.int64(-1)  # no predictor
 
 
@@ -132,6 +134,7 @@ def _most_valuable(values, status, count):
 @kernel
 def _force_most_valuable(values, status, count, total):
     """The same with each free predictor forced; uses what _most_valuable left in values.ranked."""
+    total += _ROUNDING * total
     last = values.ranked[count - 1]
     following = values.ranked[count] if count < status.size else 0.0
     for g in range(status.size):
@@ -312,6 +315,7 @@ def _force_priced(limits, values, status, left):
     """The same with each free predictor forced."""
     mu, worth = _best_multiplier(limits, values, status, left)
     total = _priced_value(limits, values, status, left, mu, worth)
+    total += _ROUNDING * total
     for g in range(status.size):
         if status[g] != FREE:
             continue

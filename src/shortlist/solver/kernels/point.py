@@ -13,7 +13,7 @@ from .hinge import (
 )
 from .layout import OUT, Loss
 from .reference import kernel
-from .rows import clipped_rows, dot, exp_minus_abs, logistic_rows, moved_rows
+from .rows import clipped_rows, dot, exp_minus_abs, logistic_rows, moved_rows, total_of
 
 _MAX_STEP = 4.0
 
@@ -132,6 +132,13 @@ def _move_class(data, rows, moved, first, last, entropy):
         return moved_squared_hinge_rows(w, a, t, q)
     mass = moved_hinge_rows(w, rows.kink.width, a, t, q)
     return mass, mass
+
+
+@kernel
+def total_curvature(data, d):
+    """Return the sum of d; a number of its scale if every row is where its loss is linear."""
+    total = total_of(d)
+    return data.null_objective if total == 0.0 and data.loss != Loss.LOGISTIC else total
 
 
 @kernel

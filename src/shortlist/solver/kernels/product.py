@@ -14,6 +14,16 @@ def weigh_column(data, j, d, out):
 
 
 @kernel
+def centre_column(data, d, mean, out):
+    """Take the mean, times d, off a column that was weighed by d."""
+    n = data.n_positive
+    for m in range(n):
+        out[m] += d[m] * mean
+    for m in range(n, out.size):
+        out[m] -= d[m] * mean
+
+
+@kernel
 def curvature_of(data, j, d, total):
     """The loss's second derivative in column j, intercept eliminated."""
     x, n_positive = data.X[j], data.n_positive

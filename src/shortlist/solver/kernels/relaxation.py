@@ -8,8 +8,9 @@ import numpy as np
 from .fit import Start, fit_selection
 from .gram import update_gram
 from .layout import FREE, IN, OUT, copy, linear_predictor, norm_of
-from .model import Model, minimise_model, multiplier_of
+from .model import Model, minimise_model
 from .oracle import Values, complete, complete_forced
+from .penalty import multiplier_of
 from .point import (
     Moved,
     Rows,

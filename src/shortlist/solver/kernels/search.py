@@ -45,7 +45,7 @@ def run_search(search, tree, trace, warm, gap, max_nodes):
     """Process up to max_nodes nodes; return whether the tree is exhausted.
 
     `warm` marks the first selection to fit. Returns early, with False, when tree or trace are full.
-    A search that has come to its end has polished the incumbent.
+    A search that has come to its end has polished the incumbent, unless it is part of another.
     """
     return _run(by_reference(search), by_reference(tree), by_reference(trace), warm, gap, max_nodes)
 
@@ -71,7 +71,7 @@ def _run(search, tree, trace, warm, gap, max_nodes):
         if not has_room(trace, n_steps, n_members, n_columns, n_fit):
             return False
         _process_node(search, tree, trace, gap)
-    if not is_listing(search.listing):
+    if now.created_before == 0 and not is_listing(search.listing):
         refit_incumbent(search.data, search.fit, search.incumbent)
     return True
 

@@ -27,7 +27,8 @@ class Tree(NamedTuple):
     heap: np.ndarray
     vacant: np.ndarray
     # nodes: processed; n_open: on the heap; n_diving: 1 if the slot of the dive is in use;
-    # n_created: in all; closed: the lowest bound of the closed leaves
+    # n_created: in all; closed: the lowest bound of the closed leaves; nodes_before and
+    # created_before: what nodes and n_created started from, not 0 in part of a larger search
     now: np.record
 
 
