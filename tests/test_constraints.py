@@ -160,7 +160,7 @@ def test_all_agree_on_what_is_affordable(costs, data):
     budget = float(total) * data.draw(st.sampled_from([1, 1 - 1e-15, 1 + 1e-15, 1 - 1e-11, 0.5]))
     X = np.eye(8)[:, : len(costs)]
     problem = sl.SubsetProblem(X, [0, 1] * 4, ridge=1, costs=costs).with_limits(budget=budget)
-    constraints, checker = problem.constraints, ExactExactLimits(problem)
+    constraints, checker = problem.constraints, ExactLimits(problem)
     affordable = {s for s in supports(len(costs)) if constraints.is_affordable(s)}
     assert affordable == {s for s in supports(len(costs)) if not checker.exceeded(frozenset(s))}
     assert () in affordable

@@ -46,7 +46,7 @@ def test_without_data_there_are_synthetic_patients(run, served):
     ("arguments", "words"),
     [
         (["patients.csv"], "--outcome: name the column"),
-        (["--outcome", "fate"], "DATA: give the table"),
+        (["--outcome", "fate"], "DATA: is missing"),
         (["nowhere.csv", "--outcome", "fate"], "there is no such file"),
     ],
 )

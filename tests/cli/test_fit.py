@@ -96,7 +96,7 @@ def test_suspicious_data_are_noted_with_their_culprits(fit, clinic):
     (clinic / "patients.csv").write_text("\n".join([*rows, rows[-1]]) + "\n")
     result = fit("--max-features", "3", "--include", "age,years")
     notes = result.stderr.replace("\n", " ")
-    assert "Copies: 'age' and 'years' say the same. Both are bought" in notes
+    assert "Copies: 'age' and 'years' carry the same information. Both were bought" in notes
     assert "Duplicated rows: 1 row(s) repeat another" in notes
 
 
@@ -130,7 +130,7 @@ def test_a_proof_that_is_too_long_is_a_note_and_no_loss(fit, clinic, monkeypatch
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
     assert record["certificate_file"] is None
-    assert any("is not written" in note for note in record["notes"])
+    assert any("was not written" in note for note in record["notes"])
     assert (clinic / "m.json").exists() and not (clinic / "p.json").exists()
 
 
@@ -181,12 +181,12 @@ def test_codes_are_pointed_at(fit, clinic):
     table["stage"] = table["stage"].str.len()
     table.to_csv(clinic / "codes.csv", index=False)
     result = fit("--max-features", "2", data="codes.csv")
-    assert "Note: 'stage' hold few distinct whole numbers" in words(result.stderr)
+    assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
     blank = table.astype({"stage": str})
     blank.loc[0, "stage"] = " \n"
     blank.to_csv(clinic / "blank.csv", index=False)
     result = fit("--max-features", "2", data="blank.csv")
-    assert "Note: 'stage' hold few distinct whole numbers" in words(result.stderr)
+    assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
     for option in ("--categorical", "--numeric"):
         result = fit("--max-features", "2", option, "stage", data="codes.csv")
         assert "few distinct whole numbers" not in result.stderr

@@ -54,7 +54,7 @@ def test_measures_and_updates_are_printed(clinic):
         "AUC",
         "Calibration slope",
         "Observed / expected",
-        "another intercept",
+        "new intercept",
         "refitted",
     ):
         assert word in result.stdout

@@ -78,8 +78,8 @@ class Columns:
         ]
         if suspects:
             warnings.warn(
-                f"{', '.join(map(shown, suspects))} hold few distinct whole numbers, treated "
-                f"as amounts; if they are codes, add --categorical {quote(','.join(suspects))}, "
+                f"{', '.join(map(shown, suspects))}: few distinct whole numbers, treated as "
+                f"amounts; if they are codes, add --categorical {quote(','.join(suspects))}, "
                 "and --numeric for those that are not.",
                 ShortlistWarning,
                 stacklevel=2,

@@ -92,7 +92,7 @@ def explore(
     check_installed()
     about_data = (outcome, positive, person, costs, fees, exclude, categorical, numeric)
     if data is None and any((*about_data, spline_knots, missing_indicator)):
-        raise InvalidProblemError("DATA: is missing; the options refer to it.")
+        raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
     with noting(), working("Preparing"):

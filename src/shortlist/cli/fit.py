@@ -54,7 +54,7 @@ def fit(
     from .fit_view import Fitted, as_record, render
 
     if resamples is not None and report is None:
-        raise InvalidProblemError("--resamples: needs --report.")
+        raise InvalidProblemError("--resamples: has no effect without --report; give one.")
     check_paths(options.inputs, [model, certificate, *report_files(report)])
     options.check_limits()
     started = perf_counter()

@@ -145,7 +145,7 @@ class ProblemOptions:
             )
         for option, file in (("--costs", self.costs), ("--fees", self.fees)):
             if required and self.budget is None and file is not None:
-                raise InvalidProblemError(f"{option}: needs --budget.")
+                raise InvalidProblemError(f"{option}: has no effect without --budget; give one.")
 
     def read(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""

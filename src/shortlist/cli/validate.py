@@ -59,7 +59,7 @@ def validate(
     from ..report import describe_external, update_model, write_external
 
     if (update is None) != (updated is None):
-        raise InvalidProblemError("--update: --update and --updated need each other; give both.")
+        raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
     check_paths([model, data], [updated, *report_files(report)])
     with noting() as notes, working("Validating"):
         card = ModelCard.load(model)
