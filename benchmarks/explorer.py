@@ -65,7 +65,7 @@ class Page:
         """Go on with data of its own, whose last column is the outcome."""
         self._post("upload", table.to_csv(index=False).encode())
         choice = {"outcome": table.columns[-1], "event": "1"}
-        self.state = self._post("cohort", json.dumps(choice).encode())["state"]
+        self.state = self._post("patients", json.dumps(choice).encode())["state"]
 
     def solve(self, **changes: Any) -> dict[str, Any]:
         """Return the model for some settings."""
@@ -145,7 +145,7 @@ def latency(n_moves: int) -> dict[str, Any]:
             started = perf_counter()
             answer = page.solve(budget=float(budget))
             seconds.append(perf_counter() - started)
-            proven += answer["best"]["proven"]
+            proven += answer["best"]["is_proven"]
     fit = _seconds_of_a_fit()
     p95 = float(np.quantile(seconds, 0.95))
     share = float(np.mean(np.array(seconds) < GOAL_SECONDS))

@@ -12,8 +12,8 @@ class Page:
     def __init__(self, client, earlier=None):
         self.client = client
         opened = self.post("session", {"earlier": earlier}, session="").json()
-        self.session, self.cohort, self.state = (
-            opened[key] for key in ("session", "cohort", "state")
+        self.session, self.prepared, self.state = (
+            opened[key] for key in ("session", "patients", "state")
         )
         self.number = 0
 
@@ -35,9 +35,9 @@ class Page:
         """Upload a table, choose the outcome and go on with it."""
         content = text if isinstance(text, bytes) else text.encode()
         assert self.post("upload", content, **{"x-file-name": "patients.csv"}).status_code == 200
-        answer = self.post("cohort", {"outcome": outcome, "event": event} | choice)
+        answer = self.post("patients", {"outcome": outcome, "event": event} | choice)
         assert answer.status_code == 200, answer.text
-        self.cohort, self.state = answer.json()["cohort"], answer.json()["state"]
+        self.prepared, self.state = answer.json()["patients"], answer.json()["state"]
 
 
 def table_of(n_rows, seed=0):

@@ -25,7 +25,7 @@ from random_problems import random_arguments
 
 import shortlist as sl
 from shortlist.certificate import Point
-from shortlist.verification.duality import Data
+from shortlist.verification.duality import ExactData
 
 GAP = 1e-6
 _ROUNDING = 1e-9  # of an objective in floating point, and of a bound that certificates claim
@@ -151,7 +151,7 @@ def exact_objective(problem: sl.SubsetProblem, solution: sl.Solution) -> float:
     columns = np.flatnonzero(solution.coef)
     point = Point(solution.intercept, tuple(columns.tolist()), tuple(solution.coef[columns]))
     with ctx.workprec(128):
-        return Data(problem).objective_above(point)
+        return ExactData(problem).objective_above(point)
 
 
 def check_proof(problem: sl.SubsetProblem, solution: sl.Solution) -> list[str]:

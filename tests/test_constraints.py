@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.constraints import Constraints, Fee
 from shortlist.errors import InfeasibleError
-from shortlist.verification.limits import Limits
+from shortlist.verification.limits import ExactLimits
 
 
 def build(costs, budget=inf, max_features=None, **rest):
@@ -161,7 +161,7 @@ def test_all_agree_on_what_is_affordable(costs, data):
     budget = float(total) * data.draw(st.sampled_from([1, 1 - 1e-15, 1 + 1e-15, 1 - 1e-11, 0.5]))
     X = np.eye(8)[:, : len(costs)]
     problem = sl.SubsetProblem(X, [0, 1] * 4, ridge=1, costs=costs).with_limits(budget=budget)
-    constraints, checker = problem.constraints, Limits(problem)
+    constraints, checker = problem.constraints, ExactLimits(problem)
     affordable = {s for s in supports(len(costs)) if constraints.is_affordable(s)}
     assert affordable == {s for s in supports(len(costs)) if not checker.exceeded(frozenset(s))}
     assert () in affordable

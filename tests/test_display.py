@@ -76,11 +76,11 @@ def test_a_path_shows_every_step(problem: sl.SubsetProblem) -> None:
     path = sl.solve_path(problem)
     page = Page(path._repr_html_())
     assert set(page.tags) <= TAGS
-    assert "every step is proven" in page.text
+    assert ": all steps proven" in page.text
     assert page.tags.count("tr") == 1 + len(path)
     assert all(step.solution.names for step in path[1:])
     open_path = replace(path, is_certified=False)
-    assert "not all proven" in Page(open_path._repr_html_()).text
+    assert "not all steps proven" in Page(open_path._repr_html_()).text
 
 
 def test_a_list_says_whether_it_is_complete(problem: sl.SubsetProblem) -> None:

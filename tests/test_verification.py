@@ -469,7 +469,7 @@ def brute_force_value(problem, values, bought, free):
 def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     """Both ways to maximise, for the values that leave an int64 the least room."""
     problem, _, _ = proven(seed)
-    limits = limits_module.Limits(problem)
+    limits = limits_module.ExactLimits(problem)
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(problem.n_predictors, 0.3))
     values = [int(share * 2**60) for share in shares]

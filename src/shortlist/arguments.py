@@ -1,4 +1,4 @@
-"""What a problem is given, checked: what is wrong is said in one sentence naming the argument."""
+"""Checks of the arguments of a problem; each error is one sentence that names the argument."""
 
 from __future__ import annotations
 

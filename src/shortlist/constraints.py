@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, frexp, fsum, gcd, inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,8 @@ _SMALLEST_EXPONENT = -1000
 _LARGEST_WHOLE = 2.0**53
 
 
-@dataclass(frozen=True)
-class Fee:
-    """A price paid once if any of its members is bought."""
+class Fee(NamedTuple):
+    """A price paid once if any of its members is bought: the pair that users give, checked."""
 
     amount: float
     members: tuple[int, ...]
@@ -40,8 +40,8 @@ class Constraints:
 
     `unit_costs`, `unit_fees` and `unit_budget` are the prices in units of
     `unit` (numerator, denominator); when `integral`
-    is true they are whole numbers. `unit_step` is the difference at which two totals are told
-    apart. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
+    is true they are whole numbers. `unit_step` is the smallest difference between two totals
+    that counts. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
     """
 
     costs: NDArray[np.float64]

@@ -23,10 +23,10 @@ _STYLE = """<style>
 .shortlist-display .open::before { color: #d98a00; content: "\\25cb\\2002"; }
 </style>"""
 _LIMITS = {
-    "time_limit": "the time limit came first",
-    "node_limit": "the node limit came first",
+    "time_limit": "the time limit was reached",
+    "node_limit": "the node limit was reached",
     "interrupted": "the search was interrupted",
-    "stalled": "rounding kept a gap open",
+    "stalled": "rounding left a gap",
 }
 
 

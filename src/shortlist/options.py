@@ -1,4 +1,4 @@
-"""What a solve is told: its limits, and whom to tell about its progress."""
+"""Options of a solve, and the progress that its callback receives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Progress:
     seconds: float
 
     def describe(self) -> str:
-        """Return how far the search is, in words."""
+        """Return the progress as a sentence."""
         return (
             f"Searching: {self.nodes} nodes, penalised loss {self.objective:.3f}, "
             f"proven at least {self.lower_bound:.3f}"

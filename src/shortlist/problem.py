@@ -1,4 +1,4 @@
-"""The problem: which predictors should a linear classifier, such as a logistic regression, buy.
+"""The problem: which predictors a linear classifier, such as a logistic regression, should buy.
 
 Rows m have features x_m, labels y_m in {-1, 1} and weights w_m >= 0. Columns are bundled into
 predictors g, and z_g says whether predictor g is bought:
@@ -143,17 +143,7 @@ class SubsetProblem:
         self.n_predictors = (
             n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
         )
-        included = self.support_of("include", include)
-        excluded = self.support_of("exclude", exclude)
-        self._check_disjoint(included, excluded)
-        self.constraints = Constraints.build(
-            costs=self._costs(costs),
-            budget=inf if budget is None else budget_of(budget),
-            max_features=self._max_features(max_features),
-            fees=self._fees(fees),
-            include=included,
-            exclude=excluded,
-        )
+        self.constraints = self._constraints(budget, costs, max_features, fees, include, exclude)
         self.coef_limits = CoefficientLimits.build(
             max_coefficient,
             signs,
@@ -191,22 +181,15 @@ class SubsetProblem:
         1
         """
         old = self.constraints
-        other = copy(self)
-        other.__dict__.pop("digest", None)
-        included = old.include if include is None else self.support_of("include", include)
-        excluded = old.exclude if exclude is None else self.support_of("exclude", exclude)
-        self._check_disjoint(included, excluded)
-        other.constraints = Constraints.build(
-            costs=old.costs if costs is None else self._costs(costs),
-            budget=old.budget if budget is None else budget_of(budget),
-            max_features=self._max_features(
-                old.max_features if max_features is None else max_features
-            ),
-            fees=old.fees,
-            include=included,
-            exclude=excluded,
+        constraints = self._constraints(
+            old.budget if budget is None else budget,
+            old.costs if costs is None else costs,
+            old.max_features if max_features is None else max_features,
+            old.fees,
+            old.include if include is None else include,
+            old.exclude if exclude is None else exclude,
         )
-        return other
+        return self._with(constraints=constraints)
 
     def with_ridge(self, ridge: float) -> SubsetProblem:
         """Return the same data and limits with another ridge; X is shared, not copied.
@@ -218,10 +201,7 @@ class SubsetProblem:
         >>> problem.with_ridge(0.02).ridge
         0.02
         """
-        other = copy(self)
-        other.__dict__.pop("digest", None)
-        other.ridge = in_range("ridge", positive("ridge", ridge))
-        return other
+        return self._with(ridge=in_range("ridge", positive("ridge", ridge)))
 
     def with_weights(self, sample_weight: ArrayLike) -> SubsetProblem:
         """Return the same problem with other weights of the rows; X is shared, not copied.
@@ -235,9 +215,12 @@ class SubsetProblem:
         >>> problem.with_weights([0, 1, 2, 1]).weights.tolist()
         [0.0, 1.0, 2.0, 1.0]
         """
+        return self._with(weights=weights_of(sample_weight, self.signs))
+
+    def _with(self, **changes: Any) -> SubsetProblem:
         other = copy(self)
         other.__dict__.pop("digest", None)
-        other.weights = weights_of(sample_weight, self.signs)
+        other.__dict__.update(changes)
         return other
 
     @property
@@ -342,6 +325,31 @@ class SubsetProblem:
     def _name_positions(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.predictor_names or ())}
 
+    def _constraints(
+        self,
+        budget: float | None,
+        costs: ArrayLike | Mapping[str, float] | None,
+        max_features: int | None,
+        fees: Sequence[tuple[float, Sequence[Predictor]]] | None,
+        include: Sequence[Predictor],
+        exclude: Sequence[Predictor],
+    ) -> Constraints:
+        included = self.support_of("include", include)
+        excluded = self.support_of("exclude", exclude)
+        both = set(included).intersection(excluded)
+        if both:
+            raise InvalidProblemError(
+                f"include and exclude: {self.name_of(min(both))} is in both; remove it from one."
+            )
+        return Constraints.build(
+            self._costs(costs),
+            inf if budget is None else budget_of(budget),
+            self._max_features(max_features),
+            self._fees(fees),
+            included,
+            excluded,
+        )
+
     def _costs(self, costs: ArrayLike | Mapping[str, float] | None) -> Float:
         if costs is None:
             return np.ones(self.n_predictors)
@@ -402,13 +410,6 @@ class SubsetProblem:
             if fee.members:
                 parsed.append(fee)
         return tuple(parsed)
-
-    def _check_disjoint(self, include: tuple[int, ...], exclude: tuple[int, ...]) -> None:
-        both = set(include).intersection(exclude)
-        if both:
-            raise InvalidProblemError(
-                f"include and exclude: {self.name_of(min(both))} is in both; remove it from one."
-            )
 
     def _warn_if_nothing_is_affordable(self) -> None:
         constraints = self.constraints

@@ -1,4 +1,4 @@
-"""What a solve returns: the model, what was proven about it, and what it took."""
+"""The result of a solve: the model, its proof, and the effort."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from shortlist.baselines import (
     stepwise_support,
     swap_support,
 )
-from shortlist.baselines.move import TIE, best_addition, best_removal
+from shortlist.baselines.single_step import TIE, best_addition, best_removal
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 

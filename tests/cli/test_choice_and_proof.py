@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
-from shortlist.cli.verify import _question
+from shortlist.cli.verify import _restate
 from shortlist.prognostic import problem_of, save_proof
 from shortlist.report.methods import _coef_limits
 from shortlist.tables import read_table
@@ -44,7 +44,7 @@ def test_a_proof_holds_for_the_data_it_was_made_from(run, clinic, proof):
         "candidates: 5: age 1, sex 1 (categorical), stage 3 (categorical), lab 5, smoker 1 (bool",
         "fee: 2 for any of stage, lab",
         "budget: 6",
-        "left out: visit",
+        "excluded: visit",
         "ridge: 1",
         "bought: age, stage, for 6",
     ):
@@ -244,10 +244,10 @@ def test_path_is_that_of_the_library(run, clinic, priced, proof):
     assert [step["predictors"] for step in record["steps"]] == [
         [steps.names[g] for g in step.solution.support] for step in steps
     ]
-    assert record["proven"]
+    assert record["is_proven"]
     result = run("path", *priced)
     assert result.exit_code == 0
-    assert "All of it is proven." in result.stdout
+    assert "All steps are proven." in result.stdout
 
 
 def test_alternatives_start_with_the_model_of_fit(run, clinic, priced, proof):
@@ -257,8 +257,8 @@ def test_alternatives_start_with_the_model_of_fit(run, clinic, priced, proof):
     bought = [term.name for term in card.terms]
     assert record["models"][0]["predictors"] == bought
     assert [row["without"] for row in record["substitutes"]] == bought
-    assert all(row["increase"] >= 0 for row in record["substitutes"])
-    assert record["complete"] and record["proven"]
+    assert all(row["excess"] >= 0 for row in record["substitutes"])
+    assert record["is_complete"] and record["is_proven"]
     few = run("alternatives", *priced, *arguments, "--limit", "1")
     assert few.exit_code == 0
     assert "these are the best 1" in " ".join(few.stdout.split())
@@ -303,16 +303,16 @@ def test_limits_on_coefficients_are_said_in_words():
     model = sl.PrognosticModel(max_features=1, ridge=0.1, max_coefficient=1.5, signs=signs).fit(
         X, y
     )
-    said = dict(_question(model.card_, SimpleNamespace(predictors=X)))
-    assert said["raise risk"] == "age, if anything"
-    assert said["lower risk"] == "lab, if anything"
+    said = dict(_restate(model.card_, SimpleNamespace(predictors=X)))
+    assert said["only raises risk"] == "age"
+    assert said["only lowers risk"] == "lab"
     assert said["coefficients"] == "at most 1.5 (age), 1.5 (lab)"
     written = _coef_limits(model.card_.model_dump(mode="json"))
     assert "Allowed only to raise the risk: age. Allowed only to lower the risk: lab." in written
     assert written.endswith("per level: 1.5 (age), 1.5 (lab). ")
     free = sl.PrognosticModel(max_features=1, ridge=0.1).fit(X, y)
     assert _coef_limits(free.card_.model_dump(mode="json")) == ""
-    assert "coefficients" not in dict(_question(free.card_, SimpleNamespace(predictors=X)))
+    assert "coefficients" not in dict(_restate(free.card_, SimpleNamespace(predictors=X)))
 
 
 @pytest.mark.parametrize("command", ["path", "alternatives", "export", "verify"])

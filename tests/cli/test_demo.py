@@ -90,7 +90,7 @@ def test_table_names_every_purchase_and_says_how_much_worse_greedy_is() -> None:
 
 def test_table_says_so_when_greedy_is_right() -> None:
     result = run("demo", "--backend", "enumeration", "--seed", "1")
-    assert "buys the same" in " ".join(result.stdout.split())
+    assert "finds the same selection" in " ".join(result.stdout.split())
 
 
 def test_help_and_version() -> None:

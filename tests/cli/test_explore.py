@@ -16,7 +16,9 @@ from shortlist.explorer import serve
 def served(monkeypatch):
     """Serve nothing, and remember what should have been."""
     calls = []
-    monkeypatch.setattr(serve, "serve", lambda cohort, **options: calls.append((cohort, options)))
+    monkeypatch.setattr(
+        serve, "serve", lambda prepared, **options: calls.append((prepared, options))
+    )
     return calls
 
 
@@ -27,10 +29,10 @@ def test_a_table_with_prices(run, clinic, served):
         "--ridge", "0.5", "--no-browser",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    [(cohort, options)] = served
-    assert cohort.name == "patients.csv"
-    assert cohort.costs == {"age": 1, "sex": 1, "stage": 3, "lab": 5, "smoker": 1}
-    assert [(fee.amount, fee.members) for fee in cohort.fees] == [(2, ("stage", "lab"))]
+    [(prepared, options)] = served
+    assert prepared.name == "patients.csv"
+    assert prepared.costs == {"age": 1, "sex": 1, "stage": 3, "lab": 5, "smoker": 1}
+    assert [(fee.amount, fee.members) for fee in prepared.fees] == [(2, ("stage", "lab"))]
     assert options["ridge"] == 0.5
     assert not options["open_browser"]
 
@@ -44,7 +46,7 @@ def test_without_data_there_are_synthetic_patients(run, served):
     ("arguments", "words"),
     [
         (["patients.csv"], "--outcome: name the column"),
-        (["--outcome", "fate"], "DATA: give the table"),
+        (["--outcome", "fate"], "DATA: is missing"),
         (["nowhere.csv", "--outcome", "fate"], "there is no such file"),
     ],
 )
@@ -86,6 +88,6 @@ def test_it_serves_its_page_until_it_is_interrupted():
     assert address.startswith("http://127.0.0.1:")
     assert b"shortlist" in urlopen(address).read()
     opened = json.load(urlopen(f"{address}api/session", data=b"{}"))
-    assert opened["cohort"]["rows"] == 1090
+    assert opened["patients"]["rows"] == 1090
     process.send_signal(2)
     assert process.wait(timeout=30) == 130

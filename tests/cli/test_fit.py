@@ -96,7 +96,7 @@ def test_suspicious_data_are_noted_with_their_culprits(fit, clinic):
     (clinic / "patients.csv").write_text("\n".join([*rows, rows[-1]]) + "\n")
     result = fit("--max-features", "3", "--include", "age,years")
     notes = result.stderr.replace("\n", " ")
-    assert "Copies: 'age' and 'years' say the same. Both are bought" in notes
+    assert "Copies: 'age' and 'years' carry the same information. Both were bought" in notes
     assert "Duplicated rows: 1 row(s) repeat another" in notes
 
 
@@ -130,7 +130,7 @@ def test_a_proof_that_is_too_long_is_a_note_and_no_loss(fit, clinic, monkeypatch
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
     assert record["certificate_file"] is None
-    assert any("is not written" in note for note in record["notes"])
+    assert any("was not written" in note for note in record["notes"])
     assert (clinic / "m.json").exists() and not (clinic / "p.json").exists()
 
 
@@ -181,15 +181,15 @@ def test_codes_are_pointed_at(fit, clinic):
     table["stage"] = table["stage"].str.len()
     table.to_csv(clinic / "codes.csv", index=False)
     result = fit("--max-features", "2", data="codes.csv")
-    assert "Note: 'stage' hold few whole numbers" in words(result.stderr)
+    assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
     blank = table.astype({"stage": str})
     blank.loc[0, "stage"] = " \n"
     blank.to_csv(clinic / "blank.csv", index=False)
     result = fit("--max-features", "2", data="blank.csv")
-    assert "Note: 'stage' hold few whole numbers" in words(result.stderr)
+    assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
     for option in ("--categorical", "--numeric"):
         result = fit("--max-features", "2", option, "stage", data="codes.csv")
-        assert "few whole numbers" not in result.stderr
+        assert "few distinct whole numbers" not in result.stderr
 
 
 def test_lists_of_columns_have_commas_between_them(fit, clinic):
@@ -274,9 +274,9 @@ def test_names_are_neither_markup_nor_emoji_codes(run, tmp_path):
         (("--outcome", "fat", "--max-features", "1"), "'fat' for --outcome; is it 'fate'?"),
         (("--outcome", "qqq", "--max-features", "1"), "there are 'age', 'sex', 'stage', 'lab'"),
         (("--outcome", "stage", "--max-features", "1"), "must have 2 different values, not 3"),
-        (("--outcome", "sex", "--max-features", "1"), "say with --positive"),
-        ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is no value of 'fate'"),
-        (FIT, "say what is affordable"),
+        (("--outcome", "sex", "--max-features", "1"), "name the event with --positive"),
+        ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is not a value of 'fate'"),
+        (FIT, "state a limit"),
         ((*FIT, "--budget", "3"), "needs a price list"),
         ((*FIT, "--max-features", "1", "--ridge", "big"), "must be a number greater than 0"),
         ((*FIT, "--max-features", "1", "--ridge", "0"), "ridge: must be greater than 0"),
@@ -377,7 +377,7 @@ def test_costs_template(run, clinic):
     (clinic / "template.csv").write_text("filled in")
     result = run(*arguments, "-o", clinic / "template.csv")
     assert result.exit_code == 2
-    assert "is there already" in result.stderr
+    assert "exists already" in result.stderr
     assert (clinic / "template.csv").read_text() == "filled in"
     assert run("costs-template", clinic / "patients.csv", "--outcome", "no").exit_code == 2
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from shortlist.cli.app import app
-from shortlist.explorer import Cohort
+from shortlist.explorer import PreparedPatients
 from shortlist.prognostic import ModelCard
 from shortlist.prognostic.patients import read_patients
 
@@ -172,7 +172,7 @@ def right_files() -> dict[str, str]:
         assert result.exit_code == 0, result.output
         card, proof = ((Path(folder) / name).read_text() for name in ("n.json", "q.json"))
         patients = read_patients(Path(folder) / "p.csv", "ill", None, None)
-    state = Cohort.prepare("p.csv", patients).first_state()
+    state = PreparedPatients.prepare("p.csv", patients).first_state()
     return {"m.json": card, "v.json": proof, "s.json": state.model_dump_json()}
 
 

@@ -54,7 +54,7 @@ def test_measures_and_updates_are_printed(clinic):
         "AUC",
         "Calibration slope",
         "Observed / expected",
-        "another intercept",
+        "new intercept",
         "refitted",
     ):
         assert word in result.stdout
@@ -103,7 +103,7 @@ def test_persons_widen_nothing_by_name_but_count(clinic):
         (["--outcome", "dead", "--update", "slope"], "--update: needs --updated"),
         (["--outcome", "dead", "--report", "x.txt"], "must end in .html"),
         (["--outcome", "stage"], "must have 2 different values"),
-        (["--outcome", "dead", "--positive", "maybe"], "--positive: 'maybe' is no value"),
+        (["--outcome", "dead", "--positive", "maybe"], "--positive: 'maybe' is not a value"),
     ],
 )
 def test_wrong_input_is_one_sentence(clinic, arguments, message):

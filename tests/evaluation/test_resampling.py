@@ -12,7 +12,8 @@ from sample_data import make_data
 from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
-from shortlist.evaluation.resampling import Sample, draw, split, stratified_folds
+from shortlist.estimators.folds import shuffled_folds
+from shortlist.evaluation.resampling import Sample, draw, split
 
 
 def experiment(**arguments: object) -> sl.Experiment:
@@ -141,12 +142,12 @@ def test_resamples_that_can_hardly_be_drawn() -> None:
     st.integers(0, 2**31 - 1),
 )
 @settings(max_examples=200)
-def test_stratified_folds_are_those_of_scikit_learn(
+def test_shuffled_folds_are_those_of_scikit_learn(
     labels: list[int], n_folds: int, seed: int
 ) -> None:
     y = np.array(labels)
     assume(np.bincount(y).max() >= n_folds)
     expected = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
-    for ours, theirs in zip(stratified_folds(y, n_folds, seed), expected, strict=True):
+    for ours, theirs in zip(shuffled_folds(y, n_folds, seed), expected, strict=True):
         for one, other in zip(ours, theirs, strict=True):
             assert np.array_equal(one, other)

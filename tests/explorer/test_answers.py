@@ -18,7 +18,7 @@ from shortlist.prognostic import check_fit, load_proof, verify_model
 BUDGETS = [0, 3, 10, 17, 24, 40, 70]
 
 
-def model_of(cohort, state, **changes):
+def model_of(prepared, state, **changes):
     """The same settings through the public estimator."""
     state = state | changes
     return sl.PrognosticModel(
@@ -29,7 +29,7 @@ def model_of(cohort, state, **changes):
         include=state["must"],
         exclude=state["never"],
         ridge=state["ridge"],
-    ).fit(cohort.patients.predictors, cohort.patients.events)
+    ).fit(prepared.patients.predictors, prepared.patients.events)
 
 
 @pytest.mark.filterwarnings("ignore:budget. 0 is below")
@@ -45,16 +45,16 @@ def model_of(cohort, state, **changes):
         {"fees": [{"amount": 7, "members": ["informative_5", "uninformative_2"]}]},
     ],
 )
-def test_solve_is_the_estimator_s_answer(cohort, page, changes):
+def test_solve_is_the_estimator_s_answer(prepared, page, changes):
     found = page.ask("solve", **changes)
-    model = model_of(cohort, page.state)
+    model = model_of(prepared, page.state)
     assert found["predictors"] == model.selected_features_
     assert found["objective"] == pytest.approx(model.objective_, rel=1e-9)
     assert found["cost"] == pytest.approx(model.cost_)
-    assert found["best"]["proven"]
+    assert found["best"]["is_proven"]
     assert found["best"]["lower_bound"] <= found["objective"]
-    log_odds = model.decision_function(cohort.patients.predictors)
-    assert found["auc"] == pytest.approx(roc_auc_score(cohort.patients.events, log_odds))
+    log_odds = model.decision_function(prepared.patients.predictors)
+    assert found["auc"] == pytest.approx(roc_auc_score(prepared.patients.events, log_odds))
     effects = [(effect["predictor"], effect["odds_ratio"]) for effect in found["effects"]]
     expected = model.coefficients_[["predictor", "odds_ratio"]].itertuples(index=False)
     assert effects == [(name, pytest.approx(ratio)) for name, ratio in expected]
@@ -82,18 +82,18 @@ def test_the_staircase_by_number_knows_no_prices(page):
     assert found["objective"] == pytest.approx(steps[4]["objective"])
 
 
-def test_alternatives_are_those_of_near_optimal(cohort, page):
+def test_alternatives_are_those_of_near_optimal(prepared, page):
     found = page.ask("alternatives", tolerance=0.05)
-    problem = make_problem(cohort, State.model_validate_json(json.dumps(page.state)))
+    problem = make_problem(prepared, State.model_validate_json(json.dumps(page.state)))
     expected = sl.near_optimal(problem, 0.05, answer.MOST_ALTERNATIVES)
     names = [[expected.names[g] for g in model.support] for model in expected]
     assert [model["predictors"] for model in found["models"]] == names
-    assert found["complete"] == expected.is_complete
+    assert found["is_complete"] == expected.is_complete
 
 
 def test_a_list_says_whether_it_is_complete(page):
-    assert page.ask("alternatives", tolerance=0.0)["complete"] is True
-    assert page.ask("alternatives", tolerance=0.5)["complete"] is False
+    assert page.ask("alternatives", tolerance=0.0)["is_complete"] is True
+    assert page.ask("alternatives", tolerance=0.5)["is_complete"] is False
 
 
 def test_an_adopted_alternative_is_shown_and_never_called_best(page):
@@ -105,13 +105,15 @@ def test_an_adopted_alternative_is_shown_and_never_called_best(page):
     assert found["best"]["objective"] < found["objective"]
     saved = page.ask("save/model")
     assert [term["name"] for term in saved["terms"]] == other["predictors"]
-    assert "has no proof" in page.ask("save/certificate", status=400)["error"]
+    assert (
+        "Only the best selection has a proof" in page.ask("save/certificate", status=400)["error"]
+    )
 
 
 def test_an_adopted_selection_that_is_too_dear_is_refused(page):
     everything = list(page.state["costs"])
     error = page.ask("solve", status=400, adopted=everything)["error"]
-    assert error.startswith("The adopted selection no longer fits")
+    assert error.startswith("Your selection is no longer affordable")
 
 
 def test_substitutes_are_the_best_models_without_each(page):
@@ -124,23 +126,23 @@ def test_substitutes_are_the_best_models_without_each(page):
         assert set(entry["gained"]) == set(without["predictors"]) - set(best["predictors"])
 
 
-def test_roc_and_calibration_are_of_the_model(cohort, page):
+def test_roc_and_calibration_are_of_the_model(prepared, page):
     found = page.ask("performance")
-    roc = np.array(found["roc"])
+    roc = np.array([list(point.values()) for point in found["roc"]])
     assert roc[0].tolist() == [0, 0]
     assert roc[-1].tolist() == [1, 1]
     assert np.trapezoid(roc[:, 1], roc[:, 0]) == pytest.approx(found["auc"], abs=0.01)
-    rows = [entry["rows"] for entry in found["bins"]]
-    observed = [entry["observed"] for entry in found["bins"]]
-    assert np.dot(rows, observed) == pytest.approx(cohort.patients.events.sum())
+    rows = [entry["n"] for entry in found["calibration"]]
+    observed = [entry["observed"] for entry in found["calibration"]]
+    assert np.dot(rows, observed) == pytest.approx(prepared.patients.events.sum())
 
 
-def test_a_patient_s_risk_is_the_model_s_and_the_parts_add_up(cohort, page):
+def test_a_patient_s_risk_is_the_model_s_and_the_parts_add_up(prepared, page):
     found = page.ask("solve")
-    row = cohort.patients.predictors.iloc[[7]]
+    row = prepared.patients.predictors.iloc[[7]]
     values = {name: float(row[name].iloc[0]) for name in found["predictors"]}
     risk = page.ask("patient", values=values)
-    model = model_of(cohort, page.state)
+    model = model_of(prepared, page.state)
     assert risk["risk"] == pytest.approx(model.predict_proba(row)[0, 1])
     base = np.log(risk["average"] / (1 - risk["average"]))
     total = base + sum(part["contribution"] for part in risk["parts"])
@@ -170,16 +172,16 @@ def test_stability_comes_resample_by_resample(page, monkeypatch):
     assert [line["done"] for line in lines] == [1, 2, 3, 4, 5]
     again = page.post("stability", {"number": 2, "state": page.state})
     assert again.text == response.text
-    assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["predictors"])
+    assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["inclusion"])
 
 
-def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page, monkeypatch):
+def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(prepared, page, monkeypatch):
     monkeypatch.setattr(bootstrap, "N_RESAMPLES", 4)
     response = page.post("stability", {"number": 1, "state": page.state})
-    found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["performance"]}
+    found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["corrected"]}
     rng = np.random.default_rng(0)
-    state = cohort.first_state()
-    y, X = cohort.events, cohort.design.matrix
+    state = prepared.first_state()
+    y, X = prepared.events, prepared.design.matrix
 
     def scores(model, rows):
         log_odds = model.decision_function(X[rows])
@@ -188,7 +190,7 @@ def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page
 
     def fit(rows):
         limits = {"budget": state.budget, "costs": list(state.costs.values())}
-        names = list(cohort.design.names)
+        names = list(prepared.design.names)
         fees = [(f.amount, [names.index(m) for m in f.members]) for f in state.fees]
         return sl.BestSubsetClassifier(**limits, fees=fees, ridge=1.0).fit(X[rows], y[rows])
 
@@ -204,7 +206,7 @@ def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(cohort, page
     assert found["AUC"]["corrected"] == pytest.approx(corrected[0], abs=1e-6)
     assert found["Calibration slope"]["apparent"] == pytest.approx(apparent[1], rel=1e-4)
     assert found["Calibration slope"]["corrected"] == pytest.approx(corrected[1], rel=1e-4)
-    assert found["AUC"]["resamples"] == 4
+    assert found["AUC"]["n_resamples"] == 4
     assert found["AUC"]["corrected"] < found["AUC"]["apparent"]
 
 
@@ -220,7 +222,7 @@ def test_copies_leaks_and_collinear_predictors_are_noted_as_in_fit(page):
     expected = check_fit(model, table.drop(columns="fate"), table["fate"])
     assert [(n["topic"], n["text"]) for n in notes] == [(f.topic, f.text) for f in expected]
     assert {"Copies", "Nearly collinear", "Nearly perfect"} <= {note["topic"] for note in notes}
-    assert "'age' and 'years' say the same." in notes[0]["text"]
+    assert "'age' and 'years' carry the same information." in notes[0]["text"]
 
 
 def test_a_ridge_is_tuned_where_nothing_is_affordable(page):
@@ -237,21 +239,21 @@ def test_the_ridge_is_tuned_as_fit_does(page):
     assert found["folds"] == 5
 
 
-def test_saved_model_and_certificate_can_be_used(cohort, page, tmp_path):
+def test_saved_model_and_certificate_can_be_used(prepared, page, tmp_path):
     found = page.ask("solve", budget=12, never=["informative_4"])
     (tmp_path / "model.json").write_text(json.dumps(page.ask("save/model")))
     (tmp_path / "certificate.json").write_text(json.dumps(page.ask("save/certificate")))
     card = sl.ModelCard.load(tmp_path / "model.json")
     assert [term.name for term in card.terms] == found["predictors"]
     assert card.limits.exclude == ("informative_4",)
-    model = model_of(cohort, page.state)
-    problem = model.problem(cohort.patients.predictors, cohort.patients.events)
+    model = model_of(prepared, page.state)
+    problem = model.problem(prepared.patients.predictors, prepared.patients.events)
     verdict = sl.verify(problem, sl.Certificate.load(tmp_path / "certificate.json"))
     assert verdict.valid, verdict.reason
     proven = verify_model(
         *load_proof(tmp_path / "certificate.json"),
-        cohort.patients.predictors,
-        cohort.patients.events,
+        prepared.patients.predictors,
+        prepared.patients.events,
     )
     assert proven.valid, proven.reason
 
@@ -268,7 +270,7 @@ def test_saved_report_is_a_page_about_the_model(page, monkeypatch):
 def test_factors_truth_values_and_gaps(page):
     frame = table_of(120)
     page.load(frame.to_csv(index=False), "fate", "dead", categorical=["grade"])
-    kinds = {entry["name"]: entry["kind"] for entry in page.cohort["predictors"]}
+    kinds = {entry["name"]: entry["kind"] for entry in page.prepared["predictors"]}
     assert kinds == {
         "age": "numeric", "sex": "categorical", "grade": "categorical", "smoker": "boolean"
     }  # fmt: skip

@@ -40,8 +40,8 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def address(cohort):
-    with serve_in_background(cohort) as address:
+def address(prepared):
+    with serve_in_background(prepared) as address:
         yield address
 
 
@@ -177,7 +177,7 @@ def test_steps_by_keyboard(page):
     page.locator("#limit-slider").focus()
     page.keyboard.press("Home")
     assert figures(page)[1] == "0 of 0"
-    assert "Nothing is bought" in text_of(page, "#model")
+    assert "No predictor is bought" in text_of(page, "#model")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # the step above
     assert figures(page)[1] == "1 of 1"
@@ -192,7 +192,7 @@ def test_predictors_are_forced_forbidden_and_priced(page):
 
     choose("uninformative_6", "must")
     assert "uninformative_6" in bought(page)
-    assert "Against the selection before" in text_of(page, "#model")
+    assert "vs previous selection" in text_of(page, "#model")
     choose("informative_5", "never")
     assert "informative_5" not in bought(page)
     choose("uninformative_6", "free")
@@ -207,7 +207,7 @@ def test_what_must_be_bought_and_is_too_dear_is_said(page):
     page.locator('[aria-label="Use of uninformative_6"] input[value=must]').check()
     set_slider(page, 3)
     page.wait_for_selector("#model .error")
-    assert "costs 10, more than the budget of 3" in text_of(page, "#model .error")
+    assert "cost 10, more than the budget of 3" in text_of(page, "#model .error")
     assert text_of(page, "#proof") == "No model"
     set_slider(page, 12)
     assert figures(page)[1].endswith(" of 12")
@@ -264,7 +264,7 @@ def test_settings_are_saved_and_opened(page, tmp_path):
     saved.write_text("[]")
     page.locator("#open-settings").set_input_files(saved)
     page.wait_for_selector("#notice:visible")
-    assert "no settings file" in text_of(page, "#notice")
+    assert "is not a settings file" in text_of(page, "#notice")
 
 
 def test_model_and_certificate_are_saved(page, tmp_path):
@@ -307,7 +307,7 @@ def test_a_broken_file_is_explained_and_a_good_one_taken(page, tmp_path):
 
 def test_one_patient(page):
     wait_for(page, "patient")
-    assert "Enter what is known" in text_of(page, "#patient .content")
+    assert "Enter the patient's values" in text_of(page, "#patient .content")
     assert page.locator("#patient .risk").count() == 0
     risks = []
     for value in ("0.1", "0.9"):
@@ -326,7 +326,7 @@ def test_a_price_that_is_none_stays_and_is_said(page):
     page.get_by_label("Price of informative_2").focus()
     assert price.input_value() == "-3"
     complaint = (
-        "The price of informative_1 must be a number from 0 to 1,000,000,000; 2 still counts."
+        "The price of informative_1 must be a number from 0 to 1,000,000,000; 2 is still used."
     )
     assert complaint in text_of(page, "#predictors")
     price.fill("3")

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import shortlist.explorer
 from shortlist.choice import near_optimal
 from shortlist.errors import InvalidProblemError, ShortlistWarning
-from shortlist.explorer import Cohort, bootstrap, session, upload
+from shortlist.explorer import PreparedPatients, bootstrap, session, upload
 from shortlist.explorer.app import make_app
 from shortlist.explorer.fitted import make_problem
 from shortlist.explorer.save import tune_ridge
@@ -26,14 +26,14 @@ from shortlist.explorer.session import Session, SessionEndedError, Sessions, Sup
 STATIC = Path(shortlist.explorer.__file__).parent / "static"
 
 
-def test_a_state_survives_a_link_and_a_file(cohort, page):
+def test_a_state_survives_a_link_and_a_file(prepared, page):
     page.state |= {"budget": 13.5, "must": ["uninformative_3"], "never": ["informative_1"]}
     page.state["fees"] = [{"amount": 1.25, "members": ["informative_5", "redundant_1"]}]
     first = page.ask("solve")
     other = Page(page.client)
     other.state = json.loads(json.dumps(page.state))
     assert other.ask("solve")["predictors"] == first["predictors"]
-    fragment = _fragment(json.dumps(page.state), cohort)
+    fragment = _fragment(json.dumps(page.state), prepared)
     assert re.fullmatch("[A-Za-z0-9_-]+", fragment)
 
 
@@ -61,38 +61,38 @@ def test_wrong_settings_get_one_sentence(page, change, words):
     assert error.count("\n") == 0
 
 
-def test_settings_for_other_data_are_told(cohort, page):
+def test_settings_for_other_data_are_told(prepared, page):
     assert "other data" in page.ask("solve", status=400, data="0" * 64)["error"]
     with pytest.raises(InvalidProblemError, match="other data"):
-        _fragment(json.dumps(page.state | {"data": "0" * 64}), cohort)
+        _fragment(json.dumps(page.state | {"data": "0" * 64}), prepared)
 
 
 def test_more_must_be_bought_than_the_limit_allows(page):
     must = ["uninformative_6", "informative_3"]
     assert (
-        "costs 20, more than the budget of 5;"
+        "cost 20, more than the budget of 5;"
         in page.ask("solve", status=400, must=must, budget=5)["error"]
     )
     error = page.ask("solve", status=400, limit="count", count=1)["error"]
-    assert error.startswith("2 predictors must be bought but only 1 may be")
+    assert error.startswith("2 predictors are required but only 1 may be bought")
 
 
 def test_a_session_never_sees_another_s_data(client):
     mine, yours = Page(client), Page(client)
     mine.load(table_of(60).to_csv(index=False), "fate", "dead")
-    assert {entry["name"] for entry in mine.cohort["predictors"]} == {
+    assert {entry["name"] for entry in mine.prepared["predictors"]} == {
         "age", "sex", "grade", "smoker"
     }  # fmt: skip
-    assert yours.cohort["rows"] == 1090
+    assert yours.prepared["rows"] == 1090
     assert "other data" in yours.post("solve", {"number": 9, "state": mine.state}).json()["error"]
-    assert Page(client).cohort["rows"] == 1090
-    assert Page(client, earlier=mine.session).cohort["rows"] == 60
-    assert Page(client, earlier="guess").cohort["rows"] == 1090
+    assert Page(client).prepared["rows"] == 1090
+    assert Page(client, earlier=mine.session).prepared["rows"] == 60
+    assert Page(client, earlier="guess").prepared["rows"] == 1090
 
 
-def test_an_upload_counts_until_it_is_used(client, cohort, monkeypatch):
+def test_an_upload_counts_until_it_is_used(client, prepared, monkeypatch):
     mine, yours = Page(client), Page(client)
-    monkeypatch.setattr(session, "MOST_BYTES", cohort.n_bytes + 1000)
+    monkeypatch.setattr(session, "MOST_BYTES", prepared.n_bytes + 1000)
     yours.post("upload", table_of(500).to_csv(index=False).encode())
     mine.ask("solve", status=410)
     yours.ask("solve")
@@ -101,12 +101,12 @@ def test_an_upload_counts_until_it_is_used(client, cohort, monkeypatch):
 def test_columns_that_hold_one_value_are_told(page):
     with pytest.warns(ShortlistWarning, match="cannot be bought"):
         page.load(table_of(60).assign(site="A").to_csv(index=False), "fate", "dead")
-    assert page.cohort["left_out"] == ["site"]
+    assert page.prepared["left_out"] == ["site"]
 
 
 def test_an_unknown_session_is_told_to_load_the_page(page):
     page.session = "guess"
-    assert "load the page again" in page.ask("solve", status=410)["error"]
+    assert "reload the page" in page.ask("solve", status=410)["error"]
 
 
 def test_a_lower_number_is_superseded(page):
@@ -115,20 +115,20 @@ def test_a_lower_number_is_superseded(page):
     page.ask("staircase", number=4)  # numbers count for one topic
 
 
-def test_a_running_solve_ends_when_a_newer_one_comes(cohort, monkeypatch):
+def test_a_running_solve_ends_when_a_newer_one_comes(prepared, monkeypatch):
     monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
-    mine, state = Session(cohort), cohort.first_state()
+    mine, state = Session(prepared), prepared.first_state()
     turn = mine.begin("solve", 1, state)
-    mine.fit(cohort, state, turn)
+    mine.fit(prepared, state, turn)
     mine.begin("solve", 2, state)
     with pytest.raises(SupersededError):
-        mine.fit(cohort, cohort.first_state(ridge=0.5), turn)
+        mine.fit(prepared, prepared.first_state(ridge=0.5), turn)
     with pytest.raises(SupersededError):
         mine.begin("solve", 1, state)
 
 
-def test_other_settings_end_what_depends_on_them(cohort):
-    mine, state = Session(cohort), cohort.first_state()
+def test_other_settings_end_what_depends_on_them(prepared):
+    mine, state = Session(prepared), prepared.first_state()
     turns = {
         topic: mine.begin(topic, number, state)
         for number, topic in enumerate(["staircase", "substitutes", "alternatives"], start=1)
@@ -144,12 +144,12 @@ def test_other_settings_end_what_depends_on_them(cohort):
     turns["staircase"].check()  # it is the same at every budget
     with pytest.raises(SupersededError):
         turns["substitutes"].check()
-    mine.begin("solve", 7, cohort.first_state(ridge=0.5))
+    mine.begin("solve", 7, prepared.first_state(ridge=0.5))
     with pytest.raises(SupersededError):
         turns["staircase"].check()
 
 
-def test_a_model_is_fitted_once_however_many_ask(cohort, monkeypatch):
+def test_a_model_is_fitted_once_however_many_ask(prepared, monkeypatch):
     fitted, both_asked = [], Barrier(2)
 
     def fit_state(*arguments):
@@ -160,20 +160,20 @@ def test_a_model_is_fitted_once_however_many_ask(cohort, monkeypatch):
     def ask(topic):
         turn = mine.begin(topic, 1, state)
         both_asked.wait()
-        return mine.fit(cohort, state, turn)
+        return mine.fit(prepared, state, turn)
 
     fit_state_of_the_library = session.fit_state
     monkeypatch.setattr(session, "fit_state", fit_state)
-    mine, state = Session(cohort), cohort.first_state()
+    mine, state = Session(prepared), prepared.first_state()
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(ask, ["solve", "performance"])
     assert first is second
     adopted = state.model_copy(update={"adopted": ()})
-    assert mine.fit(cohort, adopted, mine.begin("solve", 2, adopted)).best is first.best
+    assert mine.fit(prepared, adopted, mine.begin("solve", 2, adopted)).best is first.best
     assert len(fitted) == 1
 
 
-def test_who_waits_for_a_fit_that_ends_fits_himself(cohort, monkeypatch):
+def test_who_waits_for_a_fit_that_ends_fits_himself(prepared, monkeypatch):
     def fit_state(*arguments):
         monkeypatch.setattr(session, "fit_state", fit_state_of_the_library)
         sleep(0.05)
@@ -181,19 +181,19 @@ def test_who_waits_for_a_fit_that_ends_fits_himself(cohort, monkeypatch):
 
     fit_state_of_the_library = session.fit_state
     monkeypatch.setattr(session, "fit_state", fit_state)
-    mine, state = Session(cohort), cohort.first_state()
+    mine, state = Session(prepared), prepared.first_state()
     turns = [mine.begin(topic, 1, state) for topic in ("solve", "performance")]
     with ThreadPoolExecutor(2) as threads:
-        jobs = [threads.submit(mine.fit, cohort, state, turn) for turn in turns]
+        jobs = [threads.submit(mine.fit, prepared, state, turn) for turn in turns]
     assert {type(job.exception()) for job in jobs} == {SupersededError, type(None)}
 
 
-def test_the_fit_used_last_is_kept(cohort):
-    mine = Session(cohort)
-    states = [cohort.first_state(ridge=ridge) for ridge in (1.0, 2.0, 3.0, 4.0, 5.0)]
+def test_the_fit_used_last_is_kept(prepared):
+    mine = Session(prepared)
+    states = [prepared.first_state(ridge=ridge) for ridge in (1.0, 2.0, 3.0, 4.0, 5.0)]
 
     def fit(number, state):
-        return mine.fit(cohort, state, mine.begin("solve", number, state))
+        return mine.fit(prepared, state, mine.begin("solve", number, state))
 
     first, second, *_ = [fit(i, state) for i, state in enumerate(states[:4])]
     assert fit(4, states[0]) is first
@@ -202,50 +202,52 @@ def test_the_fit_used_last_is_kept(cohort):
     assert fit(7, states[1]) is not second
 
 
-def test_a_fit_for_the_data_before_is_not_kept(cohort, monkeypatch):
+def test_a_fit_for_the_data_before_is_not_kept(prepared, monkeypatch):
     def fit_state(*arguments):
         mine.use(other)
         return fit_state_of_the_library(*arguments)
 
     fit_state_of_the_library = session.fit_state
     monkeypatch.setattr(session, "fit_state", fit_state)
-    mine, other, state = Session(cohort), replace(cohort), cohort.first_state()
+    mine, other, state = Session(prepared), replace(prepared), prepared.first_state()
     turn = mine.begin("solve", 1, state)
-    assert mine.fit(cohort, state, turn) is not mine.fit(other, state, turn)
+    assert mine.fit(prepared, state, turn) is not mine.fit(other, state, turn)
 
 
-def test_a_page_that_is_loaded_again_leaves_no_upload_behind(cohort):
-    sessions = Sessions(cohort)
+def test_a_page_that_is_loaded_again_leaves_no_upload_behind(prepared):
+    sessions = Sessions(prepared)
     name, mine = sessions.open(None)
     mine.upload = upload.read_upload("table.csv", table_of(20).to_csv(index=False).encode())
     sessions.open(name)
     assert mine.upload is None
 
 
-def test_data_prepared_in_another_way_are_other_data(cohort):
-    patients = cohort.patients
+def test_data_prepared_in_another_way_are_other_data(prepared):
+    patients = prepared.patients
     persons = pd.Series(range(len(patients.events))) // 2
     ways = [
-        Cohort.prepare("again", patients),
-        Cohort.prepare("curved", patients, spline_knots=3),
-        Cohort.prepare("gaps", patients, missing_indicator=True),
-        Cohort.prepare("pairs", replace(patients, persons=persons)),
-        Cohort.prepare("triples", replace(patients, persons=persons // 2)),
+        PreparedPatients.prepare("again", patients),
+        PreparedPatients.prepare("curved", patients, spline_knots=3),
+        PreparedPatients.prepare("gaps", patients, missing_indicator=True),
+        PreparedPatients.prepare("pairs", replace(patients, persons=persons)),
+        PreparedPatients.prepare("triples", replace(patients, persons=persons // 2)),
     ]
-    assert ways[0].digest == cohort.digest
+    assert ways[0].digest == prepared.digest
     assert len({way.digest for way in ways}) == len(ways)
 
 
-def test_prices_of_the_command_are_limited_too(cohort):
+def test_prices_of_the_command_are_limited_too(prepared):
     with pytest.raises(InvalidProblemError, match="costs: no price may be above 1000000000"):
-        Cohort.prepare("dear", cohort.patients, costs={"informative_1": 1e10})
-    dear = Cohort.prepare("dear", cohort.patients, costs=dict.fromkeys(cohort.costs, 1e9))
+        PreparedPatients.prepare("dear", prepared.patients, costs={"informative_1": 1e10})
+    dear = PreparedPatients.prepare(
+        "dear", prepared.patients, costs=dict.fromkeys(prepared.costs, 1e9)
+    )
     assert dear.first_state().budget == 1e9
 
 
 def test_stability_of_settings_without_a_model_gets_one_sentence(page):
     error = page.ask("stability", status=400, must=["uninformative_6"], budget=3)["error"]
-    assert "costs 10, more than the budget of 3" in error
+    assert "cost 10, more than the budget of 3" in error
 
 
 def test_a_refusal_in_the_middle_of_the_resamples_is_a_line(page, monkeypatch):
@@ -260,9 +262,9 @@ def test_a_refusal_in_the_middle_of_the_resamples_is_a_line(page, monkeypatch):
     ]  # fmt: skip
 
 
-def test_the_session_that_rested_longest_ends_first(cohort, monkeypatch):
+def test_the_session_that_rested_longest_ends_first(prepared, monkeypatch):
     monkeypatch.setattr(session, "MOST_SESSIONS", 3)
-    sessions = Sessions(cohort)
+    sessions = Sessions(prepared)
     names = [sessions.open(None)[0] for _ in range(3)]
     sessions.find(names[0])
     sessions.open(None)
@@ -272,14 +274,14 @@ def test_the_session_that_rested_longest_ends_first(cohort, monkeypatch):
         sessions.find(names[1])
 
 
-def test_data_of_all_sessions_together_are_limited(cohort, monkeypatch):
-    monkeypatch.setattr(session, "MOST_BYTES", int(1.5 * cohort.n_bytes))
-    sessions = Sessions(cohort)
+def test_data_of_all_sessions_together_are_limited(prepared, monkeypatch):
+    monkeypatch.setattr(session, "MOST_BYTES", int(1.5 * prepared.n_bytes))
+    sessions = Sessions(prepared)
     for _ in range(4):
         sessions.open(None)
     assert len(sessions) == 4  # they share the data they start with
-    frame = cohort.patients.predictors.assign(outcome=cohort.patients.events)
-    other = upload.make_cohort(upload.Upload("copy", frame, 0), "outcome", "1")
+    frame = prepared.patients.predictors.assign(outcome=prepared.patients.events)
+    other = upload.prepare_upload(upload.Upload("copy", frame, 0), "outcome", "1")
     _, newest = sessions.open(None)
     newest.use(other)
     sessions.make_room()
@@ -313,13 +315,13 @@ def test_a_broken_file_gets_one_sentence(page, content, words):
     ("outcome", "event", "words"),
     [
         ("grade", "1", "must have 2 different values"),
-        ("fate", "gone", "Event: 'gone' is no value"),
+        ("fate", "gone", "Event: 'gone' is not a value"),
         ("fat", "dead", "there is no column 'fat' for the outcome"),
     ],
 )
 def test_an_outcome_that_is_none_gets_one_sentence(page, outcome, event, words):
     page.post("upload", table_of(40).to_csv(index=False).encode())
-    response = page.post("cohort", {"outcome": outcome, "event": event})
+    response = page.post("patients", {"outcome": outcome, "event": event})
     assert response.status_code == 400
     assert words in response.json()["error"]
 
@@ -342,7 +344,7 @@ def test_prices_of_columns_that_are_no_predictors_are_left_out(page):
 def test_data_without_predictors_are_told_in_words_of_the_page(page):
     page.post("upload", table_of(40).to_csv(index=False).encode(), **{"x-file-name": "t.csv"})
     choice = {"outcome": "fate", "event": "dead", "exclude": ["age", "sex", "grade", "smoker"]}
-    assert page.post("cohort", choice).json()["error"].startswith("t.csv: no predictor is left")
+    assert page.post("patients", choice).json()["error"].startswith("t.csv: no predictor is left")
 
 
 def test_a_file_that_is_too_large_is_not_read(page, monkeypatch):
@@ -358,20 +360,20 @@ def test_names_travel_as_they_are(page):
     name = '<img src=x onerror="alert(1)">'
     frame = table_of(80).rename(columns={"age": name, "sex": "__proto__"})
     page.load(frame.to_csv(index=False), "fate", "dead")
-    assert name in [entry["name"] for entry in page.cohort["predictors"]]
+    assert name in [entry["name"] for entry in page.prepared["predictors"]]
     assert page.ask("solve", must=[name])["predictors"][0] == name
 
 
-def test_only_this_machine_may_ask(cohort, page):
-    rebound = TestClient(make_app(cohort), base_url="http://evil.example")
+def test_only_this_machine_may_ask(prepared, page):
+    rebound = TestClient(make_app(prepared), base_url="http://evil.example")
     assert rebound.post("/api/session", content="{}").status_code == 400
     for origin in ("http://evil.example", "null", "https://127.0.0.1"):
         assert page.post("session", {}, origin=origin).status_code == 403
     assert page.post("session", {}, origin="http://127.0.0.1").status_code == 200
 
 
-def test_without_the_key_there_is_nothing(cohort):
-    client = TestClient(make_app(cohort, key="secret"), base_url="http://127.0.0.1")
+def test_without_the_key_there_is_nothing(prepared):
+    client = TestClient(make_app(prepared, key="secret"), base_url="http://127.0.0.1")
     for path in ("/", "/index.html", "/wrong/", "/wrong/api/session"):
         assert client.get(path).status_code == 404
     assert client.get("/secret/").status_code == 200
@@ -407,7 +409,7 @@ def test_wrong_json_and_unknown_files(page):
     assert page.ask("save/secret", status=404)
 
 
-def test_what_is_asked_can_be_cancelled(cohort, monkeypatch):
+def test_what_is_asked_can_be_cancelled(prepared, monkeypatch):
     """A list of alternatives that never ends by itself ends when the page cancels it."""
     running = Event()
 
@@ -417,7 +419,7 @@ def test_what_is_asked_can_be_cancelled(cohort, monkeypatch):
             callback(None)
 
     monkeypatch.setattr("shortlist.explorer.answer.near_optimal", list_forever)
-    with TestClient(make_app(cohort), base_url="http://127.0.0.1") as client:
+    with TestClient(make_app(prepared), base_url="http://127.0.0.1") as client:
         page = Page(client)
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(page.ask, "alternatives", number=5, status=409)
@@ -426,8 +428,8 @@ def test_what_is_asked_can_be_cancelled(cohort, monkeypatch):
             assert asked.result(20) == {"superseded": True}
 
 
-def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(cohort, monkeypatch):
-    problem = make_problem(cohort, cohort.first_state())
+def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(prepared, monkeypatch):
+    problem = make_problem(prepared, prepared.first_state())
     solve = near_optimal.__globals__["solve"]
 
     def quietly(*arguments, callback, **options):
@@ -442,14 +444,14 @@ def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(cohort, m
         near_optimal(problem, 0.05, callback=stop)
 
 
-def test_a_tuning_ends_with_other_limits_but_not_with_another_ridge(cohort):
-    mine, state = Session(cohort), cohort.first_state()
+def test_a_tuning_ends_with_other_limits_but_not_with_another_ridge(prepared):
+    mine, state = Session(prepared), prepared.first_state()
     turn = mine.begin("tune", 1, state)
     mine.begin("solve", 2, state.model_copy(update={"ridge": 0.5}))
     turn.check()
     mine.begin("solve", 3, state.model_copy(update={"budget": 3.0}))
     with pytest.raises(SupersededError):
-        tune_ridge(cohort, state, turn.check)
+        tune_ridge(prepared, state, turn.check)
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t.csv", "renamed"])
@@ -462,7 +464,7 @@ def test_a_workbook_can_be_loaded(page, tmp_path, name):
     assert described["rows"] == 60
     assert described["notes"] == [f"{name}: only the first of 2 sheets, 'all', is read."]
     page.load(content, "fate", "dead")
-    assert page.cohort["rows"] == 60
+    assert page.prepared["rows"] == 60
     prices = tmp_path / "p.xlsx"
     pd.DataFrame({"predictor": ["age"], "cost": [2.5]}).to_excel(prices, index=False)
     assert page.post("prices", prices.read_bytes()).json() == {"costs": {"age": 2.5}}

@@ -168,7 +168,7 @@ def test_curves_show_the_table() -> None:
     assert groups[0].get_xydata().tolist() == CALIBRATION[["predicted", "observed"]].values.tolist()
     ax = plot_decision_curve(DECISION)
     drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
-    assert drawn["the model"] == DECISION["model"].tolist()
-    assert drawn["everyone"] == DECISION["everyone"].tolist()
-    assert drawn["no one"] == [0.0, 0.0]
+    assert drawn["model"] == DECISION["model"].tolist()
+    assert drawn["treat all"] == DECISION["everyone"].tolist()
+    assert drawn["treat none"] == [0.0, 0.0]
     assert ax.get_ylim()[0] > -1  # what is hopeless does not squeeze the rest

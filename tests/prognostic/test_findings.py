@@ -43,7 +43,7 @@ def test_copies_are_named_and_are_worse_if_both_are_bought(clean, scale):
     table = table.assign(months=scale * table["age"] + 3)
     found = findings(table, y, include=["age", "months"])["Copies"]
     assert found.level == "warning"
-    assert "'age' and 'months' say the same" in found.text
+    assert "'age' and 'months' carry the same information" in found.text
     assert findings(table, y, max_features=1)["Copies"].level == "note"
 
 
@@ -100,7 +100,7 @@ def test_separation_names_who_separates_alone_and_nobody_else(clean):
     rng = np.random.default_rng(2)
     sign = ((y == 1) & (rng.random(N) < 0.4)).astype(int)
     found = findings(table.assign(sign=sign), y, include=["sign", "age", "lab"])
-    assert "told apart perfectly by 'sign'." in found["Separation"].text
+    assert "separated perfectly by 'sign'." in found["Separation"].text
 
 
 def test_separation_by_several_together_names_the_smallest_set():
@@ -124,7 +124,7 @@ def test_a_leak_is_named(clean):
     rng = np.random.default_rng(3)
     leak = table.assign(days_in_ward=10 * y + rng.normal(0, 1, N))
     found = findings(leak, y)
-    assert "'days_in_ward' alone would nearly do" in found["Nearly perfect"].text
+    assert "'days_in_ward' alone would almost suffice" in found["Nearly perfect"].text
     assert "'days_in_ward'" in found["Large odds ratios"].text
     assert "'age'" not in found["Large odds ratios"].text
 
@@ -140,5 +140,5 @@ def test_who_lost_by_missing_values(clean):
     table, y = clean
     gaps = table.assign(lab=table["lab"].where(np.arange(N) % 2 == 0))
     found = findings(gaps, y, max_features=1)
-    assert "'lab' (50% missing)" in found["Lost by missing values"].text
-    assert "Lost by missing values" not in findings(gaps, y, include=["lab"])
+    assert "'lab' (50% missing)" in found["Handicapped by missing values"].text
+    assert "Handicapped by missing values" not in findings(gaps, y, include=["lab"])

@@ -147,8 +147,8 @@ def test_coefficients_are_differences_of_log_odds(patients):
     effects = model.coefficients_.set_index(["predictor", "contrast"])
     changes = {
         ("age", "per 10 units"): {"age": 60},
-        ("stage", "III against I"): {"stage": "III"},
-        ("smoker", "1 against 0"): {"smoker": True},
+        ("stage", "III vs I"): {"stage": "III"},
+        ("smoker", "1 vs 0"): {"smoker": True},
     }
     for key, change in changes.items():
         assert log_odds(**change) - log_odds() == pytest.approx(effects["coefficient"][key])
@@ -319,7 +319,7 @@ def wrong_inputs(table, y):
     yield "dates such as '1.2.2020'", table.assign(noise="1.2.2020"), y, {}
     yield "dates such as '3/12/98'", table.assign(noise=["3/12/98", None] * 75), y, {}
     yield "dates such as '12-Mar-2020 10:15'", table.assign(noise="12-Mar-2020 10:15"), y, {}
-    yield "positive: 'ill' is no value of y; use alive or dead", table, y, {"positive": "ill"}
+    yield "positive: 'ill' is not a value of y; use alive or dead", table, y, {"positive": "ill"}
     yield "different texts", table.assign(noise=[f"id{i}" for i in range(len(y))]), y, {}
     yield "two columns are named 'age'", pd.concat([table, table[["age"]]], axis=1), y, {}
     yield "must be text", table.rename(columns={"age": 3}), y, {}

@@ -109,7 +109,7 @@ def test_the_model_and_its_odds_ratios(study):
     for name, slope in zip(predictors, slopes, strict=True):
         rows = [row for row in content["effects"] if row["predictor"] == name]
         low, high = np.quantile(X[name], [0.25, 0.75])
-        quartiles = [row for row in rows if "against" in row["contrast"]]
+        quartiles = [row for row in rows if " vs " in row["contrast"]]
         assert quartiles[0]["odds_ratio"] == pytest.approx(exp(slope * (high - low)), rel=2e-3)
         (step,) = [row for row in rows if row["contrast"].startswith("per ")]
         unit = float(step["contrast"].removeprefix("per ").split()[0].replace("unit", "1"))
@@ -174,7 +174,7 @@ def test_coefficients_on_resamples(study):
         (row,) = [
             row
             for row in content["effects"]
-            if row["predictor"] == name and "against" in row["contrast"]
+            if row["predictor"] == name and " vs " in row["contrast"]
         ]
         assert row["full_coefficient"] == pytest.approx(whole * spread, rel=0.01, abs=1e-3)
         assert row["frequency"] == np.mean(chosen)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
-from shortlist.prognostic.transformer import DesignTransformer
+from shortlist.prognostic.design import DesignTransformer
 from shortlist.report import (
     describe_model,
     render_report,
@@ -210,8 +210,8 @@ def test_a_model_of_nothing_without_prices_and_resamples(patients, tmp_path):
     assert content["stability"] is None
     assert all(row["corrected"] is None for row in content["performance"]["corrected"])
     text = (tmp_path / "r.html").read_text()
-    assert "Not known: fewer than two resamples" in text
-    assert "on the same patients, which flatters" in text
+    assert "Unknown: fewer than two resamples" in text
+    assert "apparent, so optimistic" in text
     methods = {item["item"]: item["text"] for item in content["methods"]}
     assert "by cross-validation in the same patients" in methods["12a"]
     assert "not corrected for optimism" in methods["23a"]
@@ -250,7 +250,7 @@ def test_a_search_that_was_cut_short_says_so(patients, tmp_path):
         bought
     )
     # And the evaluation is that of another model, which is told too.
-    assert "It selects other predictors on the same patients" in text
+    assert "The evaluation selects other predictors on the same patients" in text
 
 
 def test_an_evaluation_searches_no_longer_than_a_model_that_ran_out_of_time(patients):
@@ -268,10 +268,10 @@ def test_resamples_fit_what_the_model_fits(model, evaluation):
 
 def test_the_transformer_is_the_design_and_unknown_levels_count_as_missing(patients, model):
     table, y = patients
-    study = model._study(table, y)
-    transformer = DesignTransformer(study.kinds, 3, True).fit(study.table)
-    assert transformer.transform(study.table).tobytes() == model.problem(table, y).X.tobytes()
-    odd, gap = study.table.iloc[[0]].copy(), study.table.iloc[[0]].copy()
+    plain = model.check(table, y)
+    transformer = DesignTransformer(plain.kinds, 3, True).fit(plain.frame)
+    assert transformer.transform(plain.frame).tobytes() == model.problem(table, y).X.tobytes()
+    odd, gap = plain.frame.iloc[[0]].copy(), plain.frame.iloc[[0]].copy()
     odd["stage"], gap["stage"] = "IV", np.nan
     assert transformer.transform(odd).tolist() == transformer.transform(gap).tolist()
 
@@ -346,7 +346,7 @@ def test_cells_of_the_page(report, content, evaluation):
     y, acted = known["y"].to_numpy() == 1, known["probability"].to_numpy() >= 0.2
     benefit = ((acted & y).sum() - 0.25 * (acted & ~y).sum()) / len(y)
     everyone = (y.sum() - 0.25 * (~y).sum()) / len(y)
-    usefulness = cells(page[page.index("<h3>Usefulness") :], "20%")
+    usefulness = cells(page[page.index("<h3>Clinical usefulness") :], "20%")
     assert [usefulness[1], usefulness[3]] == [f"{benefit:.3f}", f"{everyone:.3f}"]
     sensitivity, specificity = (acted & y).sum() / y.sum(), (~acted & ~y).sum() / (~y).sum()
     shares = (acted.mean(), sensitivity, specificity, y[acted].mean())
@@ -391,7 +391,7 @@ def test_rows_of_persons_are_told(patients, model, evaluation):
 
 
 def test_a_tuned_ridge_is_told(content):
-    sentence = "with the ridge chosen on all patients, so a little optimism remains"
+    sentence = "The ridge was not re-tuned in the resamples, so a little optimism remains"
     assert sentence not in render_report(content)
     search = content["model"]["search"] | {"tuning": [{"ridge": 1.0, "score": -0.5}]}
     tuned = content | {"model": content["model"] | {"search": search}}
@@ -406,7 +406,7 @@ def test_ties_are_claimed_only_as_far_as_they_are_known(content):
         return text
 
     assert told(n_ties=0, ties_are_known=True) == "No other selection is exactly as good."
-    assert told(n_ties=0, ties_are_known=False).startswith("Not known")
+    assert told(n_ties=0, ties_are_known=False).startswith("Unknown")
     assert told(n_ties=2, ties_are_known=True).startswith("2 other")
     assert told(n_ties=2, ties_are_known=False).startswith("At least 2 other")
 
@@ -422,7 +422,7 @@ def test_slopes_are_judged_on_both_sides(content):
         return [check["text"] for check in checks if check["topic"] == "Calibration"]
 
     assert "too extreme" in levels(0.8)[0]
-    assert "too cautious" in levels(1.2)[0]
+    assert "too close to the overall event rate" in levels(1.2)[0]
     assert levels(1.0) == []
 
 
@@ -451,8 +451,8 @@ def test_resamples_keep_limits_of_coefficients(patients):
     ).fit(table, y)
     evaluation = validate_model(model, table, y, n_resamples=2)
     assert evaluation.rows["objective"].iloc[0] == pytest.approx(model.objective_)
-    effects = describe_effects(model, table, y, evaluation)
-    (age,) = [row for row in effects if row["predictor"] == "age" and "against" in row["contrast"]]
+    effects = describe_effects(model, model.check(table, y), evaluation)
+    (age,) = [row for row in effects if row["predictor"] == "age" and " vs " in row["contrast"]]
     assert age["full_coefficient"] > 0.5  # the full model knows no such limit
 
 

@@ -79,7 +79,7 @@ def test_columns_without_a_name_are_left_out_and_told(tmp_path):
         ("größe,b\n1,2\n".encode("latin-1"), r"not UTF-8 text \(byte 0xf6\)"),
         ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
         (b"a,b\n1,\x002\n", "binary data"),
-        (b"PK\x03\x04\x00\x00", "is no Excel workbook"),
+        (b"PK\x03\x04\x00\x00", "is not an Excel workbook"),
         ("a,b\n" + "x" * 200_000 + ",1\n", "not a table of text"),
     ],
 )
@@ -117,7 +117,7 @@ def test_parquet(tmp_path, frame):
     pd.testing.assert_frame_equal(
         read_table(path), frame, check_dtype=False, check_column_type=False
     )
-    with pytest.raises(sl.InvalidFileError, match="is no Parquet file"):
+    with pytest.raises(sl.InvalidFileError, match="is not a Parquet file"):
         read_table(write(tmp_path, "a,b\n1,2\n", "u.parquet"))
 
 
@@ -131,7 +131,7 @@ def test_excel(tmp_path, frame):
     assert table.columns.tolist() == ["age", "sex", "ill"]
     assert table["age"].dtype == float
     assert table["sex"].isna().tolist() == [False, True]
-    with pytest.raises(sl.InvalidFileError, match="is no Excel workbook"):
+    with pytest.raises(sl.InvalidFileError, match="is not an Excel workbook"):
         read_table(write(tmp_path, "a,b\n1,2\n", "u.xlsx"))
     with pytest.raises(sl.InvalidFileError, match="old Excel format"):
         read_table(write(tmp_path, "a,b\n1,2\n", "u.xls"))

@@ -1,4 +1,4 @@
-"""The ways to solve a problem: one interface, one registry, and `solve`, which uses them."""
+"""Backends: one interface, one registry, and `solve`, which uses them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def solve(
     problem : SubsetProblem
         Data, prices and limits.
     backend : str
-        Who solves it: a name that `available_backends` lists.
+        The name of a backend, as `available_backends` lists them.
     gap : float
         The relative gap between objective and lower bound at which a model counts as optimal; less
         than 1e-9 counts as 1e-9, the accuracy of the fits.
@@ -243,7 +243,7 @@ def _options(
 
 
 def check_problem(problem: SubsetProblem) -> None:
-    """Refuse what is no problem."""
+    """Raise unless this is a SubsetProblem."""
     if not isinstance(problem, SubsetProblem):
         raise InvalidProblemError(
             f"problem: must be a SubsetProblem made from X and y, not {type(problem).__name__}."

@@ -6,12 +6,12 @@ from time import perf_counter
 
 from ..problem import SubsetProblem
 from ..result import Solution, Status
-from .support_fit import Model
+from .support_fit import SupportModel
 
 
 def conclude(
     problem: SubsetProblem,
-    model: Model,
+    model: SupportModel,
     *,
     lower_bound: float,
     stopped: Status | None,

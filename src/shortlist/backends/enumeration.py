@@ -20,7 +20,7 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 from . import Backend
 from .conclusion import conclude
-from .support_fit import Model, SupportFits
+from .support_fit import SupportFits, SupportModel
 
 Float = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class EnumerationBackend(Backend):
         )
 
 
-def _is_better(model: Model, other: Model) -> bool:
+def _is_better(model: SupportModel, other: SupportModel) -> bool:
     """Whether the objective is lower, or ties and the support comes first."""
     difference = model.objective - other.objective
     if model.support != other.support and abs(difference) <= _TIE * other.objective:

@@ -77,7 +77,7 @@ class MosekBackend(Backend):
         )
 
 
-class Outcome(NamedTuple):
+class MosekRun(NamedTuple):
     """What MOSEK says about a run."""
 
     ending: str  # the name of its termination code
@@ -117,7 +117,7 @@ def fill_task(task: Any, model: ConicModel) -> None:
         first += size
 
 
-def _optimise(task: Any) -> Outcome:
+def _optimise(task: Any) -> MosekRun:
     """Run MOSEK: the one step for which it wants a licence."""
     mosek = _import_mosek()
     try:
@@ -133,7 +133,7 @@ def _optimise(task: Any) -> Outcome:
     kind = mosek.soltype.itg
     usable = (mosek.solsta.integer_optimal, mosek.solsta.prim_feas)
     has_solution = task.solutiondef(kind) and task.getsolsta(kind) in usable
-    return Outcome(
+    return MosekRun(
         ending=_name(ending),
         x=np.array(task.getxx(kind)) if has_solution else None,
         lower_bound=task.getdouinf(mosek.dinfitem.mio_obj_bound),

@@ -27,7 +27,7 @@ _COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be comp
 _SMOOTHING = 0.1  # of the hinge, where a need not be that of the optimum
 
 
-class Model(NamedTuple):
+class SupportModel(NamedTuple):
     """A support and the best model on it, in the units of the problem's columns."""
 
     support: tuple[int, ...]
@@ -56,7 +56,7 @@ class SupportFits:
         self.X = np.asfortranarray(X - self.means)  # columns are what is gathered again and again
         self.X[:, np.ptp(X, axis=0) == 0] = 0.0
 
-    def intercept_model(self) -> Model:
+    def intercept_model(self) -> SupportModel:
         """Return the best model without coefficients, which is known in closed form."""
         classes = self.weights[: self.n_positive].sum(), self.weights[self.n_positive :].sum()
         coef, intercept = (
@@ -64,9 +64,9 @@ class SupportFits:
             self.problem.loss.best_intercept(*classes),
         )
         support = self.problem.constraints.include
-        return Model(support, coef, intercept, self.problem.objective(coef, intercept))
+        return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
 
-    def fit(self, support: tuple[int, ...]) -> tuple[Model, float]:
+    def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
 
         The bound is a lower bound on the objective of every model with this support.
@@ -82,8 +82,8 @@ class SupportFits:
         return self._model(support, columns, beta), self._bound(X, columns, a)
 
     def fit_below(
-        self, support: tuple[int, ...], cutoff: float = inf, start: Model | None = None
-    ) -> Model | None:
+        self, support: tuple[int, ...], cutoff: float = inf, start: SupportModel | None = None
+    ) -> SupportModel | None:
         """Return the best model with this support if its objective is below `cutoff`, else None.
 
         The objective is within a relative 1e-10 of the best one. The fit starts from `start`, whose
@@ -166,11 +166,13 @@ class SupportFits:
     def _bound(self, X: Float, columns: NDArray[np.int64], a: Float) -> float:
         return float(self.bounds(X, columns, a[np.newaxis])[0])
 
-    def _model(self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float) -> Model:
+    def _model(
+        self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float
+    ) -> SupportModel:
         coef = np.zeros(self.problem.n_columns)
         coef[columns] = beta[:-1]
         intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
-        return Model(support, coef, intercept, self.problem.objective(coef, intercept))
+        return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
 
     def _minimise(
         self,

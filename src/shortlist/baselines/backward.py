@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
+from .affordable import price_of
 from .forward import extend
 from .heuristic import Heuristic
-from .move import best_removal
-from .purchase import price_of
+from .single_step import best_removal
 
 
 def backward_support(problem: SubsetProblem) -> tuple[int, ...]:
@@ -44,12 +44,12 @@ def backward_support(problem: SubsetProblem) -> tuple[int, ...]:
     fits = SupportFits(problem)
     model = fits.fit_below(support)
     while model is not None and not constraints.is_affordable(model.support):
-        model = removal(fits, model)
+        model = remove_best(fits, model)
     assert model is not None  # `include`, if nothing else, is affordable
     return extend(fits, model).support
 
 
-def removal(fits: SupportFits, model: Model) -> Model | None:
+def remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next removal, or None if everything must be included."""
     constraints = fits.problem.constraints
     predictors = [g for g in model.support if g not in constraints.include]

@@ -1,4 +1,4 @@
-"""Predictors of the same number of columns, a few at a time: what numpy computes with at once."""
+"""Blocks of predictors with the same number of columns, for vectorised computations."""
 
 from __future__ import annotations
 

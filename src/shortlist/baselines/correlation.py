@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
+from .affordable import buy_by_value
 from .heuristic import Heuristic
-from .purchase import buy_by_value
 
 
 def correlations(problem: SubsetProblem) -> NDArray[np.float64]:

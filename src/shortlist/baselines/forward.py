@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
+from .affordable import addable, price_of
 from .heuristic import Heuristic
-from .move import best_addition
-from .purchase import addable, price_of
+from .single_step import best_addition
 
 
 def forward_support(problem: SubsetProblem) -> tuple[int, ...]:
@@ -40,14 +40,14 @@ def forward_support(problem: SubsetProblem) -> tuple[int, ...]:
     return extend(fits, model).support
 
 
-def extend(fits: SupportFits, model: Model) -> Model:
+def extend(fits: SupportFits, model: SupportModel) -> SupportModel:
     """Add predictors to a model by forward selection until nothing affordable helps."""
-    while (longer := purchase(fits, model)) is not None:
+    while (longer := add_best(fits, model)) is not None:
         model = longer
     return model
 
 
-def purchase(fits: SupportFits, model: Model) -> Model | None:
+def add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next purchase of forward selection, or None if there is none."""
     constraints = fits.problem.constraints
     predictors = addable(constraints, model.support)

@@ -1,4 +1,4 @@
-"""From a rule that chooses a support to a backend: the ridge fit on what the rule buys."""
+"""A selection rule as a backend: the ridge fit on what the rule buys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from ..backends import Backend, solve, uninterrupted
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -52,7 +52,7 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
     others = set(range(problem.n_predictors)).difference(support)
     alone = problem.with_limits(include=support, exclude=sorted(others))
     solution = uninterrupted(solve(alone, gap=0.0))
-    model: Model | Solution = solution
+    model: SupportModel | Solution = solution
     if solution.status is not Status.OPTIMAL:
         model, _ = SupportFits(problem).fit(support)
     return Solution(

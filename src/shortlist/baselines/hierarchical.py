@@ -13,9 +13,9 @@ from scipy.stats import chi2
 
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
+from .affordable import addable
 from .heuristic import Heuristic
-from .move import best_addition, best_removal
-from .purchase import addable
+from .single_step import best_addition, best_removal
 
 _LEVEL = 0.05
 

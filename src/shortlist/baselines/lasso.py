@@ -13,8 +13,8 @@ from ..backends.support_fit import SupportFits
 from ..errors import InvalidProblemError
 from ..losses import LOGISTIC
 from ..problem import SubsetProblem
+from .affordable import addable, buy_in_order, price_of
 from .heuristic import Heuristic
-from .purchase import addable, buy_in_order, price_of
 
 _STEPS_PER_DECADE, _DECADES = 20, 4
 # liblinear penalises the intercept like a coefficient, unless it stands for a large column.

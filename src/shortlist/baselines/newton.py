@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from .block import blocks
 
 Float = NDArray[np.float64]
@@ -32,7 +32,7 @@ class Steps(NamedTuple):
 class _Quadratic:
     """The quadratic model of the loss at a fitted model, in its columns and the intercept."""
 
-    def __init__(self, fits: SupportFits, model: Model) -> None:
+    def __init__(self, fits: SupportFits, model: SupportModel) -> None:
         self.columns = fits.problem.columns_of(model.support)
         self.theta = model.coef[self.columns]
         X = fits.X[:, self.columns]
@@ -46,7 +46,7 @@ class _Quadratic:
 
 
 @MAY_OVERFLOW
-def steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> Steps:
+def steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) -> Steps:
     """Return the steps that add each of `predictors` to a fitted model."""
     quadratic = _Quadratic(fits, model)
     n = len(predictors)
@@ -77,7 +77,7 @@ def steps_with_more(fits: SupportFits, model: Model, predictors: Int) -> Steps:
 
 
 @MAY_OVERFLOW
-def steps_with_less(fits: SupportFits, model: Model, predictors: Int) -> Steps:
+def steps_with_less(fits: SupportFits, model: SupportModel, predictors: Int) -> Steps:
     """Return the steps that remove each of `predictors` from a fitted model."""
     quadratic = _Quadratic(fits, model)
     n = len(predictors)

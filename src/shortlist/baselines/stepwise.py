@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
-from .backward import removal
-from .forward import purchase
+from .backward import remove_best
+from .forward import add_best
 from .heuristic import Heuristic
-from .move import TIE
+from .single_step import TIE
 
 
 def stepwise_support(problem: SubsetProblem) -> tuple[int, ...]:
@@ -40,17 +40,19 @@ def stepwise_support(problem: SubsetProblem) -> tuple[int, ...]:
     model = fits.fit_below(problem.constraints.include)
     assert model is not None  # there was no cutoff
     seen = [model]
-    while (larger := purchase(fits, model)) is not None:
+    while (larger := add_best(fits, model)) is not None:
         model = larger
         seen.append(model)
         # A removal leads to a support not seen before, so there is an end to removals.
-        while (smaller := removal(fits, model)) is not None and _is_news(smaller, seen, problem):
+        while (smaller := remove_best(fits, model)) is not None and _is_news(
+            smaller, seen, problem
+        ):
             model = smaller
             seen.append(model)
     return min(seen, key=lambda model: model.objective).support
 
 
-def _is_news(model: Model, seen: list[Model], problem: SubsetProblem) -> bool:
+def _is_news(model: SupportModel, seen: list[SupportModel], problem: SubsetProblem) -> bool:
     """Whether the model is better than all that have no more predictors and cost no more."""
     price = problem.constraints.unit_cost_of
     return all(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
+from .affordable import addable
 from .forward import extend
 from .heuristic import Heuristic
-from .move import TIE, best_addition
-from .purchase import addable
+from .single_step import TIE, best_addition
 
 
 def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
@@ -44,7 +44,7 @@ def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
     return model.support
 
 
-def _best_exchange(fits: SupportFits, model: Model) -> Model | None:
+def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     constraints = fits.problem.constraints
     best, limit = None, (1 - TIE) * model.objective
     for dropped in model.support:

@@ -14,9 +14,9 @@ from ..backends.support_fit import SupportFits
 from ..errors import InvalidProblemError
 from ..losses import LOGISTIC
 from ..problem import SubsetProblem
+from .affordable import buy_by_value
 from .block import blocks
 from .heuristic import Heuristic
-from .purchase import buy_by_value
 
 Float = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""What else could be bought: near-optimal models, the price of every budget, substitutes."""
+"""Other choices: near-optimal models, the best purchase for every budget, substitutes."""
 
 from ..solver.listing import Model
 from .near_optimal import NearOptimal, near_optimal

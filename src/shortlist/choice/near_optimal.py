@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,11 @@ from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..solver.listing import Model, list_models
+from .record import excess, joined, make_record, names_of
 
 # Objectives that differ by less, relatively, count as equal.
 TIE = 1e-9
-# The optimum that the tolerance refers to is found more precisely than ties are told apart.
+# The optimum that the tolerance refers to is found more precisely than ties are resolved.
 GAP = 1e-9
 # Rounding: a predictor that improves the objective by less, relatively, adds nothing.
 _EQUAL = 1e-12
@@ -60,39 +62,50 @@ class NearOptimal:
     def __getitem__(self, position: int) -> Model:
         return self.models[position]
 
+    def to_records(self, compared_with: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """Return one record per model, as JSON values.
+
+        Parameters
+        ----------
+        compared_with : collection of str, optional
+            The predictors of the selection that `gained` and `lost` refer to; by default those of
+            the best model.
+
+        Returns
+        -------
+        list of dict
+            `excess` over the best model, `cost`, `objective`, `predictors`, `gained`, `lost`.
+        """
+        best = self.models[0]
+        other = set(best.support)
+        if compared_with is not None:
+            other = {g for g, name in enumerate(self.names) if name in compared_with}
+        return [
+            {"excess": excess(model.objective, best.objective)}
+            | make_record(self.names, model, other)
+            for model in self.models
+        ]
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model: objective, excess over the best, cost, and what it buys."""
-        best = self.models[0].objective
         bought = np.zeros((len(self.models), len(self.names)), dtype=bool)
         for row, model in zip(bought, self.models, strict=True):
             row[list(model.support)] = True
-        summary = pd.DataFrame(
-            {
-                "objective": [model.objective for model in self.models],
-                "excess": [model.objective / best - 1.0 for model in self.models],
-                "cost": [model.cost for model in self.models],
-                "n_predictors": [len(model.support) for model in self.models],
-            }
-        )
+        summary = pd.DataFrame(self.to_records())[["objective", "excess", "cost"]]
+        summary["n_predictors"] = bought.sum(axis=1)
         return pd.concat([summary, pd.DataFrame(bought, columns=list(self.names))], axis=1)
 
     def _repr_html_(self) -> str:
         n, within = len(self.models), f"within {100 * self.tolerance:.3g} % of the best"
-        best = self.models[0].objective
         return panel(
             f"All selections {within}: {n}"
             if self.is_complete
-            else f"Selections {within}: {n} and perhaps more, a limit came first",
+            else f"Selections {within}: {n}, perhaps more: a limit was reached",
             is_proven=self.is_complete,
             header=["penalised loss", "excess, %", "cost", "predictors"],
             rows=(
-                (
-                    model.objective,
-                    round(100 * (model.objective / best - 1.0), 2),
-                    model.cost,
-                    ", ".join(self.names[g] for g in model.support),
-                )
-                for model in self.models
+                (row["objective"], round(100 * row["excess"], 2), row["cost"], row["predictors"])
+                for row in joined(self.to_records())
             ),
         )
 
@@ -170,9 +183,8 @@ def near_optimal(
         n_places *= 2
     if not models:  # out of time before the first one
         models = [Model(best.support, best.cost, best.objective, best.coef, best.intercept)]
-    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
     is_complete = is_complete and is_safe and len(models) <= limit
-    return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names)
+    return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names_of(problem))
 
 
 def _within_tolerance(problem: SubsetProblem, listed: list[Model], factor: float) -> list[Model]:

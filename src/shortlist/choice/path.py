@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,6 +17,7 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
 from .near_optimal import GAP, TIE
+from .record import joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,41 +102,52 @@ class Path:
         limits = free.with_limits(budget=limit).constraints
         return max(0.0, limits.unit_budget * limits.unit[0] / limits.unit[1] - limit)
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one record per step, as JSON values.
+
+        Returns
+        -------
+        list of dict
+            `limit`, from which on it is the best, `cost`, `objective`, `predictors`, `gained` and
+            `lost` since the step before, `lower_bound` and `is_proven`.
+        """
+        records = []
+        before: tuple[int, ...] = ()
+        for step in self.steps:
+            solution = step.solution
+            record = {"limit": step.limit} | make_record(self.names, solution, before)
+            record["lower_bound"] = solution.lower_bound
+            record["is_proven"] = solution.status is Status.OPTIMAL
+            records.append(record)
+            before = solution.support
+        return records
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: limit, cost, objective, bound, and what is bought."""
-        return pd.DataFrame(
-            {
-                self.limit_name: [step.limit for step in self.steps],
-                "cost": [step.solution.cost for step in self.steps],
-                "objective": [step.solution.objective for step in self.steps],
-                "lower_bound": [step.solution.lower_bound for step in self.steps],
-                "n_predictors": [len(step.solution.support) for step in self.steps],
-                "gained": [", ".join(self.names[g] for g in step.gained) for step in self.steps],
-                "lost": [", ".join(self.names[g] for g in step.lost) for step in self.steps],
-                "predictors": [
-                    ", ".join(self.names[g] for g in step.solution.support) for step in self.steps
-                ],
-            }
-        )
+        columns = ["limit", "cost", "objective", "lower_bound", "n_predictors"]
+        records = joined(self.to_records())
+        for record, step in zip(records, self.steps, strict=True):
+            record["n_predictors"] = len(step.solution.support)
+        frame = pd.DataFrame(records, columns=[*columns, "gained", "lost", "predictors"])
+        return frame.rename(columns={"limit": self.limit_name})
 
     def _repr_html_(self) -> str:
         limit = _LIMIT_LABELS[self.limit_name]
         return panel(
-            f"What each {limit} buys: {'every step is' if self.is_certified else 'not all'} proven",
+            f"Best model for every {limit}: {'' if self.is_certified else 'not '}all steps proven",
             is_proven=self.is_certified,
             header=[limit, "penalised loss", "predictors", "change"],
             rows=(
                 (
-                    step.limit,
-                    step.solution.objective,
-                    ", ".join(self.names[g] for g in step.solution.support),
+                    step["limit"],
+                    step["objective"],
+                    ", ".join(step["predictors"]),
                     ", ".join(
-                        f"{sign} {self.names[g]}"
-                        for sign, predictors in (("+", step.gained), ("\N{MINUS SIGN}", step.lost))
-                        for g in predictors
+                        [f"+ {name}" for name in step["gained"]]
+                        + [f"\N{MINUS SIGN} {name}" for name in step["lost"]]
                     ),
                 )
-                for step in self.steps
+                for step in self.to_records()
             ),
         )
 
@@ -143,18 +155,9 @@ class Path:
         """Draw the staircase, and below it which predictors each step buys (extra `plots`)."""
         from ..plots import plot_staircase
 
-        steps = pd.DataFrame(
-            {
-                "limit": [step.limit for step in self.steps],
-                "objective": [step.solution.objective for step in self.steps],
-                "predictors": [
-                    [self.names[g] for g in step.solution.support] for step in self.steps
-                ],
-            }
-        )
-        return plot_staircase(
-            steps, xlabel=_LIMIT_LABELS[self.limit_name], highest=self.highest_limit
-        )
+        label = _LIMIT_LABELS[self.limit_name]
+        steps = pd.DataFrame(self.to_records())
+        return plot_staircase(steps, xlabel=label, highest=self.highest_limit)
 
 
 def solve_path(
@@ -220,9 +223,10 @@ def solve_path(
         if found and solution.objective <= found[-1][1].objective * (1.0 + TIE):
             found.pop()  # as good and not dearer
         found.append((solved, solution))
-    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
     name = "budget" if by_budget else "max_features"
-    return Path(tuple(_steps(found[::-1], by_budget)), name, highest, names, is_certified)
+    return Path(
+        tuple(_steps(found[::-1], by_budget)), name, highest, names_of(problem), is_certified
+    )
 
 
 def _one_by_one(

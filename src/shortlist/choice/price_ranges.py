@@ -1,4 +1,4 @@
-"""How far each price may move before another selection becomes the best one."""
+"""Price ranges: how far each price may move before another selection becomes the best one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .near_optimal import GAP, TIE
+from .record import names_of
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,11 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
         high = price + max(0.0, limits.budget - best.cost) if g in best.support else inf
         low, rival = _lowest_price(problem, best, g)
         ranges.append(PriceRange(g, price, low, high, not rival, rival))
-    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
-    return PriceRanges(best, tuple(ranges), names)
+    return PriceRanges(best, tuple(ranges), names_of(problem))
 
 
 def _optimum(problem: SubsetProblem) -> Solution:
-    """Solve so precisely that ties are told apart."""
+    """Solve precisely enough to resolve ties."""
     solution = uninterrupted(solve(problem, gap=GAP))
     if solution.status is not Status.OPTIMAL:
         raise InvalidProblemError(

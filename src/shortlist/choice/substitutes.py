@@ -1,9 +1,10 @@
-"""What to buy instead, when a predictor cannot be measured."""
+"""Substitutes: the best purchase when a predictor cannot be measured."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -11,8 +12,9 @@ from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution
+from ..result import Solution, Status
 from .near_optimal import GAP
+from .record import excess, joined, make_record, names_of
 
 
 @dataclass(frozen=True)
@@ -66,19 +68,33 @@ class Substitutes:
     def __getitem__(self, position: int) -> Substitute:
         return self.substitutes[position]
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one record per predictor, as JSON values.
+
+        Returns
+        -------
+        list of dict
+            The predictor that is missing (`without`), the `excess` over the best model, `cost`,
+            `objective`, `predictors`, what is `gained` instead, what else is `lost`, `is_proven`.
+        """
+        return [
+            {
+                "without": self.names[item.predictor],
+                "excess": excess(item.solution.objective, self.best.objective),
+            }
+            | make_record(self.names, item.solution, {*self.best.support} - {item.predictor})
+            | {"is_proven": item.solution.status is Status.OPTIMAL}
+            for item in self.substitutes
+        ]
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per predictor: what its absence costs, and what is bought instead."""
-        return pd.DataFrame(
-            {
-                "increase": [s.increase for s in self.substitutes],
-                "relative_increase": [s.increase / self.best.objective for s in self.substitutes],
-                "objective": [s.solution.objective for s in self.substitutes],
-                "cost": [s.solution.cost for s in self.substitutes],
-                "gained": [", ".join(self.names[g] for g in s.gained) for s in self.substitutes],
-                "lost": [", ".join(self.names[g] for g in s.lost) for s in self.substitutes],
-            },
-            index=pd.Index([self.names[s.predictor] for s in self.substitutes], name="without"),
+        frame = pd.DataFrame(
+            joined(self.to_records()),
+            columns=["without", "excess", "objective", "cost", "gained", "lost"],
         )
+        frame.insert(1, "increase", [item.increase for item in self.substitutes])
+        return frame.set_index("without")
 
 
 def substitutes(
@@ -150,5 +166,4 @@ def substitutes(
                 lost=tuple(sorted(set(best.support) - set(solution.support))),
             )
         )
-    names = tuple(problem.name_of(g) for g in range(problem.n_predictors))
-    return Substitutes(best, tuple(rows), names)
+    return Substitutes(best, tuple(rows), names_of(problem))

@@ -8,45 +8,45 @@ from typing import Annotated
 import typer
 
 from .parameter import AsJson
+from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .question import Question, asking
 
 
-@asking
+@with_problem_options
 def alternatives(
-    question: Question,
+    options: ProblemOptions,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="How much worse, relative to the best: 0.01 is 1 %.")
+        float, typer.Option(min=0, help="How much worse than the best, relatively: 0.01 is 1 %.")
     ] = 0.01,
-    limit: Annotated[int, typer.Option(min=1, help="Most models to list, the best ones.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of models to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
-    from ..report.choices import list_models, list_substitutes
     from ..result import Status
-    from .choice_view import print_table
+    from .terminal import print_table
 
-    question.check_limits()
+    options.check_limits()
     with noting() as notes, working("Reading") as announce:
-        problem = question.problem(announce)
+        problem = options.problem(announce)
         announce("Listing models")
-        seconds, threads = question.time_limit, question.threads
+        seconds, threads = options.time_limit, options.threads
         models = near_optimal(problem, tolerance, limit, time_limit=seconds, threads=threads)
         announce("Finding substitutes")
         instead = substitutes(problem, time_limit=seconds, threads=threads)
     cut_short = not models.is_complete and len(models) < limit
-    proven = not cut_short and all(
-        solution.status is Status.OPTIMAL
-        for solution in (instead.best, *(item.solution for item in instead))
+    listed, replaced = models.to_records(), instead.to_records()
+    proven = (
+        not cut_short
+        and instead.best.status is Status.OPTIMAL
+        and all(row["is_proven"] for row in replaced)
     )
-    listed, replaced = list_models(models), list_substitutes(instead)
     if as_json:
         record = {
             "ridge": problem.ridge,
             "tolerance": tolerance,
-            "complete": models.is_complete,
-            "proven": proven,
+            "is_complete": models.is_complete,
+            "is_proven": proven,
             "models": listed,
             "substitutes": replaced,
             "notes": notes,
@@ -59,19 +59,19 @@ def alternatives(
             [(f"{m['excess']:.2%}", f"{m['cost']:g}", ", ".join(m["predictors"])) for m in listed],
         )
         typer.echo(
-            "These are all."
+            "The list is complete."
             if models.is_complete
-            else "There may be more: the time limit came first."
+            else "The list may be incomplete: the time limit was reached."
             if cut_short
-            else f"There are more; these are the best {limit} (--limit)."
+            else f"There are more; these are the best {limit} (see --limit)."
         )
         print_table(
-            "If a predictor cannot be measured",
-            ["without", "worse by", "cost", "bought instead", "given up too"],
+            "Substitutes, if a predictor is unavailable",
+            ["without", "worse by", "cost", "gained instead", "also lost"],
             [
                 (
                     row["without"],
-                    f"{row['increase']:.2%}",
+                    f"{row['excess']:.2%}",
                     f"{row['cost']:g}",
                     ", ".join(row["gained"]),
                     ", ".join(row["lost"]),
@@ -79,6 +79,6 @@ def alternatives(
                 for row in replaced
             ],
         )
-        typer.echo(f"Ridge {problem.ridge:g}. " + ("All of it is proven." if proven else ""))
+        typer.echo(f"Ridge {problem.ridge:g}. " + ("All results are proven." if proven else ""))
     if not proven:
         raise typer.Exit(3)

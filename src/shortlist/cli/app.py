@@ -1,4 +1,4 @@
-"""The command line: its commands, each in a file of its own, and how all of them fail."""
+"""The command line: its commands, and their error handling."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .verify import verify
 from .warmup import warmup
 
 # What the package raises when it is given something wrong: each message is one sentence.
-_TOLD = (
+_INPUT_ERRORS = (
     InvalidCertificateError,
     InvalidFileError,
     InvalidProblemError,
@@ -45,7 +45,7 @@ class OneSentenceGroup(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except _TOLD as error:
+        except _INPUT_ERRORS as error:
             message = str(error)
         except MemoryError:
             message = "not enough memory; keep only the rows and columns you need."
@@ -67,11 +67,11 @@ app = typer.Typer(
         "Buy the best predictors a budget allows, and prove that no others are better.\n\n"
         "From patients and prices to a model: shortlist costs-template, then fit (with --report "
         "for a page to hand in), then predict, and validate on new patients. "
-        "To look closer: path, alternatives, verify. Each has a --help of its own."
+        "See also path, alternatives and verify. Every command has its own --help."
     ),
     epilog=(
-        "Exit codes: 0 done; 1 a proof does not hold; 2 wrong input, told in one sentence; 3 done, "
-        "but a limit came before the proof; 130 interrupted."
+        "Exit codes: 0 done; 1 a proof does not hold; 2 wrong input; 3 done, but a limit was "
+        "reached before the proof; 130 interrupted."
     ),
     rich_markup_mode="markdown",
     no_args_is_help=True,
@@ -83,7 +83,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal cannot show is no reason to stop.
+        # Names that the terminal cannot show must not stop the command.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="shortlist")

@@ -18,7 +18,7 @@ Names = Sequence[str] | None
 
 
 class Columns:
-    """The predictors of a table; its outcome and its persons are no predictors."""
+    """The predictors of a table: all columns but the outcome and the person."""
 
     def __init__(self, patients: Patients, outcome: str, person: str | None) -> None:
         self.table = patients.predictors
@@ -31,7 +31,7 @@ class Columns:
         for name in names:
             if name in self._others:
                 raise InvalidProblemError(
-                    f"{option}: {shown(name)} is what {self._others[name]} names, and therefore no "
+                    f"{option}: {shown(name)} is the {self._others[name]} column, not a "
                     "predictor; remove it."
                 )
         return names
@@ -62,14 +62,14 @@ class Columns:
         return dict.fromkeys(first, words[0]) | dict.fromkeys(second, words[1])
 
     def costs(self, path: Path) -> dict[str, float]:
-        """Read a price list, which may have a price for what is no predictor here."""
+        """Read a price list, which may also price the outcome and the person."""
         from ..tables import read_costs
 
         costs = read_costs(path, [*self.names, *self._others])
         return {name: cost for name, cost in costs.items() if name not in self._others}
 
     def note_codes(self, excluded: Sequence[str], categorical: Names, numeric: Names) -> None:
-        """Point at numbers that may be codes: three to ten different ones, all of them whole."""
+        """Warn of numbers that may be codes: three to ten distinct ones, all whole."""
         from ..prognostic.columns import may_be_codes
 
         said = {*excluded, *self.kinds(categorical, numeric)}
@@ -78,7 +78,7 @@ class Columns:
         ]
         if suspects:
             warnings.warn(
-                f"{', '.join(map(shown, suspects))} hold few whole numbers and are taken for "
+                f"{', '.join(map(shown, suspects))}: few distinct whole numbers, treated as "
                 f"amounts; if they are codes, add --categorical {quote(','.join(suspects))}, "
                 "and --numeric for those that are not.",
                 ShortlistWarning,

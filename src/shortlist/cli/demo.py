@@ -36,8 +36,7 @@ def demo(
     from rich.console import Console
 
     from ..result import Status
-    from .comparison import as_record, compare
-    from .demo_view import render
+    from .comparison import as_record, compare, render
 
     with working("Searching") as announce:
         comparison = compare(
@@ -51,6 +50,6 @@ def demo(
     if as_json:
         typer.echo(json.dumps(as_record(comparison), indent=2))
     else:
-        render(comparison, Console())
+        render(comparison, Console(), SHOWCASE_SEED)
     if comparison.best.status is not Status.OPTIMAL:
         raise typer.Exit(3)

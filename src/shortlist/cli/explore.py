@@ -1,4 +1,4 @@
-"""`shortlist explore`: a page on which the budget is dragged and the proven best model follows."""
+"""`shortlist explore`: an interactive page for budgets, prices and the proven best model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ import typer
 
 from ..errors import InvalidProblemError
 from .columns import Columns
-from .parameter import PersonColumn
+from .parameter import (
+    CategoricalColumns,
+    CostsFile,
+    EventValue,
+    ExcludedColumns,
+    FeesFile,
+    MissingIndicator,
+    NumericColumns,
+    PersonColumn,
+    SplineKnots,
+)
 from .progress import noting, working
 
 if TYPE_CHECKING:
-    from ..explorer import Cohort
+    from ..explorer import PreparedPatients
 
-_PRICES = "What things cost"
-_COLUMNS = "What the columns are"
-_PAGE = "The page"
+_PAGE_PANEL = "Page"
 
 
 def explore(
@@ -32,78 +40,50 @@ def explore(
     outcome: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
     ] = None,
-    positive: Annotated[
-        str | None, typer.Option(metavar="VALUE", help="The outcome's value that is the event.")
-    ] = None,
+    positive: EventValue = None,
     person: PersonColumn = None,
-    costs: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The price list.", rich_help_panel=_PRICES),
-    ] = None,
-    fees: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Fees paid once.", rich_help_panel=_PRICES),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS", help="Columns that are no predictors.", rich_help_panel=_COLUMNS
-        ),
-    ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS", help="Columns whose numbers are codes.", rich_help_panel=_COLUMNS
-        ),
-    ] = None,
-    numeric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS", help="Columns whose numbers are amounts.", rich_help_panel=_COLUMNS
-        ),
-    ] = None,
-    spline_knots: Annotated[
-        int | None,
-        typer.Option(min=3, max=5, help="Bend numbers by splines.", rich_help_panel=_COLUMNS),
-    ] = None,
-    missing_indicator: Annotated[
-        bool,
-        typer.Option(
-            "--missing-indicator",
-            help="Let a missing value tell something.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = False,
+    costs: CostsFile = None,
+    fees: FeesFile = None,
+    exclude: ExcludedColumns = None,
+    categorical: CategoricalColumns = None,
+    numeric: NumericColumns = None,
+    spline_knots: SplineKnots = None,
+    missing_indicator: MissingIndicator = False,
     ridge: Annotated[
         float,
         typer.Option(
             min=1e-4,
             max=1e4,
             help="Strength of the L2 penalty at the start; `shortlist fit` can tune it.",
-            rich_help_panel=_PAGE,
+            rich_help_panel=_PAGE_PANEL,
         ),
     ] = 1.0,
     settings: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Settings that the page saved.", rich_help_panel=_PAGE),
+        typer.Option(
+            metavar="FILE", help="Settings that the page saved.", rich_help_panel=_PAGE_PANEL
+        ),
     ] = None,
     port: Annotated[
         int,
         typer.Option(
-            min=0, max=65535, help="Port on this machine; 0 is a free one.", rich_help_panel=_PAGE
+            min=0,
+            max=65535,
+            help="Port on this machine; 0 is a free one.",
+            rich_help_panel=_PAGE_PANEL,
         ),
     ] = 0,
     browser: Annotated[
         bool,
-        typer.Option("--browser/--no-browser", help="Open the page.", rich_help_panel=_PAGE),
+        typer.Option("--browser/--no-browser", help="Open the page.", rich_help_panel=_PAGE_PANEL),
     ] = True,
 ) -> None:
     """Drag the budget on a page of this machine, and watch the proven best model change.
 
-    Prices, shared fees, and what must or cannot be measured are set on the page too. The page asks
-    only this machine, and works without a network. Ctrl-C ends it.
+    Prices, shared fees, and required or unavailable predictors are set on the page too. The page
+    contacts only this machine, and works without a network. Ctrl-C stops it.
     """
-    from ..explorer import Cohort, embedded_cohort
+    from ..explorer import PreparedPatients, example_patients
     from ..explorer.serve import check_installed, serve
     from ..prognostic.patients import read_patients
     from ..solver.compilation import ready_kernels
@@ -112,19 +92,19 @@ def explore(
     check_installed()
     about_data = (outcome, positive, person, costs, fees, exclude, categorical, numeric)
     if data is None and any((*about_data, spline_knots, missing_indicator)):
-        raise InvalidProblemError("DATA: give the table that the options are about.")
+        raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
     with noting(), working("Preparing"):
-        cohort: Cohort
+        prepared: PreparedPatients
         if data is None or outcome is None:
-            cohort = embedded_cohort()
+            prepared = example_patients()
         else:
             patients = read_patients(data, outcome, positive, person)
             columns = Columns(patients, outcome, person)
             excluded = columns.excluded(exclude)
             columns.note_codes(excluded, categorical, numeric)
-            cohort = Cohort.prepare(
+            prepared = PreparedPatients.prepare(
                 data.name,
                 patients,
                 costs=None if costs is None else columns.costs(costs),
@@ -134,12 +114,14 @@ def explore(
                 spline_knots=spline_knots,
                 missing_indicator=missing_indicator,
             )
-        ready_kernels()  # who opens the page expects answers
+        ready_kernels()  # so that the first answer comes at once
     serve(
-        cohort,
+        prepared,
         ridge=ridge,
         port=port,
         settings=None if settings is None else settings.read_text("utf-8", errors="replace"),
         open_browser=browser,
-        announce=lambda address: typer.echo(f"The explorer is at {address}\nCtrl-C ends it."),
+        announce=lambda address: typer.echo(
+            f"The explorer is running at {address}\nPress Ctrl-C to stop it."
+        ),
     )

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from .place import check_places
+from .output import check_paths
+from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .question import Question, asking
 
 
-@asking
+@with_problem_options
 def export(
-    question: Question,
+    options: ProblemOptions,
     output: Annotated[
         Path,
         typer.Argument(
@@ -27,14 +27,14 @@ def export(
     """Write the problem that `fit` solves as a mixed-integer model, for another solver to check."""
     from ..conic import export as write_model
 
-    check_places(question.inputs, [output])
-    question.check_limits()
+    check_paths(options.inputs, [output])
+    options.check_limits()
     with noting(), working("Reading") as announce:
-        problem = question.problem(announce)
+        problem = options.problem(announce)
         announce("Writing")
         write_model(problem, output)
     typer.echo(
-        f"{output} is written: {problem.n_rows} rows, {problem.n_columns} columns of "
+        f"{output} written: {problem.n_rows} rows, {problem.n_columns} columns of "
         f"{problem.n_predictors} predictors, ridge {problem.ridge:g}.",
         err=True,
     )

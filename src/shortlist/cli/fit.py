@@ -12,18 +12,18 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from .parameter import AsJson
-from .place import check_places
+from .output import check_paths
+from .parameter import AsJson, ReportFile
+from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .question import Question, asking
 from .report import check_report, make_report, report_files
 
 _RESAMPLES = 199
 
 
-@asking
+@with_problem_options
 def fit(
-    question: Question,
+    options: ProblemOptions,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the model, as JSON.")
     ] = None,
@@ -33,20 +33,13 @@ def fit(
             metavar="FILE", help="Where to write the proof, as JSON, for `shortlist verify`."
         ),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write a report to read and print, as HTML; its numbers go into a JSON "
-            "file of the same name.",
-        ),
-    ] = None,
+    report: ReportFile = None,
     resamples: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="How often the report repeats the selection to measure optimism and stability: "
-            f"{_RESAMPLES}, if not said otherwise; 999 for a paper.",
+            help="Number of resamples of the report, which measure optimism and stability: "
+            f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -61,20 +54,18 @@ def fit(
     from .fit_view import Fitted, as_record, render
 
     if resamples is not None and report is None:
-        raise InvalidProblemError("--resamples: matter only with a --report; give one.")
-    check_places(question.inputs, [model, certificate, *report_files(report)])
-    question.check_limits()
+        raise InvalidProblemError("--resamples: has no effect without --report; give one.")
+    check_paths(options.inputs, [model, certificate, *report_files(report)])
+    options.check_limits()
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
-        patients, estimator = question.pose()
+        patients, estimator = options.read()
         check_report(report, patients)
         announce("Preparing")
-        estimator.fit(patients.predictors, patients.events, patients.persons, announce)
-        card = estimator.card_.model_copy(update={"outcome": patients.outcome})
-        estimator.card_ = card  # with the outcome's own values, not 0 and 1
-        announce("Looking for what is suspicious")
-        data = (patients.predictors, patients.events, patients.persons)
-        for finding in check_fit(estimator, *data):
+        estimator.fit(*patients.data, announce, outcome=patients.outcome)
+        card = estimator.card_
+        announce("Checking data and model")
+        for finding in check_fit(estimator, *patients.data):
             if finding.level == "warning":
                 text = f"{finding.topic}: {finding.text}"
                 warnings.warn(text, ShortlistWarning, stacklevel=2)
@@ -85,7 +76,7 @@ def fit(
             if proof is not None:
                 save_proof(certificate, card, proof)
             else:
-                text = f"{certificate}: is not written; the proof is too long."
+                text = f"{certificate}: was not written, because the proof is too long."
                 warnings.warn(text, ShortlistWarning, stacklevel=2)
                 certificate = None
     files = {"model": model, "certificate": certificate, "report": report}

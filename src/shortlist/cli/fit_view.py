@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from sklearn.metrics import roc_auc_score
@@ -17,10 +16,11 @@ from ..prognostic import ModelCard, PrognosticModel
 from ..prognostic.patients import Patients
 from ..prognostic.term import Effect
 from ..result import Status
+from .terminal import plain, plain_console
 
 _HINTS = {
     "model": "Predict with: shortlist predict {} NEW.csv",
-    "certificate": "Check it with: shortlist verify {} DATA.csv",
+    "certificate": "Verify it with: shortlist verify {} DATA.csv",
 }
 
 
@@ -58,8 +58,7 @@ def as_record(fitted: Fitted) -> dict[str, Any]:
 
 def render(fitted: Fitted) -> None:
     """Print what was bought, what it says about patients, and what is proven."""
-    # Names are the user's: nothing in them is markup or a code for an emoji.
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = plain_console()
     console.print()
     console.print(_introduction(fitted))
     if fitted.card.terms:
@@ -141,16 +140,11 @@ def _conclusions(fitted: Fitted) -> list[Text]:
         ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
     lines = [
         proof,
-        f"{ridge}. AUC on the same patients: {fitted.auc:.3f}, which flatters every model.",
+        f"{ridge}. AUC {fitted.auc:.3f} (apparent, so optimistic).",
     ]
     lines += [
-        f"{path} is written. {_HINTS[name].format(path)}"
+        f"{path} written. {_HINTS[name].format(path)}"
         for name, path in fitted.files.items()
         if path is not None and name in _HINTS
     ]
     return [Text(line) for line in lines]
-
-
-def plain(text: str) -> str:
-    """Return text without characters that control a terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)

@@ -11,29 +11,106 @@ import typer
 
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 
+LIMITS_PANEL = "Prices and limits"
+COLUMNS_PANEL = "Columns"
+SEARCH_PANEL = "Search"
+
 DataFile = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="Patients, one per row, names of the columns first: CSV, TSV, Parquet or Excel.",
+        help="Patients, one per row, below the column names: CSV, TSV, Parquet or Excel.",
         show_default=False,
     ),
 ]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file that `shortlist fit` wrote.")
+]
 OutcomeColumn = Annotated[
     str, typer.Option("--outcome", metavar="COLUMN", help="The column to predict.")
+]
+EventValue = Annotated[
+    str | None,
+    typer.Option("--positive", metavar="VALUE", help="The value of the outcome that is the event."),
 ]
 PersonColumn = Annotated[
     str | None,
     typer.Option(
         "--person",
         metavar="COLUMN",
-        help="The column that says whom a row belongs to, if persons have several rows.",
+        help="The column that identifies the person, if persons have several rows.",
+    ),
+]
+CostsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The price list: a predictor and its cost per row; `shortlist costs-template` makes "
+        "one to fill in.",
+        rich_help_panel=LIMITS_PANEL,
+    ),
+]
+FeesFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Fees paid once: an amount, then the predictors that share it, per row.",
+        rich_help_panel=LIMITS_PANEL,
+    ),
+]
+ExcludedColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns that are not predictors, separated by commas.",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
+]
+CategoricalColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns whose numbers are codes, not amounts.",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
+]
+NumericColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns whose numbers are amounts.",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
+]
+SplineKnots = Annotated[
+    int | None,
+    typer.Option(
+        min=3,
+        max=5,
+        help="Model numbers by natural cubic splines with this many knots.",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
+]
+MissingIndicator = Annotated[
+    bool,
+    typer.Option(
+        "--missing-indicator",
+        help="Let a missing value itself predict.",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where to write a report, as HTML to read and print; its numbers go into a JSON file "
+        "of the same name.",
     ),
 ]
 OutputFile = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Where to write the result, if not to the terminal."
+        "--output", "-o", metavar="FILE", help="Where to write the result; default: the terminal."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]

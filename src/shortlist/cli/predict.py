@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .parameter import AsJson, OutputFile
-from .place import check_places, write_or_print
+from .output import check_paths, write_or_print
+from .parameter import AsJson, ModelFile, OutputFile
 from .progress import noting, working
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model file that `shortlist fit` wrote.")
-    ],
+    model: ModelFile,
     data: Annotated[
         Path,
         typer.Argument(
@@ -43,7 +41,7 @@ def predict(
     from ..prognostic import ModelCard
     from ..tables import csv_text, read_table
 
-    check_places([model, data], [output])
+    check_paths([model, data], [output])
     with noting() as notes, working("Predicting"):
         card = ModelCard.load(model)
         table = read_table(data)

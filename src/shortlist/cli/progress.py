@@ -1,4 +1,4 @@
-"""What a command says while it works and what it notices: on standard error, not in results."""
+"""Progress and notes of a command, on standard error."""
 
 from __future__ import annotations
 

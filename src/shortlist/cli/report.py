@@ -37,12 +37,12 @@ def make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamp
     from ..report import N_COMPARED, compare_rules, validate_model, write_report
 
     console = Console(stderr=True)
-    console.print(f"For the report: the selection again, on {n_resamples} resamples.")
+    console.print(f"Report: repeating the selection on {n_resamples} resamples.")
     data = (patients.predictors, patients.events)
     options: dict[str, Any] = {"persons": patients.persons, "n_jobs": "auto", "progress": True}
     evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
     n_compared = min(n_resamples, N_COMPARED)
-    console.print(f"The usual rules to select, on {n_compared} of them.")
+    console.print(f"Report: the usual selection rules on {n_compared} of them.")
     rivals = compare_rules(model, *data, n_resamples=n_compared, **options)
     with working("Writing the report") as announce:
         write_report(
@@ -54,4 +54,4 @@ def make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamp
             rivals=rivals,
             announce=announce,
         )
-    console.print(f"{path} is written. Open it in a browser.", soft_wrap=True, highlight=False)
+    console.print(f"{path} written. Open it in a browser.", soft_wrap=True, highlight=False)

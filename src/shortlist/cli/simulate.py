@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidProblemError
-from .place import check_places
+from .output import check_paths
 from .progress import working
 
 
@@ -32,7 +32,7 @@ def simulate(
     from ..files import write_whole
     from ..tables import csv_text
 
-    check_places([], [data, costs, data.with_name(f"{data.name}.json")])
+    check_paths([], [data, costs, data.with_name(f"{data.name}.json")])
     with working("Drawing patients"):
         try:
             study = make_prognostic(
@@ -44,7 +44,7 @@ def simulate(
         prices = zip(study.X.columns, study.costs.tolist(), strict=True)
         write_whole(costs, csv_text(["predictor", "cost"], prices))
     typer.echo(
-        f"{data} ({rows} patients) and {costs} are written. "
+        f"{data} ({rows} patients) and {costs} written. "
         f"Try: shortlist fit {data} --outcome outcome --costs {costs} --budget 10",
         err=True,
     )

@@ -122,9 +122,9 @@ def compare(folder: StudyFolder) -> None:
 def page(folder: StudyFolder, output: OutputFile = None) -> None:
     """Write a page about a study, in Markdown, with its figures and the comparison."""
     from ..study.page import render
-    from .place import check_places, write_or_print
+    from .output import check_paths, write_or_print
 
-    check_places([], [output])
+    check_paths([], [output])
     write_or_print(render(folder, Path.cwd() if output is None else output.parent), output)
 
 

@@ -1,4 +1,4 @@
-"""`shortlist validate`: a saved model on patients who had no part in it, and its update."""
+"""`shortlist validate`: external validation of a saved model, and its update."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidProblemError
-from .parameter import AsJson, OutcomeColumn, PersonColumn
-from .place import check_places
+from .output import check_paths
+from .parameter import AsJson, EventValue, ModelFile, OutcomeColumn, PersonColumn, ReportFile
 from .progress import noting, working
 from .report import report_files
 
 
-class Update(StrEnum):
+class UpdateKind(StrEnum):
     """How much of a model is changed."""
 
     IN_THE_LARGE = "in-the-large"
@@ -25,9 +25,7 @@ class Update(StrEnum):
 
 
 def validate(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model file that `shortlist fit` wrote.")
-    ],
+    model: ModelFile,
     data: Annotated[
         Path,
         typer.Argument(
@@ -36,26 +34,14 @@ def validate(
         ),
     ],
     outcome: OutcomeColumn,
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VALUE", help="The value of the outcome that is the event, if not the model's."
-        ),
-    ] = None,
+    positive: EventValue = None,
     person: PersonColumn = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write a page to read and print, as HTML; its numbers go into a JSON "
-            "file of the same name.",
-        ),
-    ] = None,
+    report: ReportFile = None,
     update: Annotated[
-        Update | None,
+        UpdateKind | None,
         typer.Option(
-            help="Update the model to these patients: another intercept, another intercept and "
-            "slope, or all coefficients; needs --updated."
+            help="Update the model to these patients: new intercept, new intercept and slope, or "
+            "new coefficients; needs --updated."
         ),
     ] = None,
     updated: Annotated[
@@ -73,8 +59,8 @@ def validate(
     from ..report import describe_external, update_model, write_external
 
     if (update is None) != (updated is None):
-        raise InvalidProblemError("--update: needs --updated, and the other way round; give both.")
-    check_places([model, data], [updated, *report_files(report)])
+        raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
+    check_paths([model, data], [updated, *report_files(report)])
     with noting() as notes, working("Validating"):
         card = ModelCard.load(model)
         patients = read_new_patients(card, data, outcome, positive, person)
@@ -91,7 +77,7 @@ def validate(
         _render(content)
     for path, hint in ((report, "Open it in a browser."), (updated, "Predict with it.")):
         if path is not None:
-            typer.echo(f"{path} is written. {hint}", err=True)
+            typer.echo(f"{path} written. {hint}", err=True)
 
 
 def read_new_patients(
@@ -99,7 +85,7 @@ def read_new_patients(
 ) -> Any:
     """Read new patients; without `positive`, the event is what the model calls so, if it occurs."""
     from ..prognostic.columns import level_of
-    from ..prognostic.patients import part_patients
+    from ..prognostic.patients import split_patients
     from ..tables import read_table
 
     table = read_table(data)
@@ -107,36 +93,35 @@ def read_new_patients(
         values = {level_of(value) for value in table[outcome].dropna()}
         if card.outcome.event in values:
             positive = card.outcome.event
-    return part_patients(data, table, outcome, positive, person)
+    return split_patients(data, table, outcome, positive, person)
 
 
 def _render(content: dict[str, Any]) -> None:
     """Print the measures and what updates gain."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     from ..report.page import METRICS
+    from .terminal import print_table
 
-    console = Console(markup=False, emoji=False, highlight=False)
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for column in ("measure", "estimate", f"{content['level']:.0%} interval"):
-        table.add_column(column, justify="left" if column == "measure" else "right")
-    for row in content["measures"]:
-        known = row["lower"] is not None
-        table.add_row(
-            METRICS[row["metric"]],
-            "-" if row["estimate"] is None else f"{row['estimate']:.3f}",
-            f"{row['lower']:.3f} to {row['upper']:.3f}" if known else "-",
-        )
-    console.print(f"{content['persons']['text']}, {content['events']} with the event.")
-    console.print(table)
-    updates = Table(box=box.SIMPLE, pad_edge=False)
-    for column in ("model", "deviance", "AUC", "Brier score"):
-        updates.add_column(column, justify="left" if column == "model" else "right")
-    for row in content["updates"]:
-        if row["reason"] is None:
-            figures = (f"{row['deviance']:.1f}", f"{row['auc']:.3f}", f"{row['brier']:.3f}")
-            updates.add_row(row["text"], *figures)
-    console.print(updates)
-    console.print("Updated models are measured on the patients they were updated to.")
+    level = f"{content['level']:.0%} interval"
+    print_table(
+        f"{content['persons']['text']}, {content['events']} with the event",
+        ["measure", "estimate", level],
+        [
+            (
+                METRICS[row["metric"]],
+                "-" if row["estimate"] is None else f"{row['estimate']:.3f}",
+                "-" if row["lower"] is None else f"{row['lower']:.3f} to {row['upper']:.3f}",
+            )
+            for row in content["measures"]
+        ],
+        numbers=["estimate", level],
+    )
+    print_table(
+        "Updated models, measured on the patients they were updated to",
+        ["model", "deviance", "AUC", "Brier score"],
+        [
+            (row["text"], f"{row['deviance']:.1f}", f"{row['auc']:.3f}", f"{row['brier']:.3f}")
+            for row in content["updates"]
+            if row["reason"] is None
+        ],
+        numbers=["deviance", "AUC", "Brier score"],
+    )

@@ -1,4 +1,4 @@
-"""`shortlist verify`: whether a proof holds, from the data alone."""
+"""`shortlist verify`: the check of a proof against the data."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def verify(
     PROOF carries the model and the problem that was posed: columns, preprocessing, ridge, prices,
     limits. The problem is built again from that and from DATA, its digest has to be that of the
     proof, and an independent checker computes bounds that hold whatever the rounding was. The
-    answer repeats the question: see whether it is yours. Exit code 1: the proof does not hold, or
-    not for --model; 3: its bounds hold, but they do not prove the model optimal.
+    output restates the problem: check that it is yours. Exit code 1: the proof does not hold, or
+    not for --model; 3: its bounds hold, but do not prove the model optimal.
     """
     from ..prognostic import ModelCard, is_proven, load_proof, verify_model
 
@@ -84,12 +84,12 @@ def verify(
         typer.echo(
             ("The proof holds" if optimal else "The bounds hold, but optimality is not proven")
             + f": no selection has a penalised loss below {verdict.lower_bound:.6f}, and the model "
-            f"has at most {verdict.upper_bound:.6f} (gap {verdict.gap:.1e}, and "
-            f"{card.search.gap_target:.1e} was asked for)."
+            f"has at most {verdict.upper_bound:.6f} (relative gap {verdict.gap:.1e}, tolerance "
+            f"{card.search.gap_target:.0e})."
         )
-        typer.echo("It answers this question; see whether it is yours:")
-        for topic, text in _question(card, patients):
-            typer.echo(f"  {topic + ':':<13} {text}")
+        typer.echo("The proof is about this problem; check that it is yours:")
+        for topic, text in _restate(card, patients):
+            typer.echo(f"  {topic + ':':<17} {text}")
     else:
         typer.echo(wrong)
     if not optimal:
@@ -111,7 +111,7 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
 def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
     """Return the patients of DATA, which has to have what the proof is about."""
     from ..prognostic.columns import level_of
-    from ..prognostic.patients import part_patients
+    from ..prognostic.patients import split_patients
     from ..tables import read_table
 
     outcome = card.outcome
@@ -131,12 +131,12 @@ def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
                 f"{data}: column {shown(outcome.name)} has no value {shown(value)}, which the "
                 "proof is about; pass the data that the model was fitted to."
             )
-    return part_patients(data, table, outcome.name, outcome.event, None)
+    return split_patients(data, table, outcome.name, outcome.event, None)
 
 
-def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
-    """Yield in words what was asked, by topic, and what was bought."""
-    from .fit_view import plain
+def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
+    """Yield the problem that was solved, by topic, and its answer."""
+    from .terminal import plain
 
     def listed(names: tuple[str, ...]) -> str:
         return ", ".join(map(plain, names))
@@ -161,11 +161,11 @@ def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     if limits.max_features is not None:
         yield "at most", f"{limits.max_features} predictors"
     if limits.include:
-        yield "always", listed(limits.include)
-    for sign, topic in (("positive", "raise risk"), ("negative", "lower risk")):
+        yield "required", listed(limits.include)
+    for sign, topic in (("positive", "only raises risk"), ("negative", "only lowers risk")):
         signed = tuple(item.name for item in card.candidates if item.sign == sign)
         if signed:
-            yield topic, f"{listed(signed)}, if anything"
+            yield topic, listed(signed)
     bounded = [item for item in card.candidates if item.max_coefficient is not None]
     if bounded:
         yield (
@@ -174,15 +174,15 @@ def _question(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
             + ", ".join(f"{item.max_coefficient:g} ({plain(item.name)})" for item in bounded),
         )
     if limits.exclude:
-        yield "left out", listed(limits.exclude)
+        yield "excluded", listed(limits.exclude)
     known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}
     others = tuple(name for name in patients.predictors.columns if name not in known)
     if others:
-        yield "not named", f"{listed(others)} (in the data, but not in the proof)"
+        yield "not covered", f"{listed(others)} (in the data, but not in the proof)"
     if preparation.spline_knots is not None:
         yield "splines", f"{preparation.spline_knots} knots for every number"
     if preparation.missing_indicator:
-        yield "missing", "may tell something"
+        yield "missing", "a missing value may itself predict"
     yield "ridge", f"{card.search.ridge:g}"
     cost = f", for {card.cost:g}" if limits.budget is not None else ""
     yield "bought", (listed(tuple(term.name for term in card.terms)) or "nothing") + cost

@@ -10,7 +10,7 @@ from .progress import working
 
 
 def warmup() -> None:
-    """Compile the solver's kernels now, so that no first answer has to wait for it.
+    """Compile the solver's kernels now, so that the first solve does not have to wait.
 
     The machine code is kept on disk, for this processor and these versions, in the folder that is
     printed. Whoever runs shortlist must be able to write there: other users compile for themselves.

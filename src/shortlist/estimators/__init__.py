@@ -1,6 +1,5 @@
 """Best-subset selection as scikit-learn estimators."""
 
-from .classifier import BestSubsetClassifier
-from .classifier_cv import BestSubsetClassifierCV
+from .classifier import BestSubsetClassifier, BestSubsetClassifierCV
 
 __all__ = ["BestSubsetClassifier", "BestSubsetClassifierCV"]

@@ -1,23 +1,41 @@
-"""The estimator that buys the best predictors for a given ridge."""
+"""The scikit-learn estimator that buys the best predictors, for a given or a tuned ridge."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..backends import solve, uninterrupted
 from ..coefficients import MaxCoefficient, Signs
+from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution, Status
+from ..result import Solution
+from .folds import make_folds
 from .inputs import check_inputs, weigh_classes
-from .selected_model import SelectedModel
+from .log_odds_classifier import LogOddsClassifier
+from .ridge_search import (
+    FoldScore,
+    RidgeSearch,
+    check_ridges,
+    score_ridges,
+    search_ridges,
+    warn_of_limits,
+)
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 
-class BestSubsetClassifier(SelectedModel):
+class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
     """Logistic regression on the best affordable predictors.
 
     Of all selections within `budget` and `max_features` it takes the one with the lowest
@@ -44,13 +62,14 @@ class BestSubsetClassifier(SelectedModel):
         By default every column is a predictor.
     include, exclude : sequence of names or indices
         Predictors that must, or must not, be bought.
-    ridge : float
-        Strength of the L2 penalty, greater than 0. The intercept is not penalised.
+    ridge : float, optional
+        Strength of the L2 penalty, greater than 0, which spares the intercept; None chooses one of
+        `ridges` by cross-validation.
     class_weight : dict or "balanced", optional
         Factors on the weights of the rows of each class, by label; "balanced" gives both classes
         the same total weight.
     backend : str
-        Who solves it: a name that `shortlist.available_backends` lists.
+        The name of a backend, as `shortlist.available_backends` lists them.
     gap : float
         The relative gap between objective and lower bound at which a model counts as optimal.
     time_limit : float, optional
@@ -65,6 +84,17 @@ class BestSubsetClassifier(SelectedModel):
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
+    ridges : sequence of float
+        Strengths to choose from if `ridge` is None. Every fold solves the problem for each, from
+        the strongest to the weakest. The one with the best mean score wins, the strongest if
+        several do. The loss is a sum over rows, so the same ridge matters a little more in a fold.
+    cv : int, cross-validation splitter or iterable of (train, test) indices
+        The folds: a number means stratified folds in the order of the rows.
+    scoring : str, callable or None
+        What the folds maximise, as in scikit-learn; None is the accuracy. With sample weights a
+        callable must accept `sample_weight`.
+    n_jobs : int, optional
+        Number of processes over the folds, as in scikit-learn; it changes no result.
 
     Attributes
     ----------
@@ -91,6 +121,14 @@ class BestSubsetClassifier(SelectedModel):
     certificate_ : Certificate or None
         The proof of `lower_bound_`, for `shortlist.verify` with the problem that `problem` makes
         from the same data; None with a backend that proves nothing.
+    ridge_ : float
+        The ridge, given or chosen.
+    cv_results_ : dict of ndarray or None
+        If the ridge was chosen, one entry per ridge, from the strongest to the weakest: `ridge`,
+        `split0_test_score` and so on, `mean_test_score`, `std_test_score`, `rank_test_score`, and
+        `max_gap`, the largest gap of a fold. Made for `pandas.DataFrame`.
+    best_score_ : float or None
+        If the ridge was chosen, its mean score over the folds.
     classes_ : ndarray of shape (2,)
         The two labels; the second counts as positive.
     n_features_in_ : int
@@ -100,7 +138,7 @@ class BestSubsetClassifier(SelectedModel):
 
     See Also
     --------
-    BestSubsetClassifierCV : Chooses the ridge by cross-validation.
+    BestSubsetClassifierCV : The same with `ridge=None`.
 
     Examples
     --------
@@ -121,6 +159,12 @@ class BestSubsetClassifier(SelectedModel):
     >>> model = sl.BestSubsetClassifier(budget=3, fees=fees).fit(X, y)
     >>> model.selected_features_, model.cost_
     (['mean texture', 'mean perimeter', 'mean smoothness'], 3.0)
+
+    With a ridge chosen by cross-validation:
+
+    >>> model = sl.BestSubsetClassifier(max_features=2, ridge=None).fit(X, y)
+    >>> model.ridge_, model.cv_results_["mean_test_score"].round(3).tolist()
+    (0.02, [0.976, 0.976, 0.973])
     """
 
     def __init__(
@@ -132,7 +176,7 @@ class BestSubsetClassifier(SelectedModel):
         groups: Sequence[Predictor] | ArrayLike | None = None,
         include: Sequence[Predictor] = (),
         exclude: Sequence[Predictor] = (),
-        ridge: float = 0.02,
+        ridge: float | None = 0.02,
         class_weight: Mapping[Any, float] | str | None = None,
         backend: str = "native",
         gap: float = 1e-6,
@@ -141,6 +185,10 @@ class BestSubsetClassifier(SelectedModel):
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
         threads: int | None = None,
+        ridges: Sequence[float] = (0.1, 0.02, 0.004),
+        cv: Any = 3,
+        scoring: str | Callable[..., float] | None = "roc_auc",
+        n_jobs: int | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -158,11 +206,15 @@ class BestSubsetClassifier(SelectedModel):
         self.max_coefficient = max_coefficient
         self.signs = signs
         self.threads = threads
+        self.ridges = ridges
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> BestSubsetClassifier:
-        """Find the best affordable predictors and their coefficients.
+        """Choose the ridge, unless it is given, and find the best affordable predictors.
 
         Parameters
         ----------
@@ -180,16 +232,21 @@ class BestSubsetClassifier(SelectedModel):
             The fitted estimator.
         """
         features, labels = check_inputs(self, X, y)
-        problem, solution = self._solve(features, labels, sample_weight)
-        self._set_fitted(X, problem, solution.detached())
-        if is_cut_short(solution):
-            warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
+        search = None
+        ridge = self.ridge
+        if ridge is None:
+            search = self._search_ridge(features, labels, sample_weight)
+            ridge = search.ridge
+        problem = self._problem(features, labels, sample_weight, ridge)
+        solution = self._solve(problem).detached()
+        self._set_fitted(X, problem, solution, search)
+        warn_of_limits(solution, search)
         return self
 
     def problem(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> SubsetProblem:
-        """Return the problem that `fit` solves for these data.
+        """Return the problem that `fit` solves for these data, with the ridge that it chose.
 
         It is what `near_optimal`, `solve_path`, `substitutes`, `price_ranges` and `verify` take.
 
@@ -215,35 +272,43 @@ class BestSubsetClassifier(SelectedModel):
         >>> sl.verify(model.problem(X, [0, 0, 1, 1]), model.certificate_).valid
         True
         """
-        return self._problem(*check_inputs(self, X, y), sample_weight)
+        ridge = getattr(self, "ridge_", None) if self.ridge is None else self.ridge
+        if ridge is None:
+            check_is_fitted(self)
+        return self._problem(*check_inputs(self, X, y), sample_weight, ridge)
 
-    def _problem(self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None) -> SubsetProblem:
+    def decision_function(self, X: Any) -> Float:
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
+            All columns, in the order of `fit`; only those bought are used.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Positive where the second of `classes_` is predicted.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        log_odds: Float = X @ self.coef_[0] + self.intercept_[0]
+        return log_odds
+
+    def _problem(
+        self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None, ridge: Any
+    ) -> SubsetProblem:
         """Return the problem for checked inputs."""
         return SubsetProblem(
             X,
             y,
-            ridge=self.ridge,
-            budget=self.budget,
-            costs=self.costs,
-            max_features=self.max_features,
+            ridge=ridge,
             groups=self.groups,
-            fees=self.fees,
-            include=self.include,
-            exclude=self.exclude,
             sample_weight=weigh_classes(self.class_weight, y, sample_weight),
-            max_coefficient=self.max_coefficient,
-            signs=self.signs,
+            **vars(Limits.of(self)),
         )
 
-    def _solve(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        sample_weight: ArrayLike | None,
-        warm_start: tuple[int, ...] | None = None,
-    ) -> tuple[SubsetProblem, Solution]:
-        """Solve for checked inputs, from a selection to try first; set nothing."""
-        problem = self._problem(X, y, sample_weight)
+    def _solve(self, problem: SubsetProblem, warm_start: tuple[int, ...] | None = None) -> Solution:
         solution = solve(
             problem,
             self.backend,
@@ -253,17 +318,159 @@ class BestSubsetClassifier(SelectedModel):
             warm_start=warm_start,
             threads=self.threads,
         )
-        return problem, uninterrupted(solution)
+        return uninterrupted(solution)
+
+    def _search_ridge(
+        self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> RidgeSearch:
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        ridges = check_ridges(self.ridges)
+        scorer = check_scoring(self, scoring=self.scoring)
+        score_fold = partial(self._score_fold, ridges, scorer, X, y, weights)
+        return search_ridges(ridges, make_folds(self.cv, X, y), score_fold, self.n_jobs)
+
+    def _score_fold(
+        self,
+        ridges: list[float],
+        scorer: Callable[..., float],
+        X: Any,
+        y: NDArray[Any],
+        weights: NDArray[Any] | None,
+        train: Int,
+        test: Int,
+    ) -> list[FoldScore]:
+        X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+        weights_train, weights_test = (
+            None if weights is None else weights[rows] for rows in (train, test)
+        )
+        problem = self._problem(X_train, y[train], weights_train, ridges[0])
+
+        def fit(
+            ridge: float, warm_start: tuple[int, ...] | None
+        ) -> tuple[BestSubsetClassifier, Solution]:
+            at_ridge = problem.with_ridge(ridge)
+            model, solution = clone(self), self._solve(at_ridge, warm_start)
+            model._set_fitted(X_train, at_ridge, solution)
+            return model, solution
+
+        return score_ridges(
+            ridges, fit, lambda model: _score(scorer, model, X_test, y[test], weights_test)
+        )
+
+    def _set_fitted(
+        self, X: Any, problem: SubsetProblem, solution: Solution, search: RidgeSearch | None = None
+    ) -> None:
+        """Set what a fit leaves behind, but no data; the only place that does.
+
+        Nothing can fail any more when this is called.
+        """
+        validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
+        self._set_solution(problem, solution)
+        self.coef_ = solution.coef[np.newaxis, :].copy()
+        self.intercept_ = np.array([solution.intercept])
+        self.support_ = np.array(solution.support, dtype=np.int64)
+        self.ridge_ = problem.ridge
+        self.cv_results_ = None if search is None else search.results
+        self.best_score_ = None if search is None else search.score
+        self._selected_columns = problem.columns_of(solution.support)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self._selected_columns] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
-def is_cut_short(solution: Solution) -> bool:
-    """Whether a search that proves ended before its proof; a heuristic does not even try."""
-    return solution.status not in (Status.OPTIMAL, Status.HEURISTIC)
+class BestSubsetClassifierCV(BestSubsetClassifier):
+    """`BestSubsetClassifier` with a ridge chosen by cross-validation, scored by `scoring`.
+
+    Parameters
+    ----------
+    max_features, budget, costs, fees, groups, include, exclude, ridges, cv, scoring, n_jobs
+        As in `BestSubsetClassifier`.
+    class_weight, backend, gap, time_limit, node_limit, max_coefficient, signs, threads
+        As in `BestSubsetClassifier`; the limits are those of each solve.
+
+    See Also
+    --------
+    BestSubsetClassifier : Does the same with `ridge=None`, and has the same attributes.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X = MinMaxScaler().set_output(transform="pandas").fit_transform(X.iloc[:, :10])
+    >>> model = sl.BestSubsetClassifierCV(max_features=2, ridges=(0.1, 0.02, 0.004)).fit(X, y)
+    >>> model.ridge_, model.selected_features_
+    (0.02, ['mean texture', 'mean concave points'])
+    """
+
+    def __init__(
+        self,
+        max_features: int | None = None,
+        budget: float | None = None,
+        costs: ArrayLike | Mapping[str, float] | None = None,
+        fees: Sequence[tuple[float, Sequence[Predictor]]] | None = None,
+        groups: Sequence[Predictor] | ArrayLike | None = None,
+        include: Sequence[Predictor] = (),
+        exclude: Sequence[Predictor] = (),
+        ridges: Sequence[float] = (0.1, 0.02, 0.004),
+        cv: Any = 3,
+        scoring: str | Callable[..., float] | None = "roc_auc",
+        n_jobs: int | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        backend: str = "native",
+        gap: float = 1e-6,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        max_coefficient: MaxCoefficient = None,
+        signs: Signs = None,
+        threads: int | None = None,
+    ) -> None:
+        super().__init__(
+            max_features, budget, costs, fees, groups, include, exclude, None, class_weight,
+            backend, gap, time_limit, node_limit, max_coefficient, signs, threads, ridges, cv,
+            scoring, n_jobs,
+        )  # fmt: skip
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the score that `scoring` gives the predictions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
+            All columns, in the order of `fit`; only those bought are used.
+        y : array-like of shape (n_rows,)
+            True labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The higher, the better.
+        """
+        if self.scoring is None:
+            accuracy: float = super().score(X, y, sample_weight)
+            return accuracy
+        scorer = check_scoring(self, scoring=self.scoring)
+        return _score(scorer, self, X, y, sample_weight)
 
 
-def describe_limit(solution: Solution) -> str:
-    """Return what to tell the user about a model that is not proven optimal."""
-    return (
-        f"The search ended with status {solution.status.value!r} and a gap of {solution.gap:.2g}, "
-        "so a better selection may exist; raise time_limit, node_limit or gap."
-    )
+def _score(
+    scorer: Callable[..., float],
+    model: BestSubsetClassifier,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+) -> float:
+    # Without weights the argument is left out: not every scorer knows it.
+    weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return float(scorer(model, X, y, **weighted))

@@ -1,4 +1,4 @@
-"""What `fit` is given, checked as scikit-learn expects it and made ready for a problem."""
+"""The arguments of `fit`, checked as scikit-learn expects it and made ready for a problem."""
 
 from __future__ import annotations
 

@@ -1,24 +1,29 @@
-"""Which ridge scores best over the folds, whatever is fitted in them."""
+"""The search for the ridge that scores best over the folds, whatever is fitted in them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..errors import InvalidProblemError
+from ..result import Solution, Status
+from .folds import Fold
 
 Int = NDArray[np.int64]
+Fitted = TypeVar("Fitted")
 
 
-class Outcome(NamedTuple):
-    """What one ridge did in one fold: its score on the test rows, its search on the others."""
+class FoldScore(NamedTuple):
+    """The score of a ridge on the test rows of a fold, and the search on the other rows."""
 
     score: float
     gap: float
@@ -27,7 +32,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class RidgeSearch:
-    """Ridges from the strongest to the weakest, and what the folds said about them.
+    """Ridges from the strongest to the weakest, and their scores over the folds.
 
     Attributes
     ----------
@@ -61,18 +66,11 @@ class RidgeSearch:
         """Its mean score."""
         return float(self.results["mean_test_score"][self.best])
 
-    def describe_unproven(self) -> str:
-        """Return what to tell the user about models that are not proven optimal."""
-        return (
-            f"{self.n_unproven} of the {self.n_models} cross-validated models are not "
-            "proven optimal; raise time_limit, node_limit or gap."
-        )
-
 
 def search_ridges(
     ridges: list[float],
-    folds: Sequence[tuple[Int, Int]],
-    solve_fold: Callable[[Int, Int], list[Outcome]],
+    folds: Sequence[Fold],
+    score_fold: Callable[[Int, Int], list[FoldScore]],
     n_jobs: int | None,
     announce: Callable[[str], None] = lambda text: None,
 ) -> RidgeSearch:
@@ -84,12 +82,12 @@ def search_ridges(
         From the strongest to the weakest.
     folds : sequence of (train, test)
         Indices of rows.
-    solve_fold : callable
-        Given the indices of a fold, the outcome of every ridge.
+    score_fold : callable
+        Given the indices of a fold, the score of every ridge.
     n_jobs : int, optional
         Number of processes, as in scikit-learn; it changes no result.
     announce : callable
-        Told in words how far the search is.
+        Called with a sentence on the progress of the search.
     """
     from ..solver.compilation import ready_kernels
 
@@ -97,16 +95,55 @@ def search_ridges(
     ready_kernels()  # or else every process would compile them
     announce(f"Choosing the ridge: fold 1 of {len(folds)}")
     for path in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(solve_fold)(*fold) for fold in folds
+        delayed(score_fold)(*fold) for fold in folds
     ):
         paths.append(path)
         announce(f"Choosing the ridge: fold {min(len(paths) + 1, len(folds))} of {len(folds)}")
-    n_unproven = sum(outcome.is_cut_short for path in paths for outcome in path)
+    n_unproven = sum(entry.is_cut_short for path in paths for entry in path)
     return RidgeSearch(ridges, _tabulate(ridges, paths), n_unproven, len(folds) * len(ridges))
 
 
-def _tabulate(ridges: list[float], paths: list[list[Outcome]]) -> dict[str, NDArray[Any]]:
-    scores = np.array([[outcome.score for outcome in path] for path in paths])
+def score_ridges(
+    ridges: Sequence[float],
+    fit: Callable[[float, tuple[int, ...] | None], tuple[Fitted, Solution]],
+    score: Callable[[Fitted], float],
+) -> list[FoldScore]:
+    """Fit and score every ridge in a fold, each starting from the selection before it."""
+    scores: list[FoldScore] = []
+    support = None
+    for ridge in ridges:
+        model, solution = fit(ridge, support)
+        support = solution.support
+        scores.append(FoldScore(score(model), solution.gap, is_cut_short(solution)))
+    return scores
+
+
+def is_cut_short(solution: Solution) -> bool:
+    """Whether a search that proves ended before its proof; a heuristic does not even try."""
+    return solution.status not in (Status.OPTIMAL, Status.HEURISTIC)
+
+
+def warn_of_limits(solution: Solution, search: RidgeSearch | None) -> None:
+    """Warn the caller of `fit` of models that are not proven optimal."""
+    advice = "raise time_limit, node_limit or gap."
+    if search is not None and search.n_unproven:
+        warnings.warn(
+            f"{search.n_unproven} of the {search.n_models} cross-validated models are not "
+            f"proven optimal; {advice}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    if is_cut_short(solution):
+        warnings.warn(
+            f"The search ended with status {solution.status.value!r} and a gap of "
+            f"{solution.gap:.2g}, so a better selection may exist; {advice}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def _tabulate(ridges: list[float], paths: list[list[FoldScore]]) -> dict[str, NDArray[Any]]:
+    scores = np.array([[entry.score for entry in path] for path in paths])
     means = scores.mean(axis=0)
     if np.isnan(means).all():
         raise InvalidProblemError(
@@ -120,7 +157,7 @@ def _tabulate(ridges: list[float], paths: list[list[Outcome]]) -> dict[str, NDAr
     # 1 is best, and equal means share a rank; without a score a ridge comes last.
     comparable = np.where(np.isnan(means), -inf, means)
     results["rank_test_score"] = 1 + (comparable[:, np.newaxis] < comparable).sum(axis=1)
-    results["max_gap"] = np.array([[outcome.gap for outcome in path] for path in paths]).max(axis=0)
+    results["max_gap"] = np.array([[entry.gap for entry in path] for path in paths]).max(axis=0)
     return results
 
 

@@ -1,4 +1,4 @@
-"""The evaluation of experiments over resamples, and what it says."""
+"""The evaluation of experiments over resamples, and its results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from .experiment import Experiment
 from .intervals import percentile_interval, tail_of
 from .journal import Journal
 from .measure import Measure, interval, measure
-from .procedure import OPTIMISM_METRICS, TEST_METRICS, evaluate_resample
+from .metrics import OPTIMISM_METRICS
+from .procedure import TEST_METRICS, evaluate_resample
 from .resampling import draw
 from .run import run_tasks
 

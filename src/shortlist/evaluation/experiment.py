@@ -1,4 +1,4 @@
-"""What is to be evaluated: data, prices and limits, a way to solve, and a way to split."""
+"""An experiment to evaluate: data, prices and limits, a way to solve, and a way to split."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sklearn.base import clone
 from ..backends import available_backends
 from ..errors import InvalidProblemError
 from ..estimators.ridge_search import check_ridges
+from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
 
 Int = NDArray[np.int64]
@@ -49,14 +50,14 @@ class Experiment:
     budget, costs, max_features, groups, fees, include, exclude, max_coefficient, signs
         Prices and limits, as in `SubsetProblem`.
     backend : str
-        Who solves: a name that `shortlist.available_backends` lists.
+        The name of a backend, as `shortlist.available_backends` lists them.
     ridges : sequence of float
         Strengths of the L2 penalty to choose from. The strongest wins a tie.
     protocol : {"clean", "paper"}
         What the folds of a resample keep together. "clean": all copies of a row, and all rows of
         a person, are on one side of every split. "paper": the resample counts as a data set of
         its own, as in Knauer and Rodner (2023), so copies of a row can be on both sides, which
-        flatters the model.
+        makes results optimistic.
     persons : sequence of shape (n_rows,), optional
         The person each row belongs to. Resamples then draw persons with all their rows, and splits
         keep them together; needs the clean protocol.
@@ -139,7 +140,7 @@ class Experiment:
             "costs": limits.costs,
             "max_features": limits.max_features,
             "groups": None if self.groups is None else problem.column_predictor,
-            "fees": tuple((fee.amount, fee.members) for fee in limits.fees),
+            "fees": limits.fees,
             "include": limits.include,
             "exclude": limits.exclude,
             "ridges": ridges,
@@ -209,15 +210,8 @@ class Experiment:
             columns.X,
             y,
             ridge=ridge,
-            budget=self.budget,
-            costs=self.costs,
-            max_features=self.max_features,
             groups=columns.groups,
-            fees=self.fees,
-            include=self.include,
-            exclude=self.exclude,
-            max_coefficient=self.max_coefficient,
-            signs=self.signs,
+            **vars(Limits.of(self)),
         )
 
     def _check_choices(self) -> None:

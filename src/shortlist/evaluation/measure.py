@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import rankdata, t
 
-from .metrics import (
-    auc,
-    brier,
-    calibration,
-    calibration_in_the_large,
-    observed_expected,
-)
+from .metrics import scores
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -66,26 +60,21 @@ def measure(y: Int, log_odds: Float) -> dict[str, Measure]:
     ones = np.ones(len(y), dtype=np.int64)
     probability = expit(log_odds)
     squares = (probability - y) ** 2
-    intercept, slope = calibration(y, log_odds, ones)
+    values = scores(y, log_odds, ones)
+    intercept, slope = values["calibration_intercept"], values["calibration_slope"]
     design = np.column_stack([np.ones(len(y)), log_odds])
     joint = influence_of_fit(design, y, expit(intercept + slope * log_odds))
-    shift = calibration_in_the_large(y, log_odds, ones)
-    ratio = observed_expected(y, log_odds, ones)
-    values = {
-        "auc": (auc(y, log_odds, ones), _influence_of_auc(y, log_odds)),
-        "brier": (brier(y, log_odds, ones), (squares - squares.mean()) / len(y)),
-        "calibration_intercept": (intercept, joint[:, 0]),
-        "calibration_slope": (slope, joint[:, 1]),
-        "calibration_in_the_large": (
-            shift,
-            influence_of_fit(design[:, :1], y, expit(shift + log_odds))[:, 0],
-        ),
-        "observed_expected": (
-            ratio,
-            ratio * (y / y.sum() - probability / max(_TINY, probability.sum())),
-        ),
+    shifted = expit(values["calibration_in_the_large"] + log_odds)
+    shares = y / y.sum() - probability / max(_TINY, probability.sum())
+    influences = {
+        "auc": _influence_of_auc(y, log_odds),
+        "brier": (squares - squares.mean()) / len(y),
+        "calibration_intercept": joint[:, 0],
+        "calibration_slope": joint[:, 1],
+        "calibration_in_the_large": influence_of_fit(design[:, :1], y, shifted)[:, 0],
+        "observed_expected": values["observed_expected"] * shares,
     }
-    return {name: Measure(*pair) for name, pair in values.items()}
+    return {name: Measure(value, influences[name]) for name, value in values.items()}
 
 
 def net_benefit(y: Int, probability: Float, threshold: float) -> Measure:

@@ -14,6 +14,15 @@ from numpy.typing import NDArray
 from scipy.optimize import root
 from scipy.special import expit
 
+OPTIMISM_METRICS = (
+    "auc",
+    "brier",
+    "calibration_intercept",
+    "calibration_slope",
+    "calibration_in_the_large",
+    "observed_expected",
+)
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -88,6 +97,25 @@ def observed_expected(y: Int, log_odds: Float, weights: Int) -> float:
     """Return the number of events divided by that predicted; NaN if either is 0."""
     events, expected = float(weights @ y), float(weights @ expit(log_odds))
     return events / expected if events and expected else nan
+
+
+def scores(y: Int, log_odds: Float, weights: Int) -> dict[str, float]:
+    """Return the metrics that `Evaluation.optimism` corrects, by name; NaN where not defined.
+
+    Rows of weight 0 are left out.
+    """
+    used = weights > 0
+    if not used.all():
+        y, log_odds, weights = y[used], log_odds[used], weights[used]
+    intercept, slope = calibration(y, log_odds, weights)
+    return {
+        "auc": auc(y, log_odds, weights),
+        "brier": brier(y, log_odds, weights),
+        "calibration_intercept": intercept,
+        "calibration_slope": slope,
+        "calibration_in_the_large": calibration_in_the_large(y, log_odds, weights),
+        "observed_expected": observed_expected(y, log_odds, weights),
+    }
 
 
 def fit_logistic(design: Float, y: Int, weights: Int, offset: Float | float = 0.0) -> Float | None:

@@ -18,32 +18,16 @@ from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .experiment import Experiment
-from .metrics import (
-    accuracy,
-    auc,
-    brier,
-    calibration,
-    calibration_in_the_large,
-    log_loss,
-    observed_expected,
-)
+from .metrics import accuracy, auc, brier, log_loss, scores
 from .resampling import Sample, draw, scorable_folds
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
-OPTIMISM_METRICS = (
-    "auc",
-    "brier",
-    "calibration_intercept",
-    "calibration_slope",
-    "calibration_in_the_large",
-    "observed_expected",
-)
 
 
-class Model(NamedTuple):
+class FittedModel(NamedTuple):
     """A fitted model, and the features of all rows and probes, which it can predict."""
 
     ridge: float
@@ -71,7 +55,7 @@ class Procedure:
         self._problem: SubsetProblem | None = None
         self._X: Float = np.empty((0, 0))  # of all rows and probes
 
-    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[Model]:
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
         """Select and fit on the rows of a sample, with each ridge."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
@@ -80,7 +64,7 @@ class Procedure:
             problem = self._problem = experiment.problem(columns)
         return self.solve(problem.with_weights(sample.counts(problem.n_rows)), ridges)
 
-    def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[Model]:
+    def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Solve a problem with each ridge, and count the work."""
         experiment = self.experiment
         solutions = solve_ridges(
@@ -95,22 +79,20 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            Model(ridge, solution, self._X)
+            FittedModel(ridge, solution, self._X)
             for ridge, solution in zip(ridges, solutions, strict=True)
         ]
 
-    def tune(self, sample: Sample, rng: np.random.Generator) -> Model:
+    def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         experiment = self.experiment
-        scores = []
+        tried = []
         is_choice = len(experiment.ridges) > 1
         for train, test in scorable_folds(experiment, sample, rng) if is_choice else ():
             models = self.fit(train, experiment.ridges)
             labels = experiment.y[test.rows]
-            scores.append(
-                [auc(labels, model.log_odds(test.rows), test.weights) for model in models]
-            )
-        best = int(np.mean(scores, axis=0).argmax()) if scores else 0  # of several, the strongest
+            tried.append([auc(labels, model.log_odds(test.rows), test.weights) for model in models])
+        best = int(np.mean(tried, axis=0).argmax()) if tried else 0  # of several, the strongest
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
 
@@ -192,31 +174,16 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     }
     result |= {f"test_{name}": mean for name, mean in zip(TEST_METRICS, means, strict=True)}
     for place, rows in (("resample", sample), ("data", everyone)):
-        scores = _scores_of_model(experiment, model, rows)
-        result |= {f"{place}_{name}": value for name, value in scores.items()}
+        found = scores(experiment.y[rows.rows], model.log_odds(rows.rows), rows.weights)
+        result |= {
+            f"{place}_{name}": None if np.isnan(value) else value for name, value in found.items()
+        }
     result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
     if experiment.probes is not None:
         result["probe_log_odds"] = model.log_odds(experiment.probe_rows).tolist()
     if resample == 0:
         result["log_odds"] = out_of_fold
     return result
-
-
-def _scores_of_model(
-    experiment: Experiment, model: Model, sample: Sample
-) -> dict[str, float | None]:
-    labels, log_odds = experiment.y[sample.rows], model.log_odds(sample.rows)
-    values = (
-        auc(labels, log_odds, sample.weights),
-        brier(labels, log_odds, sample.weights),
-        *calibration(labels, log_odds, sample.weights),
-        calibration_in_the_large(labels, log_odds, sample.weights),
-        observed_expected(labels, log_odds, sample.weights),
-    )
-    return {
-        name: None if np.isnan(value) else value
-        for name, value in zip(OPTIMISM_METRICS, values, strict=True)
-    }
 
 
 @cache

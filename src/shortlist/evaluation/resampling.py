@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold
 
 from ..errors import InvalidProblemError
+from ..estimators.folds import shuffled_folds
 from .experiment import Experiment
 
 Int = NDArray[np.int64]
@@ -59,18 +58,21 @@ def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Gener
                 "use fewer folds."
             )
         return _counted(counts), rng
-    persons = experiment.persons
-    n_units = experiment.n_rows if persons is None else int(persons.max()) + 1
     for _ in range(_MAX_DRAWS):
-        counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
-        if persons is not None:
-            counts = counts[persons]
+        counts = draw_counts(rng, experiment.n_rows, experiment.persons)
         if _has_enough(experiment, counts):
             return _counted(counts), rng
     raise InvalidProblemError(
         f"n_folds: hardly any resample has {experiment.n_folds} rows or persons of each class; "
         "use fewer folds."
     )
+
+
+def draw_counts(rng: np.random.Generator, n_rows: int, persons: Int | None) -> Int:
+    """Return how often each row counts in a bootstrap resample of rows, or of whole persons."""
+    n_units = n_rows if persons is None else int(persons.max()) + 1
+    counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
+    return counts if persons is None else counts[persons]
 
 
 def split(
@@ -89,42 +91,13 @@ def split(
     labels = experiment.y[units]
     if np.bincount(labels).max() < experiment.n_folds:
         return []  # a handful of rows
-    if keeps_persons:
-        parts = _person_folds(labels, experiment.persons[units], experiment.n_folds, seed)
-    else:
-        parts = stratified_folds(labels, experiment.n_folds, seed)
+    persons = experiment.persons[units] if keeps_persons else None
+    parts = shuffled_folds(labels, experiment.n_folds, seed, persons)
     if keeps_copies:
         return [(sample.part(train), sample.part(test)) for train, test in parts]
     return [
         (Sample.of_copies(units[train]), Sample.of_copies(units[test])) for train, test in parts
     ]
-
-
-def stratified_folds(labels: Int, n_folds: int, seed: int) -> list[tuple[Int, Int]]:
-    """Return the positions of training and test part of each shuffled stratified fold.
-
-    They are those of scikit-learn's `StratifiedKFold`, with which the tests compare: there the
-    checks of the input take as long as a solve.
-    """
-    random = np.random.RandomState(seed)
-    # Folds take turns in getting a row, those of the class that comes first at first.
-    ordered = np.sort(labels != labels[0])
-    fold = np.empty(len(labels), dtype=np.int64)
-    for other in (False, True):
-        sizes = [np.count_nonzero(ordered[i::n_folds] == other) for i in range(n_folds)]
-        folds = np.repeat(np.arange(n_folds), sizes)
-        random.shuffle(folds)
-        fold[(labels != labels[0]) == other] = folds
-    return [((fold != i).nonzero()[0], (fold == i).nonzero()[0]) for i in range(n_folds)]
-
-
-def _person_folds(labels: Int, persons: Int, n_folds: int, seed: int) -> list[tuple[Int, Int]]:
-    folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        # Of a small training part a class may have fewer rows than there are folds; some folds
-        # then lack it and cannot be scored.
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(folds.split(labels, labels, persons))
 
 
 def scorable_folds(

@@ -1,4 +1,4 @@
-"""How interpretable selections are: what is chosen, how often, together with what.
+"""Stability of selections: inclusion, model and co-selection frequencies.
 
 A selection is a bool matrix, a row per resample and a column per predictor. A DataFrame names
 the predictors, as `Evaluation.selection` does. No function needs to know which ones are truly

@@ -1,5 +1,5 @@
-"""A page on which budgets are dragged and the proven best model follows; extra `explore`."""
+"""The page of `shortlist explore`: drag the budget, see the proven best model (extra `explore`)."""
 
-from .cohort import Cohort, embedded_cohort
+from .prepared import PreparedPatients, example_patients
 
-__all__ = ["Cohort", "embedded_cohort"]
+__all__ = ["PreparedPatients", "example_patients"]

@@ -1,4 +1,4 @@
-"""The questions of the page about models, each answered by JSON-ready values."""
+"""Answers about models for the page, as JSON values."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from math import isfinite
 from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
+from ..choice.record import excess
 from ..report.equation import describe_equation
 from ..result import Status
-from .cohort import Cohort
 from .fitted import STEP_SECONDS, Callback, Fitted, make_problem
+from .prepared import PreparedPatients
 from .state import State
 
 LISTING_SECONDS = 5.0
 MOST_ALTERNATIVES = 25
 
 
-def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, Any]:
+def describe_model(prepared: PreparedPatients, state: State, fitted: Fitted) -> dict[str, Any]:
     """Return the model that is shown, and what is proven about it."""
     problem, shown = fitted.problem, fitted.shown
     bought = [problem.name_of(g) for g in shown.support]
@@ -29,7 +30,7 @@ def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, An
             if not set(bought).isdisjoint(fee.members)
         ],
         "objective": shown.objective,
-        "auc": cohort.auc(fitted.log_odds),
+        "auc": prepared.auc(fitted.log_odds),
         "equation": describe_equation(fitted.card),
         "effects": [
             {
@@ -43,86 +44,55 @@ def describe_model(cohort: Cohort, state: State, fitted: Fitted) -> dict[str, An
             "predictors": [problem.name_of(g) for g in fitted.best.support],
             "cost": fitted.best.cost,
             "status": fitted.best.status.value,
-            "proven": fitted.best.status is Status.OPTIMAL,
+            "is_proven": fitted.best.status is Status.OPTIMAL,
             "objective": fitted.best.objective,
             "lower_bound": fitted.best.lower_bound,
             "gap": fitted.best.gap,
             "nodes": fitted.best.nodes,
             "seconds": fitted.best.seconds,
         },
-        "excess": _excess(shown.objective, fitted.best.objective),
+        "excess": excess(shown.objective, fitted.best.objective),
     }
 
 
-def describe_staircase(cohort: Cohort, state: State, callback: Callback) -> dict[str, Any]:
+def describe_staircase(
+    prepared: PreparedPatients, state: State, callback: Callback
+) -> dict[str, Any]:
     """Return what every budget (or number of predictors) buys."""
-    problem = make_problem(cohort, state, limited=False)
+    problem = make_problem(prepared, state, limited=False)
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
     limits = problem.constraints
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
+    steps = path.to_records()
+    for record, step in zip(steps, path, strict=True):
+        solution = step.solution
+        record["auc"] = prepared.auc(problem.decision_function(solution.coef, solution.intercept))
     return {
-        "steps": [
-            {
-                "limit": step.limit,
-                "objective": step.solution.objective,
-                "auc": cohort.auc(
-                    problem.decision_function(step.solution.coef, step.solution.intercept)
-                ),
-                "predictors": [path.names[g] for g in step.solution.support],
-                "gained": [path.names[g] for g in step.gained],
-                "lost": [path.names[g] for g in step.lost],
-            }
-            for step in path
-        ],
+        "steps": steps,
         "highest": limits.cost_of(everything) if state.limit == "budget" else len(everything),
-        "certified": path.is_certified,
+        "is_proven": path.is_certified,
     }
 
 
 def describe_alternatives(
-    cohort: Cohort, state: State, tolerance: float, callback: Callback
+    prepared: PreparedPatients, state: State, tolerance: float, callback: Callback
 ) -> dict[str, Any]:
     """Return the selections that are at most `tolerance` worse than the best one."""
-    problem = make_problem(cohort, state)
+    problem = make_problem(prepared, state)
     listed = near_optimal(
         problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS, callback=callback
     )
-    best = set(listed[0].support)
     return {
-        "models": [
-            {
-                "predictors": [listed.names[g] for g in model.support],
-                "gained": [listed.names[g] for g in model.support if g not in best],
-                "lost": [listed.names[g] for g in sorted(best.difference(model.support))],
-                "cost": model.cost,
-                "objective": model.objective,
-                "excess": _excess(model.objective, listed[0].objective),
-            }
-            for model in listed
-        ],
-        "complete": listed.is_complete,
+        "models": listed.to_records(),
+        "is_complete": listed.is_complete,
         "tolerance": tolerance,
     }
 
 
-def describe_substitutes(cohort: Cohort, state: State, callback: Callback) -> dict[str, Any]:
+def describe_substitutes(
+    prepared: PreparedPatients, state: State, callback: Callback
+) -> dict[str, Any]:
     """Return what to buy instead of each predictor of the best model."""
-    problem = make_problem(cohort, state)
+    problem = make_problem(prepared, state)
     found = substitutes(problem, time_limit=STEP_SECONDS, callback=callback)
-    return {
-        "substitutes": [
-            {
-                "without": found.names[entry.predictor],
-                "excess": _excess(entry.solution.objective, found.best.objective),
-                "cost": entry.solution.cost,
-                "gained": [found.names[g] for g in entry.gained],
-                "lost": [found.names[g] for g in entry.lost if g != entry.predictor],
-                "proven": entry.solution.status is Status.OPTIMAL,
-            }
-            for entry in found
-        ]
-    }
-
-
-def _excess(objective: float, best: float) -> float:
-    return max(0.0, objective / best - 1.0)
+    return {"substitutes": found.to_records()}

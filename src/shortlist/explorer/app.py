@@ -1,4 +1,4 @@
-"""The explorer's server: a page, and the questions it may ask."""
+"""The explorer's server: the page and its API."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from starlette.staticfiles import StaticFiles
 from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
 from ..prognostic.term import Plain
 from . import answer, bootstrap, performance, save
-from .cohort import Cohort
 from .fitted import Fitted, make_problem
 from .guard import HOSTS, Guard
+from .prepared import PreparedPatients
 from .session import (
     OtherDataError,
     Session,
@@ -33,8 +33,8 @@ from .session import (
     Turn,
     Upload,
 )
-from .state import Question, State, check_names, parse
-from .upload import MOST_BYTES, describe_upload, make_cohort, read_prices, read_upload
+from .state import PageRequest, State, check_names, parse
+from .upload import MOST_BYTES, describe_upload, prepare_upload, read_prices, read_upload
 
 STATIC = Path(__file__).parent / "static"
 _MOST_JSON_BYTES = 1_000_000
@@ -48,7 +48,7 @@ class Opening(Plain):
     earlier: str | None = None
 
 
-class Choice(Plain):
+class UploadChoice(Plain):
     """What the columns of an upload are."""
 
     outcome: str
@@ -62,8 +62,8 @@ class Inquiry:
     """A question, and the data that it was checked to be about: a session may go on with others."""
 
     session: Session
-    cohort: Cohort
-    question: Question
+    prepared: PreparedPatients
+    question: PageRequest
     turn: Turn
 
     @property
@@ -73,31 +73,31 @@ class Inquiry:
 
     def fit(self) -> Fitted:
         """Return the model for the settings."""
-        return self.session.fit(self.cohort, self.state, self.turn)
+        return self.session.fit(self.prepared, self.state, self.turn)
 
 
 # What a page may ask about its settings; stability comes bit by bit and has a way of its own.
 TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
-    "solve": lambda i: answer.describe_model(i.cohort, i.state, i.fit()),
-    "staircase": lambda i: answer.describe_staircase(i.cohort, i.state, i.turn),
+    "solve": lambda i: answer.describe_model(i.prepared, i.state, i.fit()),
+    "staircase": lambda i: answer.describe_staircase(i.prepared, i.state, i.turn),
     "alternatives": lambda i: answer.describe_alternatives(
-        i.cohort, i.state, i.question.tolerance, i.turn
+        i.prepared, i.state, i.question.tolerance, i.turn
     ),
-    "substitutes": lambda i: answer.describe_substitutes(i.cohort, i.state, i.turn),
-    "performance": lambda i: performance.describe_performance(i.cohort, i.fit()),
-    "patient": lambda i: performance.describe_patient(i.cohort, i.fit(), i.question.values),
-    "notes": lambda i: save.describe_notes(i.cohort, i.state, i.turn.check),
-    "tune": lambda i: save.tune_ridge(i.cohort, i.state, i.turn.check),
+    "substitutes": lambda i: answer.describe_substitutes(i.prepared, i.state, i.turn),
+    "performance": lambda i: performance.describe_performance(i.prepared, i.fit()),
+    "patient": lambda i: performance.describe_patient(i.prepared, i.fit(), i.question.values),
+    "notes": lambda i: save.describe_notes(i.prepared, i.state, i.turn.check),
+    "tune": lambda i: save.tune_ridge(i.prepared, i.state, i.turn.check),
 }
 
 
-def make_app(cohort: Cohort, *, ridge: float = 1.0, key: str = "") -> Starlette:
+def make_app(prepared: PreparedPatients, *, ridge: float = 1.0, key: str = "") -> Starlette:
     """Return the application; with a key, everything is below a path that only the key opens."""
-    explorer = _Explorer(cohort, ridge)
+    explorer = _Explorer(prepared, ridge)
     routes = [
         Route("/api/session", explorer.open_session, methods=["POST"]),
         Route("/api/upload", explorer.take_upload, methods=["POST"]),
-        Route("/api/cohort", explorer.use_upload, methods=["POST"]),
+        Route("/api/patients", explorer.use_upload, methods=["POST"]),
         Route("/api/prices", explorer.take_prices, methods=["POST"]),
         *(Route(f"/api/{topic}", explorer.answerer(topic), methods=["POST"]) for topic in TOPICS),
         Route("/api/stability", explorer.stability, methods=["POST"]),
@@ -119,8 +119,8 @@ def make_app(cohort: Cohort, *, ridge: float = 1.0, key: str = "") -> Starlette:
 
 
 class _Explorer:
-    def __init__(self, cohort: Cohort, ridge: float) -> None:
-        self._sessions = Sessions(cohort)
+    def __init__(self, prepared: PreparedPatients, ridge: float) -> None:
+        self._sessions = Sessions(prepared)
         self._ridge = ridge
         self._limiter = CapacityLimiter(_N_THREADS)
         self._solve_limiter = CapacityLimiter(_N_THREADS)  # so that a slider waits for nothing else
@@ -129,7 +129,7 @@ class _Explorer:
     async def open_session(self, request: Request) -> Response:
         opening = parse(Opening, await _settings(request))
         name, session = self._sessions.open(opening.earlier)
-        started = await self._run(lambda: self._start(session.cohort))
+        started = await self._run(lambda: self._start(session.prepared))
         return JSONResponse({"session": name} | started)
 
     async def take_upload(self, request: Request) -> Response:
@@ -146,32 +146,32 @@ class _Explorer:
 
     async def use_upload(self, request: Request) -> Response:
         session = self._session(request)
-        choice = parse(Choice, await _settings(request))
+        choice = parse(UploadChoice, await _settings(request))
         upload = session.upload
         if upload is None:
-            raise InvalidProblemError("There is no file to take the outcome from; load one first.")
+            raise InvalidProblemError("No file is loaded; load one first.")
 
-        def work() -> tuple[Cohort, dict[str, Any]]:
-            cohort = make_cohort(
+        def work() -> tuple[PreparedPatients, dict[str, Any]]:
+            prepared = prepare_upload(
                 upload, choice.outcome, choice.event, choice.exclude, choice.categorical
             )
-            return cohort, self._start(cohort)
+            return prepared, self._start(prepared)
 
-        cohort, started = await self._run(work)
-        session.use(cohort)
+        prepared, started = await self._run(work)
+        session.use(prepared)
         self._sessions.make_room()
         return JSONResponse(started)
 
     async def take_prices(self, request: Request) -> Response:
-        cohort = self._session(request).cohort
+        prepared = self._session(request).prepared
         content = await _file(request, _MOST_JSON_BYTES)
-        costs = await self._run(lambda: read_prices(_file_name(request), content, cohort))
+        costs = await self._run(lambda: read_prices(_file_name(request), content, prepared))
         return JSONResponse({"costs": costs})
 
     async def stability(self, request: Request) -> Response:
         inquiry = await self._inquiry(request, "stability")
-        await self._run(lambda: make_problem(inquiry.cohort, inquiry.state))  # or a refusal
-        steps = bootstrap.draw_selections(inquiry.cohort, inquiry.state, inquiry.turn)
+        await self._run(lambda: make_problem(inquiry.prepared, inquiry.state))  # or a refusal
+        steps = bootstrap.draw_selections(inquiry.prepared, inquiry.state, inquiry.turn)
         return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
 
     async def cancel(self, request: Request) -> Response:
@@ -184,7 +184,9 @@ class _Explorer:
         if write is None:
             return JSONResponse({"error": "There is no such file to save."}, status_code=404)
         inquiry = await self._inquiry(request, "save")
-        content = await self._run(lambda: write(inquiry.cohort, inquiry.state), self._save_limiter)
+        content = await self._run(
+            lambda: write(inquiry.prepared, inquiry.state), self._save_limiter
+        )
         return Response(content, media_type="application/octet-stream")
 
     def answerer(self, topic: str) -> Callable[[Request], Awaitable[Response]]:
@@ -204,22 +206,22 @@ class _Explorer:
 
         return respond
 
-    def _start(self, cohort: Cohort) -> dict[str, Any]:
-        state = cohort.first_state(self._ridge)
-        return {"cohort": cohort.describe(), "state": state.model_dump(mode="json")}
+    def _start(self, prepared: PreparedPatients) -> dict[str, Any]:
+        state = prepared.first_state(self._ridge)
+        return {"patients": prepared.describe(), "state": state.model_dump(mode="json")}
 
     def _session(self, request: Request) -> Session:
         return self._sessions.find(request.headers.get("x-session"))
 
     async def _inquiry(self, request: Request, topic: str) -> Inquiry:
         session = self._session(request)
-        question = parse(Question, await _settings(request))
-        cohort = session.cohort
-        if question.state.data != cohort.digest:
+        question = parse(PageRequest, await _settings(request))
+        prepared = session.prepared
+        if question.state.data != prepared.digest:
             raise OtherDataError
-        check_names(question.state, cohort.design.names)
+        check_names(question.state, prepared.design.names)
         return Inquiry(
-            session, cohort, question, session.begin(topic, question.number, question.state)
+            session, prepared, question, session.begin(topic, question.number, question.state)
         )
 
     async def _run(self, work: Callable[[], Any], limiter: CapacityLimiter | None = None) -> Any:
@@ -273,15 +275,15 @@ async def _supersede(request: Request, error: Exception) -> Response:
 
 
 async def _end(request: Request, error: Exception) -> Response:
-    message = "This page rested for so long that its data were put away; load the page again."
+    message = "This session has expired; reload the page."
     return JSONResponse({"error": message, "ended": True}, status_code=410)
 
 
 async def _mismatch(request: Request, error: Exception) -> Response:
-    message = "These settings are for other data; load the page again."
+    message = "These settings belong to other data; reload the page."
     return JSONResponse({"error": message}, status_code=400)
 
 
 async def _fail(request: Request, error: Exception) -> Response:
-    message = "Something failed in the explorer; the terminal says what."
+    message = "Internal error; see the terminal for details."
     return JSONResponse({"error": message}, status_code=500)

@@ -1,10 +1,9 @@
-"""From the settings of a session to a problem, and to the model that answers it."""
+"""The problem that the settings of a session state, and its best model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,9 @@ from ..errors import InfeasibleError
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
-from ..prognostic.card_maker import make_card
+from ..prognostic.fitted_card import make_card
 from ..result import Solution
-from .cohort import Cohort
+from .prepared import PreparedPatients
 from .state import State
 
 Callback = Callable[[Progress], None]
@@ -41,7 +40,7 @@ class Fitted:
 
 
 def make_problem(
-    cohort: Cohort,
+    prepared: PreparedPatients,
     state: State,
     *,
     limited: bool = True,
@@ -51,70 +50,70 @@ def make_problem(
 
     By number of predictors the staircase knows no prices.
     """
-    priced = limited or state.limit == "budget"
+    limits = state.limits()
+    if not limited:
+        limits = replace(limits, budget=None, max_features=None)
+        if state.limit == "count":
+            limits = replace(limits, costs=None, fees=None)
     problem = SubsetProblem(
-        cohort.design.matrix,
-        cohort.study.labels,
+        prepared.design.matrix,
+        prepared.plain.labels,
         ridge=state.ridge,
-        costs=state.costs if priced else None,
-        fees=[(fee.amount, fee.members) for fee in state.fees] if priced else None,
-        groups=cohort.design.predictors,
-        exclude=state.never,
+        groups=prepared.design.predictors,
         sample_weight=sample_weight,
+        **vars(replace(limits, budget=None, max_features=None, include=())),
     )
-    try:
+    try:  # other limits give no warning when nothing is affordable: the page shows that
         return problem.with_limits(
-            budget=state.budget if limited and state.limit == "budget" else inf,
-            max_features=state.count if limited and state.limit == "count" else None,
-            include=state.must,
+            budget=limits.budget, max_features=limits.max_features, include=limits.include
         )
     except InfeasibleError:
-        raise InfeasibleError(_excess(problem, state)) from None
+        raise InfeasibleError(_required_too_much(problem, state)) from None
 
 
-def fit_state(cohort: Cohort, state: State, callback: Callback) -> Fitted:
+def fit_state(prepared: PreparedPatients, state: State, callback: Callback) -> Fitted:
     """Solve the problem of a state, and show the best model."""
-    problem = make_problem(cohort, state)
+    problem = make_problem(prepared, state)
     best = uninterrupted(solve(problem, time_limit=SOLVE_SECONDS, callback=callback))
     best = replace(best, prover=None)  # a proof is made when it is saved; until then it takes room
-    return Fitted(problem, best, best, _card(cohort, state, problem, best))
+    return Fitted(problem, best, best, _card(prepared, state, problem, best))
 
 
-def fit_adopted(cohort: Cohort, state: State, fitted: Fitted) -> Fitted:
+def fit_adopted(prepared: PreparedPatients, state: State, fitted: Fitted) -> Fitted:
     """Show the selection that a state adopts beside the best model for its other settings."""
     problem = fitted.problem
     shown = _fit_selection(problem, problem.support_of("adopted", state.adopted or ()))
-    return replace(fitted, shown=shown, card=_card(cohort, state, problem, shown))
+    return replace(fitted, shown=shown, card=_card(prepared, state, problem, shown))
 
 
-def _card(cohort: Cohort, state: State, problem: SubsetProblem, shown: Solution) -> ModelCard:
+def _card(
+    prepared: PreparedPatients, state: State, problem: SubsetProblem, shown: Solution
+) -> ModelCard:
     model = PrognosticModel(
         max_features=state.count if state.limit == "count" else None,
-        spline_knots=cohort.spline_knots,
-        missing_indicator=cohort.missing_indicator,
+        spline_knots=prepared.spline_knots,
+        missing_indicator=prepared.missing_indicator,
     )
-    card = make_card(model, cohort.study, cohort.design, problem, shown, None, None)
-    return card.model_copy(update={"outcome": cohort.patients.outcome})
+    outcome = prepared.patients.outcome
+    return make_card(model, prepared.plain, prepared.design, problem, shown, None, outcome)
 
 
 def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:
     if not problem.constraints.is_affordable(support):
-        raise InfeasibleError(
-            "The adopted selection no longer fits these limits; return to the best one."
-        )
+        raise InfeasibleError("Your selection is no longer affordable; return to the best one.")
     others = [g for g in range(problem.n_predictors) if g not in support]
     only = problem.with_limits(include=support, exclude=others)
     return replace(uninterrupted(solve(only)), prover=None)
 
 
-def _excess(problem: SubsetProblem, state: State) -> str:
+def _required_too_much(problem: SubsetProblem, state: State) -> str:
     if state.limit == "count":
         return (
-            f"{len(state.must)} predictors must be bought but only {state.count} may be; "
-            "raise the number or free one of them."
+            f"{len(state.must)} predictors are required but only {state.count} may be bought; "
+            "raise the number or make one optional."
         )
     price = problem.constraints.cost_of(problem.support_of("must", state.must))
     return (
-        f"What must be bought costs {price:.10g}, more than the budget of {state.budget:.10g}; "
-        "raise the budget or free one of the predictors."
+        f"The required predictors cost {price:.10g}, more than the budget of {state.budget:.10g}; "
+        "raise the budget or make one optional."
     )

@@ -1,4 +1,4 @@
-"""What stands before every request: only pages that we served may ask, and they load only ours."""
+"""Middleware that lets only the explorer's own page make requests."""
 
 from __future__ import annotations
 

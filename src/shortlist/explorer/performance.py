@@ -1,51 +1,30 @@
-"""How well the model tells patients apart, and what it says about one of them."""
+"""Discrimination and calibration of the model, and its prediction for one patient."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.special import expit
-from sklearn.metrics import roc_curve
 
-from ..evaluation import share_interval
-from .cohort import Cohort
+from ..report.curves import calibration_groups, roc_points
 from .fitted import Fitted
-
-_N_BINS = 10
-_N_ROC_POINTS = 200
+from .prepared import PreparedPatients
 
 
-def describe_performance(cohort: Cohort, fitted: Fitted) -> dict[str, Any]:
+def describe_performance(prepared: PreparedPatients, fitted: Fitted) -> dict[str, Any]:
     """Return the ROC curve and the calibration on the patients that the model was fitted to."""
-    y = cohort.events
     log_odds = fitted.log_odds
-    false_rate, true_rate, _ = roc_curve(y, log_odds)
-    kept = np.unique(np.linspace(0, len(false_rate) - 1, _N_ROC_POINTS).astype(np.int64))
-    probability = expit(log_odds)
-    bins = []
-    for rows in np.array_split(np.argsort(probability, kind="stable"), _N_BINS):
-        if len(rows) == 0:
-            continue
-        lower, upper = share_interval(int(y[rows].sum()), len(rows))
-        bins.append(
-            {
-                "predicted": float(probability[rows].mean()),
-                "observed": float(y[rows].mean()),
-                "lower": lower,
-                "upper": upper,
-                "rows": len(rows),
-            }
-        )
     return {
-        "auc": cohort.auc(log_odds),
-        "roc": [[float(false_rate[i]), float(true_rate[i])] for i in kept],
-        "bins": bins,
+        "auc": prepared.auc(log_odds),
+        "roc": roc_points(prepared.events, log_odds),
+        "calibration": calibration_groups(prepared.events, expit(log_odds)),
     }
 
 
-def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> dict[str, Any]:
+def describe_patient(
+    prepared: PreparedPatients, fitted: Fitted, values: dict[str, Any]
+) -> dict[str, Any]:
     """Return one patient's risk, and what each predictor adds relative to the average patient.
 
     A patient of whom nothing is known that the model asks for has no risk of his own: None.
@@ -54,7 +33,7 @@ def describe_patient(cohort: Cohort, fitted: Fitted, values: dict[str, Any]) -> 
     names = [term.name for term in card.terms]
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
-    average = card.contributions(cohort.study.table).mean()
+    average = card.contributions(prepared.plain.frame).mean()
     missing, outside = card.imputed(row), card.outside(row)
     base = card.intercept + float(average.sum())
     parts = [

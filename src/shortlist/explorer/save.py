@@ -1,9 +1,10 @@
-"""What `shortlist fit` would do with the same settings: the ridge it tunes, the files it writes."""
+"""The model, proof and report of the settings, as `shortlist fit` would write them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,51 +12,48 @@ from typing import Any
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..prognostic import PrognosticModel, check_fit, save_proof
 from ..report import N_RESAMPLES, require_packages, write_report
-from .cohort import Cohort
 from .fitted import SOLVE_SECONDS
+from .prepared import PreparedPatients
 from .state import State
 
 
 def fit_again(
-    cohort: Cohort,
+    prepared: PreparedPatients,
     state: State,
     *,
     tuned: bool = False,
     announce: Callable[[str], None] = lambda text: None,
 ) -> PrognosticModel:
     """Fit the model of a state as `PrognosticModel` does, so that others can do it again."""
-    never = [name for name in cohort.patients.predictors.columns if name not in cohort.study.kinds]
+    never = [
+        name for name in prepared.patients.predictors.columns if name not in prepared.plain.kinds
+    ]
     never += state.never
     must = state.must
     if state.adopted is not None:
         must = state.adopted
-        never += [name for name in cohort.design.names if name not in {*must, *never}]
-    gone = set(never)
+        never += [name for name in prepared.design.names if name not in {*must, *never}]
+    limits = replace(state.limits(), include=must, exclude=never)
     model = PrognosticModel(
-        budget=state.budget if state.limit == "budget" else None,
-        max_features=state.count if state.limit == "count" else None,
-        costs={name: cost for name, cost in state.costs.items() if name not in gone},
-        fees=[(fee.amount, fee.members) for fee in state.fees],
-        include=must,
-        exclude=never,
-        kinds=cohort.kinds,
-        spline_knots=cohort.spline_knots,
-        missing_indicator=cohort.missing_indicator,
+        **vars(limits),
+        kinds=prepared.kinds,
+        spline_knots=prepared.spline_knots,
+        missing_indicator=prepared.missing_indicator,
         ridge=None if tuned else state.ridge,
         time_limit=SOLVE_SECONDS,
     )
-    patients = cohort.patients
+    patients = prepared.patients
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # the page says the same
-        model.fit(patients.predictors, patients.events, patients.persons, announce)
-    model.card_ = model.card_.model_copy(update={"outcome": cohort.patients.outcome})
-    return model
+        return model.fit(*patients.data, announce, outcome=patients.outcome)
 
 
-def tune_ridge(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[str, Any]:
+def tune_ridge(
+    prepared: PreparedPatients, state: State, check: Callable[[], None]
+) -> dict[str, Any]:
     """Return the ridge that `fit` chooses by cross-validation; `check` raises to end the search."""
     best = state.model_copy(update={"adopted": None})
-    search = fit_again(cohort, best, tuned=True, announce=lambda text: check()).card_.search
+    search = fit_again(prepared, best, tuned=True, announce=lambda text: check()).card_.search
     return {
         "ridge": search.ridge,
         "tried": [entry.ridge for entry in search.tuning],
@@ -63,40 +61,39 @@ def tune_ridge(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[
     }
 
 
-def describe_notes(cohort: Cohort, state: State, check: Callable[[], None]) -> dict[str, Any]:
-    """Return what `fit` finds suspicious about the best model and the patients."""
+def describe_notes(
+    prepared: PreparedPatients, state: State, check: Callable[[], None]
+) -> dict[str, Any]:
+    """Return the findings of `check_fit` about the best model and the patients."""
     best = state.model_copy(update={"adopted": None})
-    model = fit_again(cohort, best, announce=lambda text: check())
-    patients = cohort.patients
-    found = check_fit(model, patients.predictors, patients.events, patients.persons)
+    model = fit_again(prepared, best, announce=lambda text: check())
+    found = check_fit(model, *prepared.patients.data)
     return {"notes": [finding._asdict() for finding in found]}
 
 
-def model_file(cohort: Cohort, state: State) -> bytes:
+def model_file(prepared: PreparedPatients, state: State) -> bytes:
     """Return the model as JSON, for `shortlist predict`."""
-    return (fit_again(cohort, state).card_.model_dump_json(indent=2) + "\n").encode()
+    return (fit_again(prepared, state).card_.model_dump_json(indent=2) + "\n").encode()
 
 
-def certificate_file(cohort: Cohort, state: State) -> bytes:
+def certificate_file(prepared: PreparedPatients, state: State) -> bytes:
     """Return the proof with its model as JSON, for `shortlist verify`.
 
     Fitted again, an adopted selection is the best one of a problem that has no other.
     """
     if state.adopted is not None:
-        raise InvalidProblemError(
-            "A selection that was adopted has no proof of being the best; return to the best one."
-        )
-    model = fit_again(cohort, state)
+        raise InvalidProblemError("Only the best selection has a proof; return to it first.")
+    model = fit_again(prepared, state)
     certificate = model.certificate_
     if certificate is None:
         raise InvalidProblemError("The proof is too large to be saved; lower the limit.")
     return _written("certificate.json", lambda path: save_proof(path, model.card_, certificate))
 
 
-def report_file(cohort: Cohort, state: State) -> bytes:
+def report_file(prepared: PreparedPatients, state: State) -> bytes:
     """Return the report of the model as one HTML page."""
     require_packages()
-    model, patients = fit_again(cohort, state), cohort.patients
+    model, patients = fit_again(prepared, state), prepared.patients
     return _written(
         "report.html",
         lambda path: write_report(

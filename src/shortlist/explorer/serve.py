@@ -1,4 +1,4 @@
-"""Starts the explorer on this machine."""
+"""Serve the explorer on this machine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from ..backends import solve
 from ..choice import near_optimal
 from ..errors import InvalidProblemError, MissingDependencyError
-from .cohort import Cohort
 from .fitted import make_problem
+from .prepared import PreparedPatients
 from .state import State, check_names, parse
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ ADDRESS = "127.0.0.1"
 
 
 def serve(
-    cohort: Cohort,
+    prepared: PreparedPatients,
     *,
     ridge: float = 1.0,
     port: int = 0,
@@ -38,7 +38,7 @@ def serve(
 
     Parameters
     ----------
-    cohort : Cohort
+    prepared : PreparedPatients
         The data that every page starts with.
     ridge : float
         The ridge that it starts with.
@@ -49,13 +49,13 @@ def serve(
     open_browser : bool
         Whether to open the page.
     announce : callable
-        Told the address.
+        Called with the address.
     """
     check_installed()
-    fragment = "" if settings is None else f"#{_fragment(settings, cohort)}"
-    compile_kernels(cohort)
+    fragment = "" if settings is None else f"#{_fragment(settings, prepared)}"
+    compile_kernels(prepared)
     with _listen(port) as listener:
-        server, address = _make_server(cohort, ridge, listener)
+        server, address = _make_server(prepared, ridge, listener)
         announce(address + fragment)
         if open_browser:
             webbrowser.open(address + fragment)
@@ -63,12 +63,12 @@ def serve(
 
 
 @contextmanager
-def serve_in_background(cohort: Cohort, *, ridge: float = 1.0) -> Iterator[str]:
+def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> Iterator[str]:
     """Serve the explorer on a thread of its own while the context lasts, and give its address."""
     check_installed()
-    compile_kernels(cohort)
+    compile_kernels(prepared)
     with _listen(0) as listener:
-        server, address = _make_server(cohort, ridge, listener)
+        server, address = _make_server(prepared, ridge, listener)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
@@ -86,31 +86,33 @@ def check_installed() -> None:
         )
 
 
-def compile_kernels(cohort: Cohort) -> None:
+def compile_kernels(prepared: PreparedPatients) -> None:
     """Solve once, so that a first visit does not wait for the compiler."""
-    problem = make_problem(cohort, cohort.first_state())
+    problem = make_problem(prepared, prepared.first_state())
     solve(problem, node_limit=1)
     near_optimal(problem, 0.0, 1, time_limit=0.1)
 
 
-def _make_server(cohort: Cohort, ridge: float, listener: socket.socket) -> tuple[Server, str]:
+def _make_server(
+    prepared: PreparedPatients, ridge: float, listener: socket.socket
+) -> tuple[Server, str]:
     """Return a server, and its address: only who knows the key in it gets an answer."""
     from uvicorn import Config, Server
 
     from .app import make_app
 
     key = secrets.token_urlsafe(16)
-    app = make_app(cohort, ridge=ridge, key=key)
+    app = make_app(prepared, ridge=ridge, key=key)
     server = Server(Config(app, log_level="warning", timeout_graceful_shutdown=1))
     return server, f"http://{ADDRESS}:{listener.getsockname()[1]}/{key}/"
 
 
-def _fragment(text: str, cohort: Cohort) -> str:
+def _fragment(text: str, prepared: PreparedPatients) -> str:
     """Return the part of the address that holds the settings, as the page writes it."""
     state = parse(State, text)
-    if state.data != cohort.digest:
-        raise InvalidProblemError("--settings: are for other data; give those too.")
-    check_names(state, cohort.design.names)
+    if state.data != prepared.digest:
+        raise InvalidProblemError("--settings: belong to other data; pass those data too.")
+    check_names(state, prepared.design.names)
     return urlsafe_b64encode(state.model_dump_json().encode()).decode().rstrip("=")
 
 

@@ -10,14 +10,14 @@ from threading import Condition
 import pandas as pd
 
 from ..options import Progress
-from .cohort import Cohort
 from .fitted import Fitted, fit_adopted, fit_state
+from .prepared import PreparedPatients
 from .state import State
 
 MOST_SESSIONS = 64
 MOST_BYTES = 1_000_000_000  # of all data together; the sessions that rested longest end first
 _KEPT_FITS = 4
-_PATIENCE = 0.1  # seconds after which who waits for a fit looks whether it is still wanted
+_POLL_SECONDS = 0.1  # seconds after which who waits for a fit looks whether it is still wanted
 
 # The settings that an answer does not depend on; the page asks again only when others change.
 _IRRELEVANT: dict[str, dict[str, object]] = {
@@ -93,7 +93,7 @@ class Turn:
 class Session:
     """What one page works on."""
 
-    cohort: Cohort
+    prepared: PreparedPatients
     upload: Upload | None = None
     _newest: Newest = field(default_factory=Newest)
     _fits: OrderedDict[str, Fitted] = field(default_factory=OrderedDict)
@@ -109,9 +109,9 @@ class Session:
             self._newest.number, self._newest.state = number, state
         return turn
 
-    def use(self, cohort: Cohort) -> None:
+    def use(self, prepared: PreparedPatients) -> None:
         """Go on with other data."""
-        self.cohort = cohort
+        self.prepared = prepared
         self.forget()
 
     def forget(self) -> None:
@@ -120,24 +120,24 @@ class Session:
         with self._changed:
             self._fits.clear()
 
-    def fit(self, cohort: Cohort, state: State, turn: Turn) -> Fitted:
+    def fit(self, prepared: PreparedPatients, state: State, turn: Turn) -> Fitted:
         """Return the model of a state for its data; those asked for last are kept.
 
         Who asks for a model that is being fitted waits for it.
         """
-        key = cohort.digest + state.model_dump_json()
+        key = prepared.digest + state.model_dump_json()
         with self._changed:
             while key in self._being_fitted:
-                self._changed.wait(_PATIENCE)
+                self._changed.wait(_POLL_SECONDS)
                 turn.check()
             if key in self._fits:
                 self._fits.move_to_end(key)
                 return self._fits[key]
             self._being_fitted.add(key)
         try:
-            fitted = self._fit_now(cohort, state, turn)
+            fitted = self._fit_now(prepared, state, turn)
             with self._changed:
-                if cohort is self.cohort:  # else the session went on with other data
+                if prepared is self.prepared:  # else the session went on with other data
                     self._fits[key] = fitted
                 while len(self._fits) > _KEPT_FITS:
                     self._fits.popitem(last=False)
@@ -147,18 +147,18 @@ class Session:
                 self._changed.notify_all()
         return fitted
 
-    def _fit_now(self, cohort: Cohort, state: State, turn: Turn) -> Fitted:
+    def _fit_now(self, prepared: PreparedPatients, state: State, turn: Turn) -> Fitted:
         if state.adopted is None:
-            return fit_state(cohort, state, turn)
-        best = self.fit(cohort, state.model_copy(update={"adopted": None}), turn)
-        return fit_adopted(cohort, state, best)
+            return fit_state(prepared, state, turn)
+        best = self.fit(prepared, state.model_copy(update={"adopted": None}), turn)
+        return fit_adopted(prepared, state, best)
 
 
 class Sessions:
     """The sessions by their secret names, the one used last at the end."""
 
-    def __init__(self, cohort: Cohort) -> None:
-        self._cohort = cohort
+    def __init__(self, prepared: PreparedPatients) -> None:
+        self._prepared = prepared
         self._sessions: OrderedDict[str, Session] = OrderedDict()
 
     def __len__(self) -> int:
@@ -166,12 +166,12 @@ class Sessions:
 
     def open(self, earlier: str | None) -> tuple[str, Session]:
         """Start a session with the data of an earlier one, as a page does that is loaded again."""
-        cohort = self._cohort
+        prepared = self._prepared
         if earlier is not None and earlier in self._sessions:
-            cohort = self._sessions[earlier].cohort
+            prepared = self._sessions[earlier].prepared
             self._sessions[earlier].forget()
         name = secrets.token_urlsafe(24)
-        self._sessions[name] = Session(cohort)
+        self._sessions[name] = Session(prepared)
         self.make_room()
         return name, self._sessions[name]
 
@@ -191,8 +191,8 @@ class Sessions:
 
     def _n_bytes(self) -> int:
         sessions = self._sessions.values()
-        cohorts = {id(session.cohort): session.cohort for session in sessions}
+        datasets = {id(session.prepared): session.prepared for session in sessions}
         uploads = (session.upload for session in sessions if session.upload is not None)
-        return sum(cohort.n_bytes for cohort in cohorts.values()) + sum(
+        return sum(prepared.n_bytes for prepared in datasets.values()) + sum(
             upload.n_bytes for upload in uploads
         )

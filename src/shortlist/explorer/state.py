@@ -1,4 +1,4 @@
-"""What a person has set on the page: a link or a file holds it, and every request sends it."""
+"""The settings of the page, which every request sends and a link or a file can hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
+from ..limits import Limits
 from ..prognostic.card import Count, SharedFee
 from ..prognostic.term import Name, Plain, describe_error
 
@@ -53,11 +54,22 @@ class State(Plain):
         check_amounts("fees", (fee.amount for fee in self.fees))
         both = set(self.must).intersection(self.never)
         if both:
-            raise ValueError(f"{min(both)} both must be bought and cannot be measured")
+            raise ValueError(f"{min(both)} is both required and unavailable")
         return self
 
+    def limits(self) -> Limits:
+        """Return prices and limits as the parameters of a problem or a model."""
+        return Limits(
+            budget=self.budget if self.limit == "budget" else None,
+            costs=self.costs,
+            max_features=self.count if self.limit == "count" else None,
+            fees=[(fee.amount, fee.members) for fee in self.fees],
+            include=self.must,
+            exclude=self.never,
+        )
 
-class Question(Plain):
+
+class PageRequest(Plain):
     """A request of the page: its number, the settings it is about, and what else it needs.
 
     Attributes
@@ -78,10 +90,10 @@ class Question(Plain):
     values: dict[str, str | float | bool | None] = Field(default_factory=dict)
 
 
-Model = TypeVar("Model", bound=Plain)
+Form = TypeVar("Form", bound=Plain)
 
 
-def parse(kind: type[Model], text: str | bytes) -> Model:
+def parse(kind: type[Form], text: str | bytes) -> Form:
     """Return what a page or a file sent; one sentence says what is wrong with it."""
     try:
         return kind.model_validate_json(text)

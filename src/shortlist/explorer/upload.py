@@ -12,9 +12,9 @@ import pandas as pd
 from ..errors import InvalidFileError, InvalidProblemError
 from ..prognostic.columns import level_of
 from ..prognostic.event import obvious_event
-from ..prognostic.patients import part_patients
+from ..prognostic.patients import split_patients
 from ..tables import read_costs, read_noting
-from .cohort import Cohort, n_bytes_of
+from .prepared import PreparedPatients, n_bytes_of
 from .session import Upload
 from .state import check_amounts
 
@@ -41,12 +41,12 @@ def read_upload(name: str, content: bytes) -> Upload:
     return Upload(name, table, n_bytes_of(table), notes)
 
 
-def read_prices(name: str, content: bytes, cohort: Cohort) -> dict[str, float]:
+def read_prices(name: str, content: bytes, prepared: PreparedPatients) -> dict[str, float]:
     """Read a price list; prices of columns that are no predictors are left out."""
-    columns = list(cohort.patients.predictors.columns)
+    columns = list(prepared.patients.predictors.columns)
     costs = _read(name, content, lambda path: read_costs(path, columns))
     check_amounts(name, costs.values())
-    return {column: cost for column, cost in costs.items() if column in cohort.costs}
+    return {column: cost for column, cost in costs.items() if column in prepared.costs}
 
 
 def describe_upload(upload: Upload) -> dict[str, Any]:
@@ -71,19 +71,19 @@ def describe_upload(upload: Upload) -> dict[str, Any]:
     }
 
 
-def make_cohort(
+def prepare_upload(
     upload: Upload,
     outcome: str,
     event: str,
     exclude: Sequence[str] = (),
     categorical: Sequence[str] = (),
-) -> Cohort:
+) -> PreparedPatients:
     """Return the patients of an upload, now that the outcome and its event are known."""
     try:
-        patients = part_patients(Path(upload.name), upload.table, outcome, event, None)
+        patients = split_patients(Path(upload.name), upload.table, outcome, event, None)
         kinds = {name: "categorical" for name in categorical if name in patients.predictors}
         gone = [name for name in exclude if name in patients.predictors]
-        return Cohort.prepare(upload.name, patients, kinds=kinds, exclude=gone)
+        return PreparedPatients.prepare(upload.name, patients, kinds=kinds, exclude=gone)
     except (InvalidFileError, InvalidProblemError) as error:
         raise InvalidProblemError(_for_a_page(str(error), upload.name)) from None
 

@@ -1,7 +1,7 @@
 """Figures: each function takes a DataFrame, draws it on matplotlib Axes and returns them.
 
-They need the extra `shortlist[plots]`. Colours are told apart with any colour vision (the palette
-of Okabe and Ito), and methods by marker and line or hatching too, so that grey print is legible.
+They need the extra `shortlist[plots]`. The palette of Okabe and Ito suits any colour vision, and
+methods differ by marker and line or hatching too, so that grey print is legible.
 """
 
 from .curves import plot_calibration, plot_decision_curve, plot_roc

@@ -19,7 +19,7 @@ def plot_calibration(
     histogram: pd.DataFrame | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the observed share of events against the predicted probability, by groups of patients.
+    """Draw a calibration plot: observed vs predicted event rate, by groups of patients.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def plot_calibration(
         elinewidth=1,
         capsize=2,
     )
-    ax.set(xlabel="predicted probability", ylabel="observed share of events")
+    ax.set(xlabel="predicted probability", ylabel="observed event rate")
     _square(ax, top)
     if histogram is not None:
         _draw_histogram(ax, histogram, top)
@@ -89,13 +89,13 @@ def _draw_histogram(ax: Axes, histogram: pd.DataFrame, top: float) -> None:
     ax.axhline(base, color=GREY, linewidth=0.5)
     ax.set_ylim(base - 0.11 * top, 1.02 * top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.02 * top])
-    for text, offset in (("event", 0.06), ("none", -0.06)):
+    for text, offset in (("event", 0.06), ("no event", -0.06)):
         place = (1.01 * top, base + offset * top)
         ax.annotate(text, place, fontsize="x-small", va="center", annotation_clip=False)
 
 
 def plot_roc(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw sensitivity against 1 - specificity.
+    """Draw a ROC curve: sensitivity vs 1 - specificity.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def plot_roc(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        With the diagonal of a model that knows nothing.
+        With the diagonal of an uninformative model.
 
     Examples
     --------
@@ -126,14 +126,14 @@ def plot_roc(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the net benefit of acting on a model against the threshold probability.
+    """Draw a decision curve: the net benefit of a model at each threshold probability.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns `threshold`, `model` and `everyone`: the net benefit of acting on predictions above
-        the threshold, and of acting on everyone. Acting on no one has 0. `lower` and `upper`, if
-        there, are the ends of intervals of the model's.
+        Columns `threshold`, `model` and `everyone`: the net benefit of treating patients above the
+        threshold, and of treating all. Treating none has 0. `lower` and `upper`, if there, are the
+        ends of intervals of the model's.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -152,16 +152,16 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     check_columns(frame, ("threshold", "model", "everyone"))
     ax = axes_for(ax, 6.0, 3.4)
-    ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":", label="no one")
-    ax.plot(frame["threshold"], frame["everyone"], color=HUES[5], linestyle="--", label="everyone")
+    ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":", label="treat none")
+    ax.plot(frame["threshold"], frame["everyone"], color=HUES[5], linestyle="--", label="treat all")
     if "lower" in frame and "upper" in frame:
         band = (frame["lower"], frame["upper"])
         ax.fill_between(frame["threshold"], *band, color=HUES[0], alpha=0.15, lw=0)
-    ax.plot(frame["threshold"], frame["model"], color=HUES[0], linewidth=1.8, label="the model")
+    ax.plot(frame["threshold"], frame["model"], color=HUES[0], linewidth=1.8, label="model")
     top = float(frame[["model", "everyone"]].max().max())
     top = top if top > 0 else 0.01
     ax.set(xlabel="threshold probability", ylabel="net benefit", ylim=(-0.25 * top, 1.08 * top))
-    ax.legend(frameon=False, fontsize="small", title="act on", loc="upper right")
+    ax.legend(frameon=False, fontsize="small", loc="upper right")
     return ax
 
 

@@ -1,4 +1,4 @@
-"""How the odds change along a number that enters as a curve."""
+"""Odds ratios along a number that is modelled by a spline."""
 
 from __future__ import annotations
 

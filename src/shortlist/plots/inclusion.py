@@ -1,4 +1,4 @@
-"""How often each predictor is selected, as bars with intervals."""
+"""Inclusion frequencies of predictors, as bars with intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a reference value lies in the spread of ours."""
+"""The spread of values, with a reference value in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The staircase: the objective against the budget, and what each step buys."""
+"""The staircase: the objective at every budget, and the predictors of each step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHORTEST, _LONGEST = 0.03, 0.15  # how long the last step is drawn, relative to
 def plot_staircase(
     frame: pd.DataFrame, *, xlabel: str = "budget", highest: float = np.inf
 ) -> Figure:
-    """Draw the objective against the limit, and below it which predictors are bought.
+    """Draw the objective at every limit, and below it which predictors are bought.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What all figures share: axes, colours, marks, and the check of the table."""
+"""Axes, colours and marks of all figures, and the check of their tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a table of patients to a fitted model that can be saved, read, proven and used."""
+"""Prognostic models fitted to a table of patients, to be saved, loaded, proven and used."""
 
 from .card import ModelCard
 from .checks import Finding, check_fit

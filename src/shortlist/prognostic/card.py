@@ -24,6 +24,7 @@ from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
+from ..limits import Limits
 from .columns import Kind
 from .term import Contribution, Effect, Finite, Name, Plain, Term, describe_error
 
@@ -68,8 +69,8 @@ class SharedFee(Plain):
     members: tuple[Name, ...]
 
 
-class Limits(Plain):
-    """What was affordable; columns with one value are excluded too."""
+class StatedLimits(Plain):
+    """What was affordable, as a file states it; columns with one value are excluded too."""
 
     budget: NonNegative | None
     max_features: Count | None
@@ -108,7 +109,7 @@ class Search(Plain):
     nodes: Count
 
 
-class Data(Plain):
+class FittedData(Plain):
     """What the model was fitted to; the hash is that of the candidates and the outcome."""
 
     rows: Count
@@ -142,7 +143,7 @@ class ModelCard(Plain):
         What the predictors cost, fees included.
     candidates : tuple of Candidate
         All predictors that could be bought, with their costs.
-    limits : Limits
+    limits : StatedLimits
         `budget`, `max_features`, `fees`, `include` and `exclude`.
     preprocessing, search, data
         How the columns were prepared, how the model was found and to what it was fitted.
@@ -169,10 +170,10 @@ class ModelCard(Plain):
     terms: tuple[Annotated[Term, Field(discriminator="kind")], ...]
     cost: NonNegative
     candidates: tuple[Candidate, ...]
-    limits: Limits
+    limits: StatedLimits
     preprocessing: Preprocessing
     search: Search
-    data: Data
+    data: FittedData
     update: Update | None = None
 
     @model_validator(mode="after")
@@ -234,20 +235,15 @@ class ModelCard(Plain):
 
     def contributions(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return what each predictor bought adds to each row's log-odds, the intercept aside."""
-        parts = self._contributions(table)
-        return pd.DataFrame(
-            {name: part.log_odds for name, part in parts.items()}, index=table.index
-        )
+        return self._parts(table, "log_odds")
 
     def imputed(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return where a value was missing or unknown, for each row and predictor bought."""
-        parts = self._contributions(table)
-        return pd.DataFrame({name: part.imputed for name, part in parts.items()}, index=table.index)
+        return self._parts(table, "imputed")
 
     def outside(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return where a number is below or above all of the data, as `imputed` does."""
-        parts = self._contributions(table)
-        return pd.DataFrame({name: part.outside for name, part in parts.items()}, index=table.index)
+        return self._parts(table, "outside")
 
     def effects(self) -> list[Effect]:
         """Return differences between patients with their coefficients and odds ratios."""
@@ -326,6 +322,25 @@ class ModelCard(Plain):
             raise InvalidFileError(f"{source}: {_sentence(error)}") from None
         except (ValueError, RecursionError):
             raise InvalidFileError(wrong) from None
+
+    def given_limits(self) -> Limits:
+        """Return prices and limits as the parameters of `PrognosticModel` that state them."""
+        items = self.candidates
+        return Limits(
+            budget=self.limits.budget,
+            costs={item.name: item.cost for item in items},
+            max_features=self.limits.max_features,
+            fees=[(fee.amount, fee.members) for fee in self.limits.fees],
+            include=self.limits.include,
+            max_coefficient={i.name: i.max_coefficient for i in items if i.max_coefficient},
+            signs={item.name: item.sign for item in items if item.sign},
+        )
+
+    def _parts(self, table: pd.DataFrame, part: str) -> pd.DataFrame:
+        contributions = self._contributions(table).items()
+        return pd.DataFrame(
+            {name: getattr(entry, part) for name, entry in contributions}, index=table.index
+        )
 
     def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
         absent = [term.name for term in self.terms if term.name not in table.columns]

@@ -1,4 +1,4 @@
-"""What is suspicious about patients and the model fitted to them, each with its culprit.
+"""Checks of patients and of the model fitted to them; each finding names its culprit.
 
 `check_fit` is for whoever shows a fitted model: the command line, the report, the explorer.
 """
@@ -18,7 +18,7 @@ from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
 from .card import ModelCard
 from .model import PrognosticModel
-from .study import Study, check_study
+from .plain_table import PlainTable
 
 Float = NDArray[np.float64]
 Level = Literal["note", "warning"]
@@ -35,7 +35,7 @@ _SOLVED = 0  # the status of scipy's linear programs
 
 
 class Finding(NamedTuple):
-    """Something to take care of: how bad it is, what it is about, and a sentence or two."""
+    """A possible problem: its level, its topic, and a sentence or two."""
 
     level: Level
     topic: str
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 def check_fit(
     model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None = None
 ) -> list[Finding]:
-    """Return what is suspicious about a fitted model and its patients.
+    """Return possible problems of a fitted model and its patients.
 
     Parameters
     ----------
@@ -70,26 +70,24 @@ def check_fit(
     'Copies'
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        study = check_study(
-            X, y, kinds=model.kinds, include=(), exclude=model.exclude, positive=model.positive
-        )
-        problem = model.problem(X, y)
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        plain = model.check(X, y)
+        problem = model.problem(plain, plain.labels)
     card = model.card_
     return [
         *_check_copies(problem, {term.name for term in card.terms}),
-        *_check_rows(study, persons),
-        *_check_codes(study),
-        *_check_levels(study),
+        *_check_rows(plain, persons),
+        *_check_codes(plain),
+        *_check_levels(plain),
         *_check_separation(separating_predictors(problem, model.solution_.support)),
-        *_check_strength(card, study),
+        *_check_strength(card, plain),
         *_check_ridge(card),
-        *_check_imputed(card, study),
+        *_check_imputed(card, plain),
     ]
 
 
 def separating_predictors(problem: SubsetProblem, support: Sequence[int]) -> list[str] | None:
-    """Return the predictors, of those bought, by which some patients are told apart perfectly.
+    """Return the predictors bought that separate some patients perfectly.
 
     Separation, complete or not, is a direction in which no patient's prediction gets worse and
     some patient's gets better; without a ridge its coefficients would be infinite (Albert and
@@ -177,8 +175,12 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
         yield Finding(
             "warning" if both else "note",
             "Copies",
-            f"{shown(first)} and {shown(second)} say the same."
-            + (" Both are bought, because the ridge rewards it; exclude one." if both else ""),
+            f"{shown(first)} and {shown(second)} carry the same information."
+            + (
+                " Both were bought, because the ridge favours sharing a coefficient; exclude one."
+                if both
+                else ""
+            ),
         )
     for first, second, correlation in pairs:
         if correlation < _SAME:
@@ -186,7 +188,8 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
                 "warning" if {first, second} <= bought else "note",
                 "Nearly collinear",
                 f"{shown(first)} and {shown(second)} have a correlation of {correlation:.3f}: the "
-                "data hardly tell which of them matters, so do not read their odds ratios apart.",
+                "data can hardly separate their effects, so do not interpret their odds ratios "
+                "separately.",
             )
     sums = determined_predictors(problem, frozenset(second for _, second, _ in copies))
     if sums:
@@ -198,27 +201,27 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
         )
 
 
-def _check_rows(study: Study, persons: ArrayLike | None) -> Iterator[Finding]:
-    table = study.table.assign(**{"": study.labels})
+def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Finding]:
+    table = plain.frame.assign(**{"": plain.labels})
     if persons is not None:
         table = table.assign(**{" ": np.asarray(persons).astype(str)})
-    is_fine = any(study.table[name].nunique() > 20 for name in study.kinds)
+    is_fine = any(plain.frame[name].nunique() > 20 for name in plain.kinds)
     n_copies = int(table.duplicated().sum())
     if n_copies and is_fine:
         yield Finding(
             "warning",
             "Duplicated rows",
-            f"{n_copies} row(s) repeat another in every column; if patients came in twice, remove "
-            "them: they make the model look surer than it is.",
+            f"{n_copies} row(s) repeat another in every column; if patients were entered twice, "
+            "remove the duplicates: they make the model look more certain than it is.",
         )
 
 
-def _check_codes(study: Study) -> Iterator[Finding]:
-    """Point at numbers such as -9 or 999 that lie apart from all others."""
-    for name, kind in study.kinds.items():
+def _check_codes(plain: PlainTable) -> Iterator[Finding]:
+    """Flag numbers such as -9 or 999 that lie far from all others."""
+    for name, kind in plain.kinds.items():
         if kind != "numeric":
             continue
-        values = study.table[name].dropna().to_numpy(dtype=np.float64)
+        values = plain.frame[name].dropna().to_numpy(dtype=np.float64)
         for code in _CODES:
             others = values[values != code]
             count = len(values) - len(others)
@@ -235,11 +238,11 @@ def _check_codes(study: Study) -> Iterator[Finding]:
                 )
 
 
-def _check_levels(study: Study) -> Iterator[Finding]:
-    for name, kind in study.kinds.items():
+def _check_levels(plain: PlainTable) -> Iterator[Finding]:
+    for name, kind in plain.kinds.items():
         if kind != "categorical":
             continue
-        counts = study.table[name].value_counts()
+        counts = plain.frame[name].value_counts()
         if len(counts) > MANY_LEVELS:
             yield Finding(
                 "warning",
@@ -255,34 +258,34 @@ def _check_separation(names: list[str] | None) -> Iterator[Finding]:
         yield Finding(
             "note",
             "Separation",
-            "Not decided: there are too many rows, or the linear program failed.",
+            "Not checked: there are too many rows, or the linear program failed.",
         )
     elif names:
         yield Finding(
             "warning",
             "Separation",
-            f"Some patients are told apart perfectly by {_listed(names)}. Without the ridge its "
-            "coefficients would be infinite; their size is the ridge's doing, so do not read the "
-            "odds ratios literally.",
+            f"Some patients are separated perfectly by {_listed(names)}. Without the ridge the "
+            "coefficients would be infinite; the ridge alone determines their size, so do not take "
+            "the odds ratios literally.",
         )
 
 
-def _check_strength(card: ModelCard, study: Study) -> Iterator[Finding]:
+def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
     if not card.terms:
         return
-    events = study.labels
-    added = card.contributions(study.table)
+    events = plain.labels
+    added = card.contributions(plain.frame)
     auc = float(roc_auc_score(events, added.sum(axis=1)))
     if auc >= NEARLY_PERFECT:
         alone = [
             name for name in added.columns if roc_auc_score(events, added[name]) >= NEARLY_PERFECT
         ]
-        who = f" {_listed(alone)} alone would nearly do." if alone else ""
+        who = f" {_listed(alone)} alone would almost suffice." if alone else ""
         yield Finding(
             "warning",
             "Nearly perfect",
-            f"The AUC on the same patients is {auc:.3f}.{who} Make sure that no predictor holds "
-            "the outcome, or was measured after it.",
+            f"The apparent AUC is {auc:.3f}.{who} Make sure that no predictor contains the "
+            "outcome or was measured after it.",
         )
     large = [
         f"{shown(effect.predictor)} ({effect.contrast})"
@@ -293,8 +296,8 @@ def _check_strength(card: ModelCard, study: Study) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "Large odds ratios",
-            f"Over {LARGE_RATIO:g}, or under {1 / LARGE_RATIO:g}: {', '.join(large)}. Look for few "
-            "patients behind them, wrong values, or a predictor that holds the outcome.",
+            f"Over {LARGE_RATIO:g}, or under {1 / LARGE_RATIO:g}: {', '.join(large)}. Check for "
+            "small groups, wrong values, or a predictor that contains the outcome.",
         )
 
 
@@ -311,17 +314,17 @@ def _check_ridge(card: ModelCard) -> Iterator[Finding]:
         )
 
 
-def _check_imputed(card: ModelCard, study: Study) -> Iterator[Finding]:
+def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
     bought = {term.name for term in card.terms}
-    shares = study.table.isna().mean()
-    lost = [name for name in study.kinds if name not in bought and shares[name] >= MANY_MISSING]
+    shares = plain.frame.isna().mean()
+    lost = [name for name in plain.kinds if name not in bought and shares[name] >= MANY_MISSING]
     if lost:
         several = ", ".join(f"{shown(name)} ({shares[name]:.0%} missing)" for name in lost)
         yield Finding(
             "warning",
-            "Lost by missing values",
-            f"Not bought, but not judged fairly either: {several}. Where a value is missing it was "
-            "replaced, which hides what the predictor could tell.",
+            "Handicapped by missing values",
+            f"Not bought, but the comparison was not fair: {several}. Missing values were "
+            "replaced, which hides the information in these predictors.",
         )
 
 

@@ -222,7 +222,7 @@ def _refuse(column: pd.Series[Any], wrong: NDArray[np.bool_], complaint: str) ->
 
 
 def _is_missing(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Where a value is missing, or text that is blank."""
+    """Return where a value is missing or blank."""
     missing: NDArray[np.bool_] = column.isna().to_numpy(dtype=bool)
     if pd.api.types.is_numeric_dtype(column.dtype):
         return missing

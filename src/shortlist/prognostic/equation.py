@@ -1,4 +1,4 @@
-"""From the coefficients of a problem's matrix back to terms in the units of the table."""
+"""The equation: coefficients of a problem's matrix as terms in the units of the table."""
 
 from __future__ import annotations
 

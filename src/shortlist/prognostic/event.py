@@ -1,4 +1,4 @@
-"""Which of the two values of an outcome is the event: one rule for everybody who asks.
+"""The rule for which of the two values of an outcome is the event.
 
 The value that is named; else the obvious one of a pair such as 0 and 1, no and yes, alive and dead.
 Where nothing is obvious the command line and the explorer want it named; Python takes the last

@@ -1,4 +1,4 @@
-"""The estimator over a table of patients: preprocessing, purchase and prediction in one."""
+"""The estimator for a table of patients: preprocessing, selection and prediction in one."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
 from ..backends import solve, uninterrupted
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..estimators.classifier import describe_limit, is_cut_short
+from ..estimators.folds import make_folds
 from ..estimators.log_odds_classifier import LogOddsClassifier
-from ..estimators.ridge_search import Outcome, RidgeSearch, check_ridges, search_ridges
+from ..estimators.ridge_search import (
+    FoldScore,
+    RidgeSearch,
+    check_ridges,
+    score_ridges,
+    search_ridges,
+    warn_of_limits,
+)
+from ..limits import Limits
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution
-from .card_maker import make_card
+from .card import Outcome
 from .design import Design
-from .fold import check_persons, make_folds
+from .fitted_card import make_card
+from .plain_table import PlainTable, as_table, check_limits, check_persons, check_table
 from .spline import KNOT_QUANTILES
-from .study import (
-    Study,
-    as_table,
-    check_study,
-    costs_without,
-    fees_without,
-    limits_without,
-    signs_without,
-)
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -193,24 +192,27 @@ class PrognosticModel(LogOddsClassifier):
         *,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        outcome: Outcome | None = None,
     ) -> PrognosticModel:
         """Choose the ridge, unless it is given, and find the best affordable columns.
 
         Parameters
         ----------
         X : DataFrame of shape (n_rows, n_columns)
-            Patients: numbers, truth values and text, some of them missing.
+            Patients: numbers, truth values and text, some of them missing; or what `check` returns.
         y : array-like of shape (n_rows,)
             Outcomes of any two values; `positive` says which is the event.
         persons : array-like of shape (n_rows,), optional
             Whom each row belongs to; the rows of a person stay together in the folds.
         announce : callable
-            Told in words what is going on, now and then.
+            Called with a sentence on the progress, now and then.
         groups : array-like of shape (n_rows,), optional
             The name that scikit-learn has for `persons`.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the loss, in standard deviations and in the scores of the folds.
             A row without weight is left out; medians, knots and levels count the others alike.
+        outcome : Outcome, optional
+            What `card_` calls the outcome and its values; by default the name and values of y.
 
         Returns
         -------
@@ -219,25 +221,23 @@ class PrognosticModel(LogOddsClassifier):
         """
         if groups is not None and persons is not None:
             raise InvalidProblemError("groups: means the same as persons; give one of them.")
-        study = self._study(X, y)
-        owners = check_persons(persons if groups is None else groups, len(study.labels))
-        study = study.weighted(sample_weight)
+        plain = self.check(X, y)
+        owners = check_persons(persons if groups is None else groups, len(plain.labels))
+        plain = plain.weighted(sample_weight)
         if owners is not None and sample_weight is not None:
             owners = owners[np.asarray(sample_weight) > 0]
         search = None
         ridge = self.ridge
         if ridge is None:
-            search = self._choose_ridge(study, owners, announce)
+            search = self._choose_ridge(plain, owners, announce)
             ridge = search.ridge
-        design = self._design(study)
-        problem = self._problem(study, design, ridge)
+        design = self.design_of(plain)
+        problem = self._problem(plain, design, ridge)
         solution = self._solve(problem, self.time_limit, announce=announce).detached()
 
-        self._set_fitted(study, design, problem, solution, search, getattr(y, "name", None))
-        if search is not None and search.n_unproven:
-            warnings.warn(search.describe_unproven(), ConvergenceWarning, stacklevel=2)
-        if is_cut_short(solution):
-            warnings.warn(describe_limit(solution), ConvergenceWarning, stacklevel=2)
+        outcome = outcome or plain.outcome(getattr(y, "name", None))
+        self._set_fitted(plain, design, problem, solution, search, outcome)
+        warn_of_limits(solution, search)
         return self
 
     def problem(
@@ -267,12 +267,46 @@ class PrognosticModel(LogOddsClassifier):
             ridge = getattr(self, "ridge_", self.ridge)
         if ridge is None:
             raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
-        study = self._study(X, y).weighted(sample_weight)
-        return self._problem(study, self._design(study), ridge)
+        plain = self.check(X, y).weighted(sample_weight)
+        return self._problem(plain, self.design_of(plain), ridge)
 
-    def data_hash(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> str:
-        """Return the SHA-256 of candidates, outcome and weights, as `card_.data` has it."""
-        return self._study(X, y).weighted(sample_weight).sha256
+    def check(self, X: Any, y: ArrayLike) -> PlainTable:
+        """Return patients checked and in plain form, which all that take X and y accept as X.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`; a table that was checked already is returned as it is.
+
+        Returns
+        -------
+        PlainTable
+            The columns that can be bought, and the outcome.
+        """
+        if self.spline_knots not in (None, *KNOT_QUANTILES):
+            raise InvalidProblemError(
+                f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."
+            )
+        return check_table(
+            X,
+            y,
+            kinds=self.kinds,
+            include=self.include,
+            exclude=self.exclude,
+            positive=self.positive,
+        )
+
+    def design_of(self, plain: PlainTable) -> Design:
+        """Return the preprocessing of this model, fitted to patients."""
+        return Design.fit(
+            plain.frame, plain.kinds, self.spline_knots, self.missing_indicator, plain.weights
+        )
+
+    def limits_of(self, plain: PlainTable) -> Limits:
+        """Return prices and limits of the columns of a table that can be bought."""
+        limits = Limits.of(self).without(plain.absent)
+        check_limits(limits, plain.kinds, self.spline_knots)
+        return limits
 
     def decision_function(self, X: Any) -> Float:
         """Return the log-odds of the second class.
@@ -299,41 +333,14 @@ class PrognosticModel(LogOddsClassifier):
         log_odds = self.card_.log_odds(table)
         return log_odds if self.event_ == self.classes_[1] else -log_odds
 
-    def _study(self, X: Any, y: ArrayLike) -> Study:
-        if self.spline_knots not in (None, *KNOT_QUANTILES):
-            raise InvalidProblemError(
-                f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."
-            )
-        return check_study(
-            X,
-            y,
-            kinds=self.kinds,
-            include=self.include,
-            exclude=self.exclude,
-            positive=self.positive,
-        )
-
-    def _design(self, study: Study) -> Design:
-        return Design.fit(
-            study.table, study.kinds, self.spline_knots, self.missing_indicator, study.weights
-        )
-
-    def _problem(self, study: Study, design: Design, ridge: float) -> SubsetProblem:
-        # Columns that cannot be bought have no part in the problem, nor have their prices.
-        gone = frozenset(study.names).difference(study.kinds)
+    def _problem(self, plain: PlainTable, design: Design, ridge: float) -> SubsetProblem:
         return SubsetProblem(
             design.matrix,
-            study.labels,
+            plain.labels,
             ridge=ridge,
-            budget=self.budget,
-            costs=costs_without(self.costs, gone),
-            max_features=self.max_features,
             groups=design.predictors,
-            fees=fees_without(self.fees, gone),
-            include=self.include,
-            max_coefficient=limits_without(self.max_coefficient, gone),
-            signs=signs_without(self.signs, gone, study.kinds, self.spline_knots),
-            sample_weight=study.weights,
+            sample_weight=plain.weights,
+            **vars(self.limits_of(plain)),
         )
 
     def _solve(
@@ -361,66 +368,74 @@ class PrognosticModel(LogOddsClassifier):
         )
 
     def _choose_ridge(
-        self, study: Study, owners: NDArray[Any] | None, announce: Callable[[str], None]
+        self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
     ) -> RidgeSearch:
         ridges = check_ridges(self.ridges)
-        folds = make_folds(self.cv, study, owners, self.random_state)
+        folds = make_folds(self.cv, plain.frame, plain.labels, owners, self.random_state)
+        for rows in (rows for fold in folds for rows in fold):
+            if len(np.unique(plain.labels[rows])) < 2:
+                raise InvalidProblemError(
+                    "cv: a fold has rows of one outcome only; use fewer folds or give a ridge."
+                )
         limit = None if self.time_limit is None else self.time_limit / (len(ridges) * len(folds))
 
-        def solve_fold(train: Int, test: Int) -> list[Outcome]:
-            return self._solve_fold(ridges, study.rows(train), study.rows(test), limit)
+        def score_fold(train: Int, test: Int) -> list[FoldScore]:
+            return self._score_fold(ridges, plain.rows(train), plain.rows(test), limit)
 
-        return search_ridges(ridges, folds, solve_fold, self.n_jobs, announce)
+        return search_ridges(ridges, folds, score_fold, self.n_jobs, announce)
 
-    def _solve_fold(
-        self, ridges: Sequence[float], train: Study, test: Study, time_limit: float | None
-    ) -> list[Outcome]:
-        """Fit and score every ridge in a fold, each starting from the selection before it."""
+    def _score_fold(
+        self, ridges: Sequence[float], train: PlainTable, test: PlainTable, limit: float | None
+    ) -> list[FoldScore]:
         scorer = check_scoring(self, scoring=self.scoring)
-        design = self._design(train)
-        outcomes: list[Outcome] = []
-        support = None
-        for ridge in ridges:
-            problem = self._problem(train, design, ridge)
-            solution = self._solve(problem, time_limit, support)
-            support = solution.support
+        design = self.design_of(train)
+        problem = self._problem(train, design, ridges[0])
+        weights = {} if test.weights is None else {"sample_weight": test.weights}
+
+        def fit(
+            ridge: float, warm_start: tuple[int, ...] | None
+        ) -> tuple[PrognosticModel, Solution]:
+            at_ridge = problem.with_ridge(ridge)
+            solution = self._solve(at_ridge, limit, warm_start)
             model = clone(self)
-            model._set_fitted(train, design, problem, solution)
-            model.classes_, model.event_ = problem.classes, 1  # those of the study's labels
+            model._set_fitted(train, design, at_ridge, solution, None, train.outcome(None))
+            model.classes_, model.event_ = problem.classes, 1  # those of the plain labels
+            return model, solution
+
+        def score(model: PrognosticModel) -> float:
             with warnings.catch_warnings():
-                # A level that only the test rows have is no news to the user.
+                # Levels that only test rows have need no warning.
                 warnings.simplefilter("ignore", ShortlistWarning)
-                weights = {} if test.weights is None else {"sample_weight": test.weights}
-                score = float(scorer(model, test.table, test.labels, **weights))
-            outcomes.append(Outcome(score, solution.gap, is_cut_short(solution)))
-        return outcomes
+                return float(scorer(model, test.frame, test.labels, **weights))
+
+        return score_ridges(ridges, fit, score)
 
     def _set_fitted(
         self,
-        study: Study,
+        plain: PlainTable,
         design: Design,
         problem: SubsetProblem,
         solution: Solution,
-        search: RidgeSearch | None = None,
-        outcome: Any = None,
+        search: RidgeSearch | None,
+        outcome: Outcome,
     ) -> None:
         """Set what a fit leaves behind; the only place that does, after nothing can fail."""
-        card = make_card(self, study, design, problem, solution, search, outcome)
+        card = make_card(self, plain, design, problem, solution, search, outcome)
         self._set_solution(problem, solution)
-        self.classes_, self.event_ = study.classes, study.event
+        self.classes_, self.event_ = plain.classes, plain.event
         self.card_ = card
         self.coefficients_ = pd.DataFrame(
             [(*effect, effect.odds_ratio) for effect in card.effects()],
             columns=["predictor", "contrast", "coefficient", "odds_ratio"],
         )
         self.support_ = np.array(
-            [study.names.index(term.name) for term in card.terms], dtype=np.int64
+            [plain.names.index(term.name) for term in card.terms], dtype=np.int64
         )
-        self.kinds_ = study.kinds
+        self.kinds_ = plain.kinds
         self.ridge_ = problem.ridge
         self.cv_results_ = None if search is None else search.results
-        self.n_features_in_ = len(study.names)
-        self.feature_names_in_ = np.array(study.names, dtype=object)
+        self.n_features_in_ = len(plain.names)
+        self.feature_names_in_ = np.array(plain.names, dtype=object)
 
     def _html_repr(self) -> str:
         """Show what was bought, once fitted; before that, the parameters, as scikit-learn does."""

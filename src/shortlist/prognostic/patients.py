@@ -1,4 +1,4 @@
-"""A table of patients, parted into predictors, outcome and persons."""
+"""Patients read from a file, split into predictors, outcome and persons."""
 
 from __future__ import annotations
 
@@ -20,24 +20,29 @@ from .event import obvious_event
 
 @dataclass(frozen=True)
 class Patients:
-    """The predictors of each row, whether it has the event, and whose it is."""
+    """The predictors of each row, whether it has the event, and its person."""
 
     predictors: pd.DataFrame
     events: pd.Series[int]
     outcome: Outcome
     persons: pd.Series[Any] | None
 
+    @property
+    def data(self) -> tuple[pd.DataFrame, pd.Series[int], pd.Series[Any] | None]:
+        """The first arguments of `PrognosticModel.fit`: predictors, events and persons."""
+        return self.predictors, self.events, self.persons
+
 
 def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
-    """Read a table and part it; `positive` is the value of the outcome that is the event."""
-    return part_patients(path, read_table(path), outcome, positive, person)
+    """Read a table and split it; `positive` is the value of the outcome that is the event."""
+    return split_patients(path, read_table(path), outcome, positive, person)
 
 
-def part_patients(
+def split_patients(
     path: Path, table: pd.DataFrame, outcome: str, positive: str | None, person: str | None
 ) -> Patients:
-    """Part a table that was read from a file, which messages name."""
-    parted = part_columns(path, table, outcome, person)
+    """Split a table that was read from a file, which messages name."""
+    predictors = split_columns(path, table, outcome, person)
     labels = _labels(path, table[outcome])
     values = sorted(set(labels))
     event, no_event = _event(path, outcome, values, positive)
@@ -45,17 +50,19 @@ def part_patients(
     if persons is not None and persons.isna().any():
         raise InvalidFileError(
             f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
-            "say whose that row is."
+            "name the person of that row."
         )
     return Patients(
-        predictors=parted,
+        predictors=predictors,
         events=pd.Series([int(label == event) for label in labels], name=outcome),
         outcome=Outcome(name=outcome, event=event, no_event=no_event),
         persons=persons,
     )
 
 
-def part_columns(path: Path, table: pd.DataFrame, outcome: str, person: str | None) -> pd.DataFrame:
+def split_columns(
+    path: Path, table: pd.DataFrame, outcome: str, person: str | None
+) -> pd.DataFrame:
     """Return the predictors of a table."""
     others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
     for option, name in others.items():
@@ -91,13 +98,14 @@ def _event(path: Path, outcome: str, values: list[str], positive: str | None) ->
         )
     if positive is not None and positive not in values:
         raise InvalidFileError(
-            f"--positive: {shown(positive)} is no value of {shown(outcome)}; use {_some(values)}."
+            f"--positive: {shown(positive)} is not a value of {shown(outcome)}; use one of "
+            f"{_some(values)}."
         )
     event = positive or obvious_event(values)
     if event is None:
         raise InvalidFileError(
             f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
-            "say with --positive which of them is the event."
+            "name the event with --positive."
         )
     return event, next(value for value in values if value != event)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..certificate import Certificate
 from ..errors import InvalidCertificateError, InvalidProblemError, shown
@@ -22,13 +22,8 @@ from ..problem import SubsetProblem
 from ..result import Status
 from ..verification import Verdict, verify
 from .card import ModelCard
-from .design import Design
 from .equation import write_equation
 from .model import PrognosticModel
-from .study import check_study
-from .term import Term
-
-Float = NDArray[np.float64]
 
 _CARD = "card"  # the field of the certificate's file that holds the model
 _TOLERANCE = 1e-6  # between numbers in original units and those of the problem's matrix
@@ -127,9 +122,11 @@ def verify_model(
         weights = np.asarray(sample_weight, dtype=np.float64)
         X, y, sample_weight = X[weights > 0], np.asarray(y)[weights > 0], weights[weights > 0]
     table = _candidates(card, X)
-    if _restated(card).data_hash(table, y, sample_weight) != card.data.sha256:
+    model = _restated(card)
+    plain = model.check(table, y).weighted(sample_weight)
+    if plain.sha256 != card.data.sha256:
         return _refused("The patients are not those that the model was fitted to.")
-    problem = problem_of(card, X, y, sample_weight)
+    problem = model.problem(plain, plain.labels)
     verdict = verify(problem, certificate)
     if not verdict.valid:
         return verdict
@@ -141,7 +138,7 @@ def verify_model(
         return _refused("The model predicts otherwise than the one that the certificate proves.")
     bought = [problem.name_of(g) for g in certificate.support]
     # With the same terms and the same predictions the intercept is the same too.
-    terms = _terms(card, table, y, sample_weight, coef, bought)
+    terms, _ = write_equation(model.design_of(plain), plain.frame, coef, 0.0, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
@@ -163,28 +160,6 @@ def is_proven(card: ModelCard, verdict: Verdict) -> bool:
     return verdict.valid and verdict.gap <= card.search.gap_target + _ROUNDING
 
 
-def _terms(
-    card: ModelCard,
-    table: pd.DataFrame,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    coef: Float,
-    bought: list[str],
-) -> tuple[Term, ...]:
-    """Return the terms that the card of these coefficients has."""
-    kinds = {candidate.name: candidate.kind for candidate in card.candidates}
-    study = check_study(table, y, kinds=kinds, include=(), exclude=()).weighted(sample_weight)
-    preparation = card.preprocessing
-    design = Design.fit(
-        study.table,
-        study.kinds,
-        preparation.spline_knots,
-        preparation.missing_indicator,
-        study.weights,
-    )
-    return write_equation(design, study.table, coef, 0.0, bought)[0]
-
-
 def _agree(stated: Any, expected: Any) -> bool:
     """Return whether two JSON values are equal, numbers to a tolerance."""
     if isinstance(expected, dict):
@@ -199,19 +174,12 @@ def _agree(stated: Any, expected: Any) -> bool:
 
 
 def _restated(card: ModelCard) -> PrognosticModel:
-    limits = card.limits
     return PrognosticModel(
-        max_features=limits.max_features,
-        budget=limits.budget,
-        costs={candidate.name: candidate.cost for candidate in card.candidates},
-        fees=[(fee.amount, fee.members) for fee in limits.fees],
-        include=limits.include,
         kinds={candidate.name: candidate.kind for candidate in card.candidates},
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
         ridge=card.search.ridge,
-        max_coefficient={c.name: c.max_coefficient for c in card.candidates if c.max_coefficient},
-        signs={c.name: c.sign for c in card.candidates if c.sign},
+        **vars(card.given_limits()),
     )
 
 

@@ -1,4 +1,4 @@
-"""What each predictor adds to the log-odds: plain numbers that a file can hold, and nothing else.
+"""The terms of a model, which add to the log-odds: plain numbers that a file can hold.
 
 A fitted model and one read from a file predict through these same lines, so they agree to the bit.
 """
@@ -6,6 +6,7 @@ A fitted model and one read from a file predict through these same lines, so the
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from math import floor, log10
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -69,30 +70,30 @@ class Plain(BaseModel):
 def describe_error(error: ValidationError) -> str:
     """Return the first thing that is wrong in what was read, and where, in our words."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the whole"
+    place = ".".join(str(part) for part in first["loc"]) or "the content"
     if first["type"] == "value_error":
         return f"{place}: {first['msg'].removeprefix('Value error, ')}"
-    return f"{place}: {_WORDS.get(first['type'], 'has a value that cannot be')}"
+    return f"{place}: {_WORDS.get(first['type'], 'has an invalid value')}"
 
 
-class TermBase(Plain):
-    """What all terms share: effects, which are contributions compared."""
+class TermBase(Plain, ABC):
+    """A predictor that was bought; its effects are differences of contributions."""
 
     name: Name
     missing_coefficient: Finite | None
 
     @property
+    @abstractmethod
     def typical(self) -> float | str:
         """The value that stands in for a missing one: the median, or the most frequent one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def contribution(self, column: pd.Series[Any]) -> Contribution:
         """Return what the values of a column add to the log-odds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def differences(self) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
-        raise NotImplementedError
 
     def contrasts(self) -> list[Contrast]:
         """Return the differences between patients that are worth a line."""
@@ -157,7 +158,7 @@ class NumericTerm(TermBase):
     def differences(self) -> list[Contrast]:
         """Return a step of a round size, if the term is linear, and the quartiles."""
         low, high = self.quartiles if self.quartiles[0] < self.quartiles[1] else self.range
-        contrasts = [Contrast(f"{_short(high)} against {_short(low)}", high, low)]
+        contrasts = [Contrast(f"{_short(high)} vs {_short(low)}", high, low)]
         if not self.knots:
             unit = _round_step(high - low)
             text = "per unit" if unit == 1 else f"per {_short(unit)} units"
@@ -197,8 +198,8 @@ class BooleanTerm(TermBase):
         return float(self.fill)
 
     def differences(self) -> list[Contrast]:
-        """Return 1, which is true, against 0."""
-        return [Contrast("1 against 0", 1.0, 0.0)]
+        """Return 1, which is true, compared with 0."""
+        return [Contrast("1 vs 0", 1.0, 0.0)]
 
 
 class CategoricalTerm(TermBase):
@@ -241,9 +242,9 @@ class CategoricalTerm(TermBase):
         return sorted(self.coefficients, key=_natural)
 
     def differences(self) -> list[Contrast]:
-        """Return each level against the reference."""
+        """Return each level compared with the reference."""
         return [
-            Contrast(f"{level} against {self.reference}", level, self.reference)
+            Contrast(f"{level} vs {self.reference}", level, self.reference)
             for level in self.levels
             if level != self.reference
         ]

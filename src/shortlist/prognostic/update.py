@@ -74,10 +74,10 @@ def refit(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> ModelCard:
             spline_knots=card.preprocessing.spline_knots,
             missing_indicator=card.preprocessing.missing_indicator,
             ridge=card.search.ridge,
-        ).fit(X[names], y)
+        ).fit(X[names], y, outcome=card.outcome)
     fitted = model.card_
     update = Update(how="refitted", rows=fitted.data.rows, events=fitted.data.events)
-    return fitted.model_copy(update={"outcome": card.outcome, "update": update})
+    return fitted.model_copy(update={"update": update})
 
 
 def _scaled(term: Term, slope: float) -> Term:

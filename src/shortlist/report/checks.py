@@ -1,4 +1,4 @@
-"""What a reader should be warned of: few events, separation, ties, missing values, no proof."""
+"""Checks shown at the top of a report: few events, separation, ties, missing values, no proof."""
 
 from __future__ import annotations
 
@@ -67,7 +67,11 @@ def _check_proof(proof: dict[str, Any], say: Any) -> None:
         why = proof["reason"] or "there is no certificate to check."
         say("warning", "Proof", f"The independent checker did not confirm the proof: {why}")
     else:
-        say("good", "Proof", "The selection is proven optimal and the proof was checked.")
+        say(
+            "good",
+            "Proof",
+            "The selection is proven optimal, and the proof was verified independently.",
+        )
 
 
 def _check_persons(persons: dict[str, Any], say: Any) -> None:
@@ -75,8 +79,8 @@ def _check_persons(persons: dict[str, Any], say: Any) -> None:
         say(
             "note",
             "Rows and persons",
-            f"There are {persons['text']}. Persons are what resamples draw, folds keep together, "
-            "intervals count, and sample sizes are judged by.",
+            f"There are {persons['text']}. Resamples draw persons, folds keep them together, and "
+            "intervals and sample sizes count them, not rows.",
         )
 
 
@@ -88,8 +92,8 @@ def _check_size(size: dict[str, Any], persons: dict[str, Any], say: Any) -> None
     )
     advice = (
         f"Heinze and others (2018) advise at least {FEW_EVENTS:g}, Harrell (2015) "
-        f"{SOME_EVENTS:g}, and Knauer and Rodner (2023) found selections that can be interpreted "
-        f"only at {ENOUGH_EVENTS:g}"
+        f"{SOME_EVENTS:g}, and Knauer and Rodner (2023) found interpretable selections only "
+        f"at {ENOUGH_EVENTS:g}"
     )
     if per < ENOUGH_EVENTS:
         say(
@@ -101,7 +105,7 @@ def _check_size(size: dict[str, Any], persons: dict[str, Any], say: Any) -> None
     say(
         "good" if enough else "warning",
         "Sample size",
-        "The four criteria of Riley and others (2019, 2020), applied afterwards, ask for "
+        "The four criteria of Riley and others (2019, 2020), applied post hoc, require "
         f"{size['needed_overall']} patients, and there are {persons['text']}"
         + (
             "."
@@ -117,11 +121,15 @@ def _check_ties(alternatives: dict[str, Any], say: Any) -> None:
         say(
             "warning",
             "Ties",
-            f"{'' if are_known else 'At least '}{n} other selection(s) are exactly as good; which "
-            "is taken is arbitrary.",
+            f"{'' if are_known else 'At least '}{n} other selection(s) are exactly as good; the "
+            "choice between them is arbitrary.",
         )
     elif not are_known:
-        say("note", "Ties", "Not known: a limit came before the list of other selections was done.")
+        say(
+            "note",
+            "Ties",
+            "Unknown: a limit was reached before the list of other selections was complete.",
+        )
     else:
         say("good", "Ties", "No other selection is exactly as good.")
 
@@ -136,8 +144,8 @@ def _check_missing(missing: dict[str, Any], persons: dict[str, Any], say: Any) -
             "warning" if worst > MANY_MISSING else "note",
             "Missing values",
             f"{len(bought)} predictor(s) bought have missing values, up to {worst:.1%}; they were "
-            "replaced by medians and most frequent values, which makes the model surer than "
-            "multiple imputation would. "
+            "replaced by medians and most frequent values, which understates the uncertainty "
+            "that multiple imputation would show. "
             f"{missing['complete_rows_bought']} of {persons['rows']} {persons['row_unit']} are "
             "complete.",
         )
@@ -149,10 +157,10 @@ def _check_stability(stability: dict[str, Any] | None, say: Any) -> None:
     own = stability["own_frequency"]
     text = (
         f"{own:.0%} of {stability['n_resamples']} resamples select exactly these predictors; "
-        f"{stability['n_models']} selection(s) occur in all"
+        f"{stability['n_models']} different selection(s) occur"
     )
     if own < UNSTABLE:
-        say("warning", "Stability", f"{text}. Do not read the selection as the truth about causes.")
+        say("warning", "Stability", f"{text}. Do not interpret the selection as causal.")
     else:
         say("good", "Stability", f"{text}.")
 
@@ -164,13 +172,13 @@ def _check_evaluation(content: dict[str, Any], say: Any) -> None:
         say(
             "warning",
             "Evaluation",
-            "It selects other predictors on the same patients than the model has "
-            f"({', '.join(content['evaluated'])}), so performance and stability are those of the "
-            "way to select, not of this model.",
+            "The evaluation selects other predictors on the same patients "
+            f"({', '.join(content['evaluated'])}), so performance and stability describe the "
+            "selection procedure, not this model.",
         )
     if not performance["n_resamples"]:
         say(
-            "warning", "Optimism", "No resamples were asked for: nothing is corrected for optimism."
+            "warning", "Optimism", "No resamples were requested: nothing is corrected for optimism."
         )
     if performance["n_unproven"]:
         say(
@@ -192,6 +200,6 @@ def _check_evaluation(content: dict[str, Any], say: Any) -> None:
         say(
             "warning",
             "Calibration",
-            f"The corrected calibration slope is {slope:.2f}: predictions are too cautious, too "
-            "close to the overall share of events; a smaller ridge may help.",
+            f"The corrected calibration slope is {slope:.2f}: predictions are too close "
+            "to the overall event rate; a smaller ridge may help.",
         )

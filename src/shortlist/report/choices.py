@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import Any
 
-from ..choice import NearOptimal, Substitutes, near_optimal, solve_path, substitutes
+from ..choice import near_optimal, solve_path, substitutes
 from ..choice.near_optimal import TIE
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
@@ -53,17 +53,7 @@ def describe_staircase(
         wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
     path = solve_path(wider, time_limit=time_limit, threads=threads)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
-    steps: list[dict[str, Any]] = [
-        {
-            "limit": step.limit,
-            "objective": step.solution.objective,
-            "predictors": [path.names[g] for g in step.solution.support],
-            "gained": [path.names[g] for g in step.gained],
-            "lost": [path.names[g] for g in step.lost],
-            "is_chosen": False,
-        }
-        for step in path
-    ]
+    steps = [record | {"is_chosen": False} for record in path.to_records()]
     within = own * (1 + TIE) if own < inf else inf
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     bought = [term.name for term in card.terms]
@@ -121,13 +111,8 @@ def describe_alternatives(
     instead = substitutes(problem, time_limit=time_limit, threads=threads)
     bought = [term.name for term in card.terms]
     rows = [
-        row
-        | {
-            "gained": [name for name in row["predictors"] if name not in bought],
-            "lost": [name for name in bought if name not in row["predictors"]],
-            "is_chosen": set(row["predictors"]) == set(bought),
-        }
-        for row in list_models(models)
+        record | {"is_chosen": set(record["predictors"]) == set(bought)}
+        for record in models.to_records(compared_with=bought)
     ]
     listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > TIE
     return {
@@ -137,35 +122,5 @@ def describe_alternatives(
         "models": rows,
         "n_ties": sum(row["excess"] <= TIE for row in rows[1:]),
         "ties_are_known": models.is_complete or listed_beyond_ties,
-        "substitutes": list_substitutes(instead),
+        "substitutes": instead.to_records(),
     }
-
-
-def list_models(models: NearOptimal) -> list[dict[str, Any]]:
-    """Return near-optimal models, the best first, as JSON values."""
-    return [
-        {
-            "excess": model.objective / models[0].objective - 1.0,
-            "objective": model.objective,
-            "cost": model.cost,
-            "predictors": [models.names[g] for g in model.support],
-        }
-        for model in models
-    ]
-
-
-def list_substitutes(instead: Substitutes) -> list[dict[str, Any]]:
-    """Return what to buy instead of each predictor, and what else is given up, as JSON values."""
-    names = instead.names
-    return [
-        {
-            "without": names[item.predictor],
-            "increase": item.increase / instead.best.objective,
-            "objective": item.solution.objective,
-            "cost": item.solution.cost,
-            "gained": [names[g] for g in item.gained],
-            "lost": [names[g] for g in item.lost if g != item.predictor],
-            "is_proven": item.solution.status is Status.OPTIMAL,
-        }
-        for item in instead
-    ]

@@ -1,4 +1,4 @@
-"""What the proof bought: usual rules at the same budget, on the same resamples and folds."""
+"""The usual selection rules at the same budget, on the same resamples and folds."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from ..errors import ShortlistWarning
 from ..evaluation import Evaluation
 from ..prognostic import PrognosticModel, check_fit
-from ..prognostic.study import as_table
 from .checks import describe_checks, describe_missing
 from .choices import describe_alternatives, describe_proof, describe_staircase
 from .comparison import describe_comparison
@@ -42,11 +41,11 @@ def describe_model(
     evaluation : Evaluation
         Of this model, as `validate_model` gives it.
     persons : array-like of shape (n_rows,), optional
-        Whom each row belongs to, as `fit` and `validate_model` were told.
+        Whom each row belongs to, as for `fit` and `validate_model`.
     rivals : mapping, optional
         Evaluations of the usual rules, as `compare_rules` gives them.
     announce : callable
-        Told in words what is going on.
+        Called with a sentence on the progress.
 
     Returns
     -------
@@ -55,8 +54,9 @@ def describe_model(
     """
     card = model.card_
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        problem = model.problem(X, y)
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        plain = model.check(X, y)
+        problem = model.problem(plain, plain.labels)
     content: dict[str, Any] = {
         "format": "shortlist report",
         "format_version": 1,
@@ -65,7 +65,7 @@ def describe_model(
         "purchase": describe_purchase(card),
         "equation": describe_equation(card),
         "example": describe_example(card),
-        "persons": describe_persons(y, persons),
+        "persons": describe_persons(plain.labels, persons),
     }
     announce("Checking the proof")
     content["proof"] = describe_proof(model, problem)
@@ -80,13 +80,14 @@ def describe_model(
     content["comparison"] = describe_comparison(evaluation, rivals or {})
     content["evaluated"] = list(evaluation.selected)
     content["stability"] = describe_stability(card, evaluation)
-    content["effects"] = describe_effects(model, X, y, evaluation)
+    content["effects"] = describe_effects(model, plain, evaluation)
     content["splines"] = describe_splines(card.terms)
     content["sample_size"] = describe_sample_size(
         problem, performance["log_loss"], content["persons"]
     )
-    content["missing"] = describe_missing(card, as_table(X))
-    content["findings"] = [finding._asdict() for finding in check_fit(model, X, y, persons)]
+    content["missing"] = describe_missing(card, plain.frame)
+    findings = check_fit(model, plain, plain.labels, persons)
+    content["findings"] = [finding._asdict() for finding in findings]
     content["checks"] = describe_checks(content)
     content["methods"] = describe_methods(content)
     content["authors_items"] = AUTHORS_ITEMS

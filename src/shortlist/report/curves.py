@@ -1,4 +1,4 @@
-"""Curves of predictions for patients whom the model has not seen, and the tables beside them."""
+"""ROC, calibration and decision curves of predictions, and the tables beside them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _MOST_GROUPS = 10
 _SMALLEST_GROUP, _EVENTS_PER_GROUP = 20, 5
 _N_BINS = 30
 _N_POINTS = 60
+_MOST_ROC_POINTS = 400
 
 
 def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> dict[str, Any]:
@@ -45,9 +46,9 @@ def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> dict[str, A
     steps = highest * np.arange(1, _N_POINTS + 1) / _N_POINTS
     return {
         "level": LEVEL,
-        "roc": _roc(y, probability),
+        "roc": roc_points(y, log_odds),
         "thresholds": [_at_threshold(y, probability, persons, t) for t in thresholds],
-        "calibration": _calibration(y, probability),
+        "calibration": calibration_groups(y, probability),
         "smooth": [] if smooth is None else smooth.curve.to_dict("records"),
         "ici": None if smooth is None else smooth.ici,
         "e90": None if smooth is None else smooth.e90,
@@ -67,11 +68,17 @@ def choose_thresholds(probability: Float) -> list[float]:
     return chosen or [float(np.clip(np.median(probability), 1e-6, 0.99))]
 
 
-def _roc(y: Int, probability: Float) -> list[dict[str, float]]:
-    false_positive, true_positive, _ = roc_curve(y, probability)
+def roc_points(y: Int, log_odds: Float) -> list[dict[str, float]]:
+    """Return the ROC curve, thinned to as many points as can be seen."""
+    false_positive, true_positive, _ = roc_curve(y, log_odds)
+    last = len(false_positive) - 1
+    kept = np.unique(np.linspace(0, last, min(last + 1, _MOST_ROC_POINTS)).astype(np.int64))
     return [
-        {"false_positive_rate": x, "true_positive_rate": t}
-        for x, t in zip(false_positive.tolist(), true_positive.tolist(), strict=True)
+        {
+            "false_positive_rate": float(false_positive[i]),
+            "true_positive_rate": float(true_positive[i]),
+        }
+        for i in kept
     ]
 
 
@@ -104,7 +111,7 @@ def _net_benefit(
     }
 
 
-def _calibration(y: Int, probability: Float) -> list[dict[str, Any]]:
+def calibration_groups(y: Int, probability: Float) -> list[dict[str, Any]]:
     """Return predicted and observed shares of groups of about equal size, the lowest risk first."""
     rarer = int(min(y.sum(), len(y) - y.sum()))
     most = min(len(y) // _SMALLEST_GROUP, rarer // _EVENTS_PER_GROUP)

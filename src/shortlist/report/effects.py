@@ -1,4 +1,4 @@
-"""How coefficients vary when the selection is repeated (Heinze, Wallisch and Dunkler 2018).
+"""Variation of coefficients when the selection is repeated (Heinze, Wallisch, Dunkler 2018).
 
 The model of all candidates with the same ridge, here the full model, is what they are compared
 with. A predictor that a resample does not select has the coefficient 0 there.
@@ -6,46 +6,33 @@ with. A predictor that a resample does not select has the coefficient 0 there.
 
 from __future__ import annotations
 
-import warnings
 from math import exp, isfinite, sqrt
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 
-from ..errors import ShortlistWarning
 from ..evaluation import Evaluation, percentile_interval
+from ..limits import Limits
 from ..prognostic import PrognosticModel
-from ..prognostic.study import check_study
+from ..prognostic.plain_table import PlainTable
 from ..prognostic.term import NumericTerm, Term
-from ..prognostic.transformer import DesignTransformer
 from .curves import LEVEL
 
 Float = NDArray[np.float64]
 
 
-def fit_full_model(model: PrognosticModel, X: Any, y: ArrayLike) -> PrognosticModel:
+def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel:
     """Return a fitted model's counterpart that buys every candidate, with the same ridge."""
     everything = [item.name for item in model.card_.candidates]
+    unlimited = vars(Limits(include=everything))
     full: PrognosticModel = clone(model).set_params(
-        max_features=None,
-        budget=None,
-        costs=None,
-        fees=None,
-        max_coefficient=None,
-        signs=None,
-        include=everything,
-        ridge=model.ridge_,
-        backend="native",
-        time_limit=None,
-        node_limit=None,
+        **unlimited, ridge=model.ridge_, backend="native", time_limit=None, node_limit=None
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        return full.fit(X, y)
+    return full.fit(plain, plain.labels)
 
 
 def make_probes(full: PrognosticModel) -> pd.DataFrame:
@@ -64,12 +51,12 @@ def make_probes(full: PrognosticModel) -> pd.DataFrame:
 
 
 def describe_effects(
-    model: PrognosticModel, X: Any, y: ArrayLike, evaluation: Evaluation
+    model: PrognosticModel, plain: PlainTable, evaluation: Evaluation
 ) -> list[dict[str, Any]]:
     """Return every contrast of every candidate: in the model, in the full one, on resamples."""
-    full = fit_full_model(model, X, y)
+    full = fit_full_model(model, plain)
     bought = {(effect.predictor, effect.contrast): effect for effect in model.card_.effects()}
-    errors = _standard_errors(full, X, y)
+    errors = _standard_errors(full, plain)
     on_resamples = _on_resamples(evaluation, len(errors))
     rows = []
     for number, effect in enumerate(full.card_.effects()):
@@ -147,15 +134,10 @@ def _on_resamples(evaluation: Evaluation, n_contrasts: int) -> Float | None:
     return coefficients
 
 
-def _standard_errors(full: PrognosticModel, X: Any, y: ArrayLike) -> Float:
+def _standard_errors(full: PrognosticModel, plain: PlainTable) -> Float:
     """Return the errors of the contrasts of the full model, from its penalised information."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)
-        study = check_study(
-            X, y, kinds=full.kinds, include=(), exclude=full.exclude, positive=full.positive
-        )
-    design = DesignTransformer(study.kinds, full.spline_knots, bool(full.missing_indicator))
-    columns = design.fit(study.table).transform(study.table)
+    design = full.design_of(plain)
+    columns = design.matrix
     contrasts = np.diff(
         design.transform(make_probes(full)).reshape(-1, 2, columns.shape[1]), axis=1
     )

@@ -1,4 +1,4 @@
-"""External validation: how a saved model does on patients who had no part in it."""
+"""External validation: a saved model on patients it was not fitted to."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 ENOUGH = 100  # patients of each outcome (Collins, Ogundimu and Altman 2016)
-_SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
+_SURE = 50.0  # log-odds beyond which a risk is 0 or 1
 _UPDATES = {
-    "original": "as it is",
-    "in-the-large": "recalibrated in the large: another intercept",
-    "slope": "recalibrated: another intercept and slope",
-    "refit": "refitted: the same predictors, other coefficients",
+    "original": "original",
+    "in-the-large": "recalibrated in the large: new intercept",
+    "slope": "recalibrated: new intercept and slope",
+    "refit": "refitted: same predictors, new coefficients",
 }
 
 
 def describe_external(
     card: ModelCard, X: pd.DataFrame, y: ArrayLike, persons: ArrayLike | None = None
 ) -> dict[str, Any]:
-    """Return the content of a page about a model and patients who had no part in it.
+    """Return the content of a page about a model and patients it was not fitted to.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def _staircase(drawn: tuple[Mapping[str, Any], dict[str, str]]) -> tuple[Figure,
         f"What every {label} buys",
         f"The penalised loss falls in {len(steps)} steps from {steps['objective'].iloc[0]:.4g} to "
         f"{steps['objective'].iloc[-1]:.4g}; bars show which predictors each step buys. The table "
-        "has the same.",
+        "lists the steps.",
     )
 
 
@@ -109,9 +109,9 @@ def _calibration(curves: Mapping[str, Any]) -> tuple[Figure, str, str]:
     return (
         _figure_of(ax),
         "Calibration",
-        f"Observed against predicted share of events in {len(groups)} groups of patients and as a "
-        "smooth curve, with the diagonal of perfect calibration; below, how many patients have "
-        "which risk. The table has the groups.",
+        f"Observed vs predicted event rate in {len(groups)} groups of patients and as a "
+        "smooth curve, with the diagonal of perfect calibration; below, the distribution of "
+        "predicted risks. The table lists the groups.",
     )
 
 
@@ -127,8 +127,8 @@ def _splines(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figure
         ax.set_visible(False)
     return (
         figure,
-        "Numbers that enter as curves",
-        "Odds ratios along each number against its median. The table has them at the knots.",
+        "Numbers modelled by splines",
+        "Odds ratios along each number, relative to its median. The table has them at the knots.",
     )
 
 
@@ -137,7 +137,7 @@ def _roc(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
     return (
         _figure_of(ax),
         "ROC curve",
-        "Sensitivity against 1 - specificity at every threshold. The table has selected ones.",
+        "Sensitivity vs 1 - specificity at every threshold. The table lists selected thresholds.",
     )
 
 
@@ -146,8 +146,8 @@ def _decision(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
     return (
         _figure_of(ax),
         "Decision curve",
-        "Net benefit of acting on the model, on everyone and on no one, at every threshold "
-        "probability. The table has selected ones.",
+        "Net benefit of the model, of treating all and of treating none, at every threshold "
+        "probability. The table lists selected thresholds.",
     )
 
 
@@ -160,7 +160,7 @@ def _inclusion(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figu
     return (
         figure,
         "How often each predictor is selected",
-        "Shares of the resamples that select each candidate. The table has the same.",
+        "Share of the resamples that select each candidate. The table lists the shares.",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from .. import __version__
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
-# What no program can know about a study.
+# Items that only the authors of a study can report.
 AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 12d, 14, 17 to 19, 20a, 20b and 25 to 27"
 
 
@@ -43,7 +43,7 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             f"All {content['persons']['text']} were used, {size['events']} with the event, "
             f"{size['events_per_parameter']:.1f} of the rarer outcome per candidate parameter. "
             f"With a Cox-Snell R2 of {size['cox_snell_r2']:.3f} ({source}), the criteria of Riley "
-            f"et al. (2019, 2020), applied afterwards, ask for {needed['shrinkage']} patients "
+            f"et al. (2019, 2020), applied post hoc, require {needed['shrinkage']} patients "
             f"for a shrinkage of {size['shrinkage']:g}, "
             f"{needed['r2_difference']} for a difference of {size['r2_difference']:g} in "
             f"Nagelkerke's R2, {needed['overall_risk']} for an overall risk to within "
@@ -54,7 +54,7 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
         _item(
             "12a",
             "Use of the data",
-            "All patients served to develop the model; it was validated internally, "
+            "All patients were used to develop the model; it was validated internally, "
             + ("on resamples of" if n_resamples else "by cross-validation in")
             + " the same patients. None were held out.",
         ),
@@ -76,7 +76,7 @@ def describe_methods(content: dict[str, Any]) -> list[dict[str, str]]:
             "Outcomes were neither weighted nor resampled to other shares, so the probabilities "
             f"refer to the share of events in the data, {size['prevalence']:.1%}.",
         ),
-        _item("15", "Output", "The probability of the event. No risk groups were formed."),
+        _item("15", "Output", "The probability of the event. No risk groups were defined."),
         _item("21", "Development", f"{content['persons']['text']}, {size['events']} events."),
         _item("22", "Model", "The full equation is in this report, and in the file of the model."),
         _item("23a", "Performance", _performance(content["performance"])),
@@ -95,20 +95,20 @@ def _item(number: str, heading: str, text: str) -> dict[str, str]:
 def _preparation(card: dict[str, Any]) -> str:
     excluded = card["limits"]["exclude"]
     left_out = (
-        f" Columns left out, on purpose or for holding one value: {', '.join(excluded)}."
+        f" Columns excluded, deliberately or because they are constant: {', '.join(excluded)}."
         if excluded
         else ""
     )
     return (
-        f"The table has {card['data']['rows']} rows; none was left out.{left_out} Columns were "
-        "taken for numbers, truth values or factors, and each is bought as a whole."
+        f"The table has {card['data']['rows']} rows; none was excluded.{left_out} Columns were "
+        "treated as numbers, truth values or factors, and each is bought as a whole."
     )
 
 
 def _predictors(card: dict[str, Any]) -> str:
     limits = card["limits"]
     names = ", ".join(f"{item['name']} ({item['kind']})" for item in card["candidates"])
-    return f"Candidates: {names}; why these is for the authors to say." + (
+    return f"Candidates: {names}; their choice is for the authors to justify." + (
         " Prices are those in the table of this report." if limits["budget"] is not None else ""
     )
 
@@ -118,7 +118,7 @@ def _missing(card: dict[str, Any], content: dict[str, Any]) -> str:
     if not missing["columns"]:
         return "No candidate has a missing value."
     indicator = (
-        " A column that says whether a value is missing was added."
+        " An indicator of missing values was added."
         if card["preprocessing"]["missing_indicator"]
         else ""
     )
@@ -154,7 +154,7 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
     text = (
         "Logistic regression with an L2 penalty on the best affordable selection of predictors: "
         "the one with the smallest penalised loss of all, "
-        + ("found and proven" if content["proof"]["is_optimal"] else "searched for, not proven,")
+        + ("found and proven" if content["proof"]["is_optimal"] else "searched for but not proven,")
         + f" by {'branch and bound' if search['backend'] == 'native' else search['backend']}. "
         f"{ridge}. {_coef_limits(card)}"
     )
@@ -174,7 +174,8 @@ def _building(card: dict[str, Any], content: dict[str, Any]) -> str:
     return text + (
         f"Internal validation: {performance['n_resamples']} bootstrap resamples, on each of which "
         "imputation, scaling, selection and fit were repeated with this ridge; Harrell's optimism "
-        "was taken off the apparent performance. The choice of the ridge was not repeated. The "
+        "was subtracted from the apparent performance. The ridge was not re-tuned in the "
+        "resamples. The "
         f"curves show predictions of {performance['n_folds']}-fold cross-validation.{identity}"
     )
 
@@ -202,12 +203,12 @@ def _coef_limits(card: dict[str, Any]) -> str:
 def _performance(performance: dict[str, Any]) -> str:
     if not performance["n_resamples"]:
         return (
-            "On the same patients, not corrected for optimism, and by cross-validation, in this "
-            "report; without resamples there are no intervals."
+            "Apparent performance, not corrected for optimism, and cross-validated performance are "
+            "in this report; without resamples there are no intervals."
         )
     has_intervals = any(row["lower"] is not None for row in performance["corrected"])
     return "Corrected for optimism, in this report, " + (
         "with intervals."
         if has_intervals
-        else "without intervals, for which resamples are too few."
+        else "without intervals, for which there are too few resamples."
     )

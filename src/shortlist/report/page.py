@@ -102,7 +102,7 @@ def _decimals(value: float | None, digits: int = 3) -> str:
 
 
 def _small(value: float | None) -> str:
-    """Return a number with three decimals, or with two digits if these would tell too little."""
+    """Return a number with three decimals, or with two digits if it is small."""
     if value is None or abs(value) >= 0.01 or abs(value) < 5e-7:
         return _decimals(value)
     return f"{value:.2g}".replace("-", _MINUS)

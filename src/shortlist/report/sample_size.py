@@ -1,4 +1,4 @@
-"""Whether there are enough patients: events per parameter, and the criteria of Riley.
+"""Sample size: events per parameter, and the criteria of Riley.
 
 Riley et al. (2019, Statistics in Medicine 38:1276-1296) ask of the development of a model with a
 binary outcome: (1) an expected shrinkage of at least 0.9, (2) at most 0.05 between the apparent and

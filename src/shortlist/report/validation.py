@@ -12,14 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..prognostic import PrognosticModel
-from ..prognostic.study import (
-    check_study,
-    costs_without,
-    fees_without,
-    limits_without,
-    signs_without,
-)
-from ..prognostic.transformer import DesignTransformer
+from ..prognostic.design import DesignTransformer
 from ..result import Status
 from .comparison import RULES
 from .effects import fit_full_model, make_probes
@@ -109,7 +102,7 @@ def compare_rules(
     dict
         Evaluations by the names of the rules.
     """
-    experiment = replace(_experiment(model, X, y, persons, seed), probes=None)
+    experiment = _experiment(model, X, y, persons, seed, with_probes=False)
     return evaluate_all(
         {rule: replace(experiment, backend=rule) for rule in RULES},
         n_resamples,
@@ -120,42 +113,33 @@ def compare_rules(
 
 
 def _experiment(
-    model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None, seed: int
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    persons: ArrayLike | None,
+    seed: int,
+    with_probes: bool = True,
 ) -> Experiment:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has told already
-        study = check_study(
-            X,
-            y,
-            kinds=model.kinds,
-            include=model.include,
-            exclude=model.exclude,
-            positive=model.positive,
-        )
-        check_enough(study.labels, persons)
-        gone = frozenset(study.names).difference(study.kinds)
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        plain = model.check(X, y)
+        check_enough(plain.labels, persons)
         return Experiment(
-            study.table,
-            study.labels,
-            budget=model.budget,
-            costs=costs_without(model.costs, gone),
-            max_features=model.max_features,
-            fees=fees_without(model.fees, gone),
-            include=model.include,
-            max_coefficient=limits_without(model.max_coefficient, gone),
-            signs=signs_without(model.signs, gone, study.kinds, model.spline_knots),
+            plain.frame,
+            plain.labels,
+            **vars(model.limits_of(plain)),
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
-            n_folds=choose_folds(study.labels, persons),
+            n_folds=choose_folds(plain.labels, persons),
             seed=seed,
             gap=model.gap,
             node_limit=_node_limit(model),
             preprocessor=DesignTransformer(
-                study.kinds, model.spline_knots, bool(model.missing_indicator)
+                plain.kinds, model.spline_knots, bool(model.missing_indicator)
             ),
-            names=list(study.kinds),
-            probes=make_probes(fit_full_model(model, X, y)),
+            names=list(plain.kinds),
+            probes=make_probes(fit_full_model(model, plain)) if with_probes else None,
         )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidProblemError
+from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation
 from ..files import write_whole
 from ..prognostic import PrognosticModel
@@ -51,7 +52,7 @@ def write_report(
     n_resamples, n_jobs
         As for `validate_model`, if the evaluation is made here.
     announce : callable
-        Told in words what is going on.
+        Called with a sentence on the progress.
 
     Returns
     -------
@@ -74,6 +75,9 @@ def write_report(
     path = Path(path)
     json_path = report_data_path(path)
     require_packages()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        X = model.check(X, y)
     if evaluation is None:
         announce(f"Repeating the selection on {n_resamples} resamples")
         evaluation = validate_model(

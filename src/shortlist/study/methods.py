@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import sem, t
 
-from ..evaluation.procedure import Model, Procedure
+from ..evaluation.procedure import FittedModel, Procedure
 from ..evaluation.resampling import Sample
 from .plan import MOST_FREQUENT, OTHER_METHODS
 
@@ -36,7 +36,7 @@ class MostFrequentOptimum(Procedure):
     Of several selections that are equally frequent, the one that was found first is taken.
     """
 
-    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[Model]:
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
         """Select and fit on the rows of a sample, with each ridge."""
         rng = np.random.default_rng(self.experiment.seed)
         counters: list[Counter[tuple[int, ...]]] = [Counter() for _ in ridges]

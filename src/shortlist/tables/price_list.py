@@ -1,4 +1,4 @@
-"""What each predictor costs, and the fees that several share, from small files."""
+"""Costs of predictors and shared fees, read from small files."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     InvalidFileError
-        If the file is no such table; the message is one sentence.
+        If the file is not such a table; the message is one sentence.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_parquet(path, engine="pyarrow")
     except Exception as error:  # pyarrow has an error for each of the many ways a file is damaged
-        raise InvalidFileError(f"{path}: is no Parquet file ({first_line(error)}).") from None
+        raise InvalidFileError(f"{path}: is not a Parquet file ({first_line(error)}).") from None
     table.columns = pd.Index([str(name).strip() for name in table.columns], dtype=object)
     check_names(path, list(table.columns))
     return table.reset_index(drop=True)

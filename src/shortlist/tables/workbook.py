@@ -45,7 +45,7 @@ def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]
     except InvalidFileError:
         raise
     except Exception as error:  # zip, XML and openpyxl each have their own
-        raise InvalidFileError(f"{path}: is no Excel workbook ({first_line(error)}).") from None
+        raise InvalidFileError(f"{path}: is not an Excel workbook ({first_line(error)}).") from None
     if len(cells) == 0:
         raise InvalidFileError(f"{path}: the first sheet is empty.")
     if len(sheets) == 1:

@@ -34,8 +34,8 @@ from flint import ctx
 from ..certificate import Bound, Branch, Certificate, Fix, One, Step
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
-from .duality import Data, DualPoint, ProofError
-from .limits import Limits
+from .duality import DualPoint, ExactData, ProofError
+from .limits import ExactLimits
 
 _PRECISION = 128  # bits of a ball's centre
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
@@ -102,7 +102,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
         try:
             if certificate.problem != problem.digest:
                 raise ProofError("The certificate belongs to another problem.")
-            data, limits = Data(problem), Limits(problem)
+            data, limits = ExactData(problem), ExactLimits(problem)
             upper = _upper_bound(problem, data, limits, certificate)
             if not upper <= certificate.objective * (1 + _OBJECTIVE_TOLERANCE):
                 raise ProofError(
@@ -121,7 +121,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
 
 
 def _upper_bound(
-    problem: SubsetProblem, data: Data, limits: Limits, certificate: Certificate
+    problem: SubsetProblem, data: ExactData, limits: ExactLimits, certificate: Certificate
 ) -> float:
     """Check the model; return an upper bound on its objective."""
     support, model = frozenset(certificate.support), certificate.model
@@ -137,7 +137,7 @@ def _upper_bound(
 
 
 def _lower_bound(
-    problem: SubsetProblem, data: Data, limits: Limits, certificate: Certificate
+    problem: SubsetProblem, data: ExactData, limits: ExactLimits, certificate: Certificate
 ) -> float:
     """Walk the tree; return the smallest bound of its leaves."""
     known: dict[int, DualPoint] = {}

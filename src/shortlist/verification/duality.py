@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..certificate import Point
 from ..problem import SubsetProblem
-from .limits import Limits
+from .limits import ExactLimits
 from .losses import LOSSES, BallLoss
 
 _VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
@@ -21,7 +21,7 @@ class ProofError(Exception):
     """The certificate proves less than it claims; the message is the verdict's reason."""
 
 
-class Data:
+class ExactData:
     """The rows of positive weight, one part per class."""
 
     def __init__(self, problem: SubsetProblem) -> None:
@@ -100,7 +100,7 @@ class DualPoint:
     A point too extreme to have them gives the bound that holds anyway: no loss is below 0.
     """
 
-    def __init__(self, data: Data, point: Point) -> None:
+    def __init__(self, data: ExactData, point: Point) -> None:
         self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
         theta = data.coefficients(point)
         delta = data.correction(point) if point.correction else None
@@ -128,7 +128,7 @@ class DualPoint:
             self.entropy, self.values = entropy, values
 
     def bound(
-        self, limits: Limits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+        self, limits: ExactLimits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
     ) -> float:
         """Return a lower bound on all models that add at most so many to what is bought."""
         free = limits.free(bought, forbidden)

@@ -1,4 +1,4 @@
-"""What is affordable, and what affordable selections are worth at most, in integers."""
+"""Affordability and the largest value of affordable selections, in exact integers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _IMPOSSIBLE = -(2**61)  # a value: values add up to about 2**60, so that it stay
 _TABLE_CELLS = 20_000_000
 
 
-class Limits:
+class ExactLimits:
     """What is affordable, with exact prices. Without a budget everything is free of charge."""
 
     def __init__(self, problem: SubsetProblem) -> None:

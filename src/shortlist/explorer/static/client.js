@@ -1,10 +1,10 @@
-// Questions to the server. Each has a number; what answers an older one is told apart.
+// Requests to the server. Each has a number, so that outdated answers can be dropped.
 
 import { store } from "./store.js";
 
 let number = 0;
 
-export class Told extends Error {} // a sentence for the person
+export class UserError extends Error {} // a sentence for the person
 export class Superseded extends Error {}
 
 async function send(path, body, headers, signal) {
@@ -18,12 +18,12 @@ async function send(path, body, headers, signal) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw new Superseded();
-    throw new Told("The explorer does not answer. Is it still running in the terminal?");
+    throw new UserError("The explorer is not responding. Is it still running in the terminal?");
   }
   if (response.ok) return response;
   const answer = await response.json().catch(() => ({}));
   if (answer.superseded) throw new Superseded();
-  throw new Told(answer.error ?? "The explorer refused this request.");
+  throw new UserError(answer.error ?? "The explorer refused this request.");
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -60,13 +60,13 @@ export async function follow(topic, take, signal) {
       rest = lines.pop();
       for (const line of lines) {
         const answer = JSON.parse(line);
-        if (answer.error) throw new Told(answer.error);
+        if (answer.error) throw new UserError(answer.error);
         take(answer);
       }
     }
   } catch (error) {
-    if (error instanceof Told) throw error;
+    if (error instanceof UserError) throw error;
     if (error.name === "AbortError") throw new Superseded();
-    throw new Told("The explorer stopped answering. Is it still running in the terminal?");
+    throw new UserError("The explorer stopped responding. Is it still running in the terminal?");
   }
 }

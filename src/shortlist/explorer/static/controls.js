@@ -1,4 +1,4 @@
-// What a person can set: the limit, prices, fees, what must and what cannot be bought.
+// The controls: limit, prices, fees, required and unavailable predictors.
 
 import { byId, h, money } from "./dom.js";
 import { change, priceOfEverything, store } from "./store.js";
@@ -47,11 +47,11 @@ function neighbours() {
 }
 
 export function showLimit() {
-  const { state, cohort } = store;
+  const { state, patients } = store;
   const byBudget = state.limit === "budget";
   const limit = limitOf(state);
   const prices = [...Object.values(state.costs), ...state.fees.map((fee) => fee.amount)];
-  const highest = byBudget ? Math.max(priceOfEverything(), 1) : cohort.predictors.length;
+  const highest = byBudget ? Math.max(priceOfEverything(), 1) : patients.predictors.length;
   const step = byBudget ? sliderStep(highest, prices) : 1;
   slider.step = step;
   slider.max = Math.min(MOST, Math.max(Math.ceil(highest / step) * step, limit));
@@ -63,19 +63,19 @@ export function showLimit() {
   if (document.activeElement !== exact) exact.value = money(limit);
   for (const radio of byId("limit-kind").querySelectorAll("input")) radio.checked = radio.value === state.limit;
   const { below, above } = neighbours();
-  for (const [id, value, word] of [["step-down", below, "below"], ["step-up", above, "above"]]) {
+  for (const [id, value, word] of [["step-down", below, "previous"], ["step-up", above, "next"]]) {
     const button = byId(id);
     button.disabled = value === undefined;
-    const hint = value === undefined ? `There is no step ${word}` : `Go to the step ${word}, at ${money(value)}`;
+    const hint = value === undefined ? `No ${word} step` : `Go to the ${word} step, at ${money(value)}`;
     button.setAttribute("aria-label", hint);
     button.title = hint;
   }
 }
 
 const CHOICES = [
-  ["free", "Free", "may be bought"],
-  ["must", "Must", "must be bought"],
-  ["never", "Can’t", "cannot be measured"],
+  ["free", "Optional", "may be bought"],
+  ["must", "Required", "must be bought"],
+  ["never", "Unavailable", "cannot be measured"],
 ];
 
 const choiceOf = (state, name) =>
@@ -109,7 +109,7 @@ function takesNumber(input, what, kept, set) {
     }
     const { min, max } = input;
     input.setAttribute("aria-invalid", "true");
-    complaint.textContent = `${what} must be a number from ${money(Number(min))} to ${Number(max).toLocaleString("en")}; ${money(kept())} still counts.`;
+    complaint.textContent = `${what} must be a number from ${money(Number(min))} to ${Number(max).toLocaleString("en")}; ${money(kept())} is still used.`;
     (input.closest(".predictor, .fee") ?? input.closest("label, .limit-row")).append(complaint);
   });
   return input;
@@ -117,8 +117,8 @@ function takesNumber(input, what, kept, set) {
 
 /** Draw the list of predictors anew: after other data or other settings from outside. */
 export function drawPredictors() {
-  const { state, cohort } = store;
-  byId("predictor-list").replaceChildren(...cohort.predictors.map(({ name }, i) =>
+  const { state, patients } = store;
+  byId("predictor-list").replaceChildren(...patients.predictors.map(({ name }, i) =>
     h("div", { class: "predictor", role: "group", "aria-label": name },
       h("span", { class: "dot" }, h("span", { class: "visually-hidden" })),
       h("span", { class: "name" }, name, h("small")),
@@ -138,27 +138,27 @@ export function drawPredictors() {
 
 /** Show beside each predictor what the settings and the model say of it. */
 export function markPredictors(bought) {
-  const { state, cohort } = store;
+  const { state, patients } = store;
   [...byId("predictor-list").children].forEach((row, i) => {
-    const { name } = cohort.predictors[i];
+    const { name } = patients.predictors[i];
     row.classList.toggle("bought", bought.includes(name));
     row.classList.toggle("never", state.never.includes(name));
     const fees = state.fees.filter((fee) => fee.members.includes(name)).map((fee) => money(fee.amount));
     row.querySelector(".visually-hidden").textContent = bought.includes(name) ? "bought" : "";
     row.querySelector("small").textContent = fees.length ? `shares a fee of ${fees.join(" and ")}` : "";
   });
-  byId("bought-count").textContent = `${bought.length} of ${cohort.predictors.length} bought`;
+  byId("bought-count").textContent = `${bought.length} of ${patients.predictors.length} bought`;
 }
 
 function setFee(position, patch) {
   change({ fees: store.state.fees.map((fee, i) => (i === position ? { ...fee, ...patch } : fee)) });
 }
 
-const describeFee = ({ members }) => (members.length ? `for ${members.join(", ")}` : "for nobody yet: choose who shares it");
+const describeFee = ({ members }) => (members.length ? `for ${members.join(", ")}` : "shared by no predictor yet: choose some");
 
 function drawFees() {
   const list = byId("fee-list");
-  const { state, cohort } = store;
+  const { state, patients } = store;
   const open = [...list.querySelectorAll("details")].map((node) => node.open);
   const rows = state.fees.map((fee, i) =>
     h("div", { class: "fee", role: "group", "aria-label": `Shared fee ${i + 1}` },
@@ -167,7 +167,7 @@ function drawFees() {
         `Fee ${i + 1}`, () => store.state.fees[i].amount, (amount) => setFee(i, { amount })),
       h("details", { open: open[i] },
         h("summary", {}, describeFee(fee)),
-        h("div", { class: "checks" }, cohort.predictors.map(({ name }) => h("label", {},
+        h("div", { class: "checks" }, patients.predictors.map(({ name }) => h("label", {},
           h("input", {
             type: "checkbox", checked: fee.members.includes(name),
             onchange: ({ target }) => {

@@ -1,6 +1,6 @@
 // Files in and out: data, prices, settings, and what is saved.
 
-import { download, post, sendFile, Told } from "./client.js";
+import { download, post, sendFile, UserError } from "./client.js";
 import { byId, h } from "./dom.js";
 import { change, looksRight, onChange, store, writeAddress } from "./store.js";
 
@@ -9,8 +9,8 @@ export function notify(sentence) {
 }
 
 const sentenceOf = (error) => {
-  if (!(error instanceof Told)) console.error(error);
-  return error instanceof Told ? error.message : "That failed; load the page again.";
+  if (!(error instanceof UserError)) console.error(error);
+  return error instanceof UserError ? error.message : "Something went wrong; reload the page.";
 };
 
 function offer(blob, name) {
@@ -52,7 +52,7 @@ function drawChoices(upload, begin) {
   const able = upload.columns.filter((column) => column.values?.length === 2 && column.complete);
   if (!able.length) {
     byId("load-choices").replaceChildren();
-    showLoadError(`${upload.name}: no column can be the outcome; one needs two different values and no gaps.`);
+    showLoadError(`${upload.name}: no column can be the outcome: it needs exactly two values and none missing.`);
     return;
   }
   const outcome = h("select", { id: "outcome" }, able.map(({ name }) => h("option", { value: name }, name)));
@@ -60,7 +60,7 @@ function drawChoices(upload, begin) {
   const event = h("select", { id: "event" });
   const others = h("div", { class: "checks" });
   const codes = h("div", { class: "checks" });
-  const codesPart = h("div", {}, h("p", { class: "muted" }, "Numbers that are codes, not amounts:"), codes);
+  const codesPart = h("div", {}, h("p", { class: "muted" }, "Columns whose numbers are codes, not amounts:"), codes);
   const pick = () => {
     const column = able.find(({ name }) => name === outcome.value);
     event.replaceChildren(...(column.event === null ? [h("option", { value: "" }, "choose…")] : []),
@@ -78,14 +78,14 @@ function drawChoices(upload, begin) {
   const checked = (node, is) => [...node.querySelectorAll("input")].filter((box) => box.checked === is).map((box) => box.value);
   const go = async () => {
     if (!event.value) {
-      showLoadError(`Choose which value of ${outcome.value} is the event, whose risk is to be predicted.`);
+      showLoadError(`Choose which value of ${outcome.value} is the event to predict.`);
       event.focus();
       return;
     }
     try {
       showLoadError("");
       const choice = { outcome: outcome.value, event: event.value, exclude: checked(others, false), categorical: checked(codes, true) };
-      begin(await post("cohort", choice));
+      begin(await post("patients", choice));
       byId("load-dialog").close();
     } catch (error) {
       showLoadError(sentenceOf(error));
@@ -115,8 +115,8 @@ async function takeSettings(file, restore) {
   let state = null;
   try {
     state = looksRight(JSON.parse(text));
-  } catch { /* told below */ }
-  if (state === null) notify(`${file.name} is no settings file that was saved here.`);
+  } catch { /* reported below */ }
+  if (state === null) notify(`${file.name} is not a settings file of the explorer.`);
   else restore(state);
 }
 
@@ -137,14 +137,14 @@ export function wireFiles({ begin, restore, redraw }) {
   onChange(() => {
     const isAdopted = Boolean(store.state.adopted);
     menu.querySelector("[data-save=certificate]").disabled = isAdopted;
-    byId("certificate-hint").textContent = isAdopted ? "only the best selection has a proof" : "the proof, for anyone to check";
+    byId("certificate-hint").textContent = isAdopted ? "only the best selection has a proof" : "the proof, for anyone to verify";
   });
   byId("save-settings").addEventListener("click", () =>
     offer(new Blob([JSON.stringify(store.state, null, 2)], { type: "application/json" }), "settings.json"));
   byId("copy-link").addEventListener("click", async () => {
     writeAddress();
     await navigator.clipboard.writeText(location.href).then(
-      () => notify("The link is copied. It works while the explorer runs."),
+      () => notify("Link copied. It is valid while the explorer runs."),
       () => notify("The browser did not allow copying; the link is in the address bar."));
   });
   menu.addEventListener("click", (event) => { if (event.target.closest(".menu-items")) menu.open = false; });

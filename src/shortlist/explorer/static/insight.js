@@ -1,4 +1,4 @@
-// What surrounds the model: staircase, alternatives, substitutes, stability, performance.
+// The panels around the model: staircase, alternatives, substitutes, stability, performance.
 
 import { limitOf, setLadder, setLimit, snap } from "./controls.js";
 import { byId, changes, h, money, percent, plural, replaceKeepingFocus, table, worse } from "./dom.js";
@@ -15,7 +15,7 @@ let bought = [];
 export function showStaircase(answer) {
   stairsAnswer = answer;
   const byBudget = answer.state.limit === "budget";
-  byId("staircase-title").textContent = byBudget ? "What every budget buys" : "What every number of predictors buys";
+  byId("staircase-title").textContent = byBudget ? "Best model for every budget" : "Best model for every number of predictors";
   drawStaircase();
 }
 
@@ -48,7 +48,7 @@ export function drawStaircase() {
   const wasOpen = content.querySelector("details")?.open;
   replaceKeepingFocus(content,
     stairs.node,
-    h("p", { class: "caption" }, `${plural(stairsAnswer.steps.length, "step")}, ${stairsAnswer.certified ? "each proven" : "not all of them proven"}. Drag on the plot, or use ‹ and › beside the slider.`),
+    h("p", { class: "caption" }, `${plural(stairsAnswer.steps.length, "step")}, ${stairsAnswer.is_proven ? "all proven" : "not all proven"}. Drag on the plot, or use ‹ and › beside the slider.`),
     h("details", { class: "more", open: wasOpen }, h("summary", { "data-key": "table" }, "As a table"),
       h("div", scrolled("The staircase as a table"), table("The staircase", [{ number: unit }, { number: "loss" }, { number: "AUC" }, "change"],
         stairsAnswer.steps.map((step) => ({ cells: [
@@ -68,7 +68,7 @@ export function showAlternatives(answer) {
   const rows = answer.models.map((model, i) => {
     const isCurrent = JSON.stringify(model.predictors) === current;
     const word = isCurrent ? "Shown" : "Adopt";
-    const what = i === 0 ? "the best one" : changes(model.gained, model.lost);
+    const what = i === 0 ? "the best model" : changes(model.gained, model.lost);
     const adopt = h("button", {
       type: "button", class: "quiet", "aria-disabled": isCurrent && "true", "data-key": JSON.stringify(model.predictors),
       "aria-label": `${word}: selection ${i + 1}, ${model.predictors.join(", ") || "nothing"}`,
@@ -77,9 +77,9 @@ export function showAlternatives(answer) {
     return { class: isCurrent ? "current" : "", cells: [what, { number: money(model.cost) }, { number: i ? worse(model.excess, 2) : "" }, { number: adopt }] };
   });
   const n = answer.models.length - 1;
-  const summary = !answer.complete ? `The first ${answer.models.length}; there are more, or the time was up.`
-    : n === 0 ? `No other affordable selection comes within ${percent(answer.tolerance)}.`
-      : `${plural(n, "other selection")}; no others come within ${percent(answer.tolerance)}.`;
+  const summary = !answer.is_complete ? `The best ${answer.models.length} found; there may be more.`
+    : n === 0 ? `No other affordable selection is within ${percent(answer.tolerance)}.`
+      : `${plural(n, "other selection")}; no others are within ${percent(answer.tolerance)}.`;
   replaceKeepingFocus(contentOf("alternatives"),
     h("div", scrolled("Selections that are nearly as good"), table("Selections that are nearly as good", ["selection", { number: "cost" }, { number: "loss" }, { number: "" }], rows)),
     h("p", { class: "caption" }, summary));
@@ -90,17 +90,17 @@ export function showSubstitutes(answer) {
     entry.without,
     entry.gained.length || entry.lost.length ? changes(entry.gained, entry.lost) : "nothing else",
     { number: money(entry.cost) },
-    { number: `${worse(entry.excess)}${entry.proven ? "" : " ?"}` },
+    { number: `${worse(entry.excess)}${entry.is_proven ? "" : " ?"}` },
   ] }));
   contentOf("substitutes").replaceChildren(rows.length
     ? table("What to buy instead of each predictor", ["without", "buy instead", { number: "cost" }, { number: "loss" }], rows)
-    : h("p", { class: "empty" }, "The best model has no predictor that could be missing."));
+    : h("p", { class: "empty" }, "The best model has no optional predictor."));
 }
 
 export function showNotes(answer) {
   contentOf("notes").replaceChildren(answer.notes.length
     ? h("ul", { class: "notes" }, answer.notes.map(({ level, topic, text }) => h("li", { class: level }, h("strong", {}, `${topic}. `), text)))
-    : h("p", { class: "empty" }, "Nothing suspicious was found in the data or the best model."));
+    : h("p", { class: "empty" }, "No problems found in the data or the best model."));
 }
 
 export function setBought(names) {
@@ -108,35 +108,35 @@ export function setBought(names) {
 }
 
 export function showStability(answer) {
-  const shown = answer.predictors.filter((entry) => entry.frequency > 0).sort((a, b) => b.frequency - a.frequency);
+  const shown = answer.inclusion.filter((entry) => entry.frequency > 0).sort((a, b) => b.frequency - a.frequency);
   const running = answer.done < answer.of;
   const label = `${answer.done} of ${answer.of} resamples`;
   replaceKeepingFocus(contentOf("stability"),
     ...(running ? [h("progress", { max: answer.of, value: answer.done, "aria-label": label })] : []),
     h("div", scrolled("How often each predictor is bought", "bars"), shown.flatMap((entry) => {
-      const fill = h("span", { class: bought.includes(entry.name) ? "fill current" : "fill" });
+      const fill = h("span", { class: bought.includes(entry.predictor) ? "fill current" : "fill" });
       fill.style.width = `${100 * entry.frequency}%`;
       return [
-        h("span", { class: "label" }, entry.name),
+        h("span", { class: "label" }, entry.predictor),
         h("span", { class: "track", title: `between ${percent(entry.lower, 0)} and ${percent(entry.upper, 0)}` }, fill),
         h("span", { class: "value" }, percent(entry.frequency, 0)),
       ];
     })),
     h("p", { class: "caption" }, running ? `${label}…`
-      : `How often each is bought in ${answer.of} bootstrap resamples; dark bars are in the best model.`
+      : `Share of ${answer.of} bootstrap resamples that buy each predictor; dark bars are in the best model.`
         + `${answer.stability === null ? "" : ` Stability ${answer.stability.toFixed(2)} of 1.`}`
-        + `${answer.unproven ? ` ${answer.unproven} of the searches are not proven.` : ""}`));
+        + `${answer.unproven ? ` ${answer.unproven} of the searches were not proven.` : ""}`));
 }
 
 export function showOptimism(answer) {
   const score = (value) => ({ number: value === null ? "–" : value.toFixed(3) });
-  const rows = answer.performance.map((entry) => ({ cells: [
-    entry.name, score(entry.apparent), score(entry.corrected), { number: String(entry.resamples) },
+  const rows = answer.corrected.map((entry) => ({ cells: [
+    entry.name, score(entry.apparent), score(entry.corrected), { number: String(entry.n_resamples) },
   ] }));
   contentOf("optimism").replaceChildren(
-    table("Performance corrected for optimism", ["", { number: "same patients" }, { number: "corrected" }, { number: "resamples" }], rows),
+    table("Performance corrected for optimism", ["", { number: "apparent" }, { number: "corrected" }, { number: "resamples" }], rows),
     h("p", { class: "caption" }, `${answer.done < answer.of ? `${answer.done} of ${answer.of} resamples… ` : ""}`
-      + "Of the best model for these settings: the selection is repeated on bootstrap resamples (Harrell), at the same ridge. A slope below 1 means predictions that are too extreme."));
+      + "Harrell's bootstrap: the selection is repeated on resamples. The ridge was not re-tuned in the resamples. A slope below 1 means that predictions are too extreme."));
 }
 
 export function showPerformance(answer) {
@@ -145,6 +145,6 @@ export function showPerformance(answer) {
   const width = wide ? (content.clientWidth - 16) / 2 : content.clientWidth;
   content.replaceChildren(h("div", { class: "pair" },
     h("div", {}, h("h3", {}, `ROC, area ${answer.auc.toFixed(3)}`), rocCurve(answer.roc, answer.auc, width)),
-    h("div", {}, h("h3", {}, "Calibration"), calibrationPlot(answer.bins, width))),
-  h("p", { class: "caption" }, "On the patients that the model was fitted to. Dots are tenths of the patients with 95 % intervals."));
+    h("div", {}, h("h3", {}, "Calibration"), calibrationPlot(answer.calibration, width))),
+  h("p", { class: "caption" }, "Apparent, so optimistic. Dots are groups of patients of about equal size, with 95 % intervals."));
 }

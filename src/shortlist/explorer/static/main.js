@@ -121,21 +121,21 @@ onChange(() => {
 });
 
 /** Take over data that the server holds, and settings for them if there are any. */
-function begin({ cohort, state }, settings = waiting) {
-  const { name, rows, events, outcome, predictors, left_out: leftOut } = cohort;
+function begin({ patients, state }, settings = waiting) {
+  const { name, rows, events, outcome, predictors, left_out: leftOut } = patients;
   const without = leftOut.length ? ` (without ${leftOut.join(", ")})` : "";
   byId("data-line").textContent = `${name}: ${plural(rows, "patient")}, ${events} with ${outcome.name ?? "the outcome"} = ${outcome.event}, ${plural(predictors.length, "predictor")}${without}`;
   forgetPatient();
-  const fits = settings !== null && settings.data === cohort.digest
+  const fits = settings !== null && settings.data === patients.digest
     && predictors.every((predictor) => Number.isFinite(settings.costs[predictor.name]));
   notify(settings !== null && !fits ? "The link or file is for other data. Load those, and its settings are restored." : "");
   waiting = fits ? null : settings;
-  start(cohort, fits ? settings : state);
+  start(patients, fits ? settings : state);
   drawPredictors();
 }
 
 function restore(settings) {
-  begin({ cohort: store.cohort, state: store.state }, settings);
+  begin({ patients: store.patients, state: store.state }, settings);
 }
 
 async function open() {

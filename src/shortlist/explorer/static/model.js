@@ -1,13 +1,13 @@
-// The model: what it buys, what it says about patients, and what is proven.
+// The model: predictors, odds ratios, equation and proof.
 
 import { markPredictors } from "./controls.js";
 import { byId, changes, h, money, percent, plural, replaceKeepingFocus, short, signed, table } from "./dom.js";
 import { change, store } from "./store.js";
 
 const REASONS = {
-  time_limit: "the time for one search was up",
-  node_limit: "the search was stopped",
-  stalled: "rounding leaves a small gap",
+  time_limit: "the time limit was reached",
+  node_limit: "the node limit was reached",
+  stalled: "rounding left a small gap",
 };
 
 function figures(answer) {
@@ -17,7 +17,7 @@ function figures(answer) {
     entry("predictors", String(answer.predictors.length), limit === "count" ? `of ${count}` : ""),
     entry("cost", money(answer.cost), limit === "budget" ? `of ${money(budget)}` : ""),
     entry("penalised loss", answer.objective.toFixed(2)),
-    entry("AUC", answer.auc.toFixed(3), "same patients"));
+    entry("AUC", answer.auc.toFixed(3), "apparent"));
 }
 
 function purchases(answer) {
@@ -59,9 +59,9 @@ function equation(answer, open) {
 
 function proofLine({ best, objective, excess, state }) {
   if (state.adopted) {
-    return `You adopted this selection: its loss ${objective.toFixed(4)} is ${percent(excess, 2)} above that of the best one, ${best.objective.toFixed(4)}.`;
+    return `Your selection: its loss ${objective.toFixed(4)} is ${percent(excess, 2)} above the best, ${best.objective.toFixed(4)}.`;
   }
-  if (best.proven) {
+  if (best.is_proven) {
     return `Proven: no affordable selection has a penalised loss below ${best.lower_bound.toFixed(4)}; this one has ${objective.toFixed(4)}. `
       + `${plural(best.nodes, "node")}, ${(1000 * best.seconds).toFixed(0)} ms.`;
   }
@@ -82,7 +82,7 @@ function difference(answer) {
   const gained = answer.predictors.filter((name) => !before.predictors.includes(name));
   const lost = before.predictors.filter((name) => !answer.predictors.includes(name));
   if (!gained.length && !lost.length) return null;
-  return h("p", { class: "difference" }, "Against the selection before: ", changes(gained, lost),
+  return h("p", { class: "difference" }, "vs previous selection: ", changes(gained, lost),
     `; cost ${signed(answer.cost - before.cost, 2)}, loss ${signed(100 * (answer.objective / before.objective - 1), 1)} %, `
       + `AUC ${signed(answer.auc - before.auc, 3)}.`);
 }
@@ -101,10 +101,10 @@ export function showSolving() {
 
 export function showModel(answer, isCurrent) {
   const { best, state } = answer;
-  byId("model-title").textContent = state.adopted ? "The model you adopted" : best.proven ? "The best model" : "The best model so far";
+  byId("model-title").textContent = state.adopted ? "Your model" : best.is_proven ? "The best model" : "The best model so far";
   if (isCurrent) {
     if (state.adopted) setBadge("unproven", `${percent(answer.excess, 2)} worse than the best`);
-    else if (best.proven) setBadge("proven", "✓ Proven best");
+    else if (best.is_proven) setBadge("proven", "✓ Proven best");
     else setBadge("unproven", `Not proven, gap ${percent(best.gap, 2)}`);
   }
   const content = byId("model-content");
@@ -115,12 +115,12 @@ export function showModel(answer, isCurrent) {
     figures(answer),
     difference(answer) ?? "",
     answer.predictors.length ? purchases(answer)
-      : h("p", { class: "empty" }, "Nothing is bought: every patient gets the average risk. Raise the limit to buy a first predictor."),
+      : h("p", { class: "empty" }, "No predictor is bought, so every patient has the average risk. Raise the limit to buy one."),
     h("p", { class: "proof-line" }, proofLine(answer)),
     equation(answer, equationOpen));
   markPredictors(answer.predictors);
   const verdict = byId("verdict");
-  const claim = state.adopted ? "adopted by you" : best.proven ? "proven best" : "not proven";
+  const claim = state.adopted ? "your selection" : best.is_proven ? "proven best" : "not proven";
   verdict.replaceChildren(
     h("strong", {}, `${plural(answer.predictors.length, "predictor")} for ${money(answer.cost)}`),
     ` with ${state.limit === "budget" ? `a budget of ${money(state.budget)}` : `at most ${state.count}`}`

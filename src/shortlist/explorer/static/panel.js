@@ -1,10 +1,10 @@
-// A part of the page that answers one question about the settings, and knows when it is out of date.
+// A panel: shows one answer about the settings, and knows when it is out of date.
 
-import { ask, Superseded, Told } from "./client.js";
+import { ask, Superseded, UserError } from "./client.js";
 import { h } from "./dom.js";
 import { store } from "./store.js";
 
-const PATIENCE = 90; // ms before a newer question is sent although the last is not answered
+const MIN_INTERVAL = 90; // ms before a newer question is sent although the last is not answered
 
 export class Panel {
   /**
@@ -21,7 +21,7 @@ export class Panel {
   }
 
   get wanted() {
-    return JSON.stringify([store.cohort.digest, this.needs(store.state), this.extra()]);
+    return JSON.stringify([store.patients.digest, this.needs(store.state), this.extra()]);
   }
 
   /** Settings changed: mark the panel out of date if it is, and ask. */
@@ -40,8 +40,8 @@ export class Panel {
       this.controller.abort();
       this.asked = null;
     }
-    const patience = this.asked === null ? 0 : PATIENCE - (performance.now() - this.askedAt);
-    this.timer = setTimeout(() => this.send(), Math.max(this.delay, patience));
+    const wait = this.asked === null ? 0 : MIN_INTERVAL - (performance.now() - this.askedAt);
+    this.timer = setTimeout(() => this.send(), Math.max(this.delay, wait));
   }
 
   async send() {
@@ -76,9 +76,9 @@ export class Panel {
 
   /** Say that there is no answer to show, and why. */
   giveUp(wanted, error) {
-    if (!(error instanceof Told)) console.error(error);
+    if (!(error instanceof UserError)) console.error(error);
     this.shown = wanted;
-    this.fail(error instanceof Told ? error.message : "This part of the page failed; load it again.");
+    this.fail(error instanceof UserError ? error.message : "This panel failed; reload the page.");
     this.setBusy(false);
   }
 

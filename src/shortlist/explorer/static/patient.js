@@ -8,12 +8,12 @@ const values = new Map(); // what was entered, by column; it outlives the model 
 /** Ask for the predictors of the model, with what was entered before. */
 export function drawPatientForm(predictors, refresh) {
   const form = byId("patient-form");
-  const columns = store.cohort.predictors.filter(({ name }) => predictors.includes(name));
+  const columns = store.patients.predictors.filter(({ name }) => predictors.includes(name));
   const wanted = JSON.stringify(columns);
   if (form.dataset.columns === wanted) return;
   form.dataset.columns = wanted;
   form.replaceChildren(...(columns.length ? columns.map((column) => h("label", {}, column.name, field(column, refresh)))
-    : [h("p", { class: "empty" }, "The model asks for nothing.")]));
+    : [h("p", { class: "empty" }, "The model has no predictors.")]));
 }
 
 function field(column, refresh) {
@@ -37,7 +37,7 @@ function field(column, refresh) {
 
 /** The values as the server takes them; what is empty is missing. */
 export function patientValues() {
-  const kinds = new Map(store.cohort.predictors.map(({ name, kind }) => [name, kind]));
+  const kinds = new Map(store.patients.predictors.map(({ name, kind }) => [name, kind]));
   return Object.fromEntries([...values].filter(([name, value]) => value !== "" && kinds.has(name))
     .map(([name, value]) => [name, kinds.get(name) === "categorical" ? value : Number(value)]));
 }
@@ -48,12 +48,12 @@ export function forgetPatient() {
 }
 
 export function showPatient(answer) {
-  const { event, name } = store.cohort.outcome;
+  const { event, name } = store.patients.outcome;
   const largest = Math.max(0.5, ...answer.parts.map((part) => Math.abs(part.contribution)));
   const parts = [...answer.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
   const content = byId("patient").querySelector(".content");
   if (answer.risk === null) {
-    content.replaceChildren(h("p", { class: "empty", role: "status" }, "Enter what is known of the patient; what is not measured may stay empty."));
+    content.replaceChildren(h("p", { class: "empty", role: "status" }, "Enter the patient's values; leave what was not measured empty."));
     return;
   }
   content.replaceChildren(
@@ -65,12 +65,12 @@ export function showPatient(answer) {
       const share = (50 * Math.abs(part.contribution)) / largest;
       fill.style.left = `${up ? 50 : 50 - share}%`;
       fill.style.width = `${share}%`;
-      const note = part.missing ? "not measured" : part.outside ? "outside the data" : "";
+      const note = part.missing ? "not measured" : part.outside ? "outside the range of the data" : "";
       return [
         h("span", { class: "label" }, part.name, note && h("small", {}, note)),
         h("span", { class: "track" }, fill, h("span", { class: "zero" })),
         h("span", { class: "value" }, signed(part.contribution, 2)),
       ];
     })),
-    h("p", { class: "caption" }, "What each value adds to the log-odds, compared with the average patient. What is not measured is replaced by the median or the most frequent value."));
+    h("p", { class: "caption" }, "Contribution of each value to the log-odds, relative to the average patient. Missing values are replaced by the median or the most frequent value."));
 }

@@ -137,18 +137,19 @@ function square(width, labels) {
 
 export function rocCurve(points, auc, width) {
   const { size, x, y, base } = square(width, { x: "false positive rate", y: "true positive rate" });
-  const path = points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)},${y(b).toFixed(1)}`).join("");
+  const path = points.map((point, i) =>
+    `${i ? "L" : "M"}${x(point.false_positive_rate).toFixed(1)},${y(point.true_positive_rate).toFixed(1)}`).join("");
   return s("svg", { class: "plot", viewBox: `0 0 ${size} ${size}`, height: size, role: "img",
     "aria-label": `ROC curve with an area of ${auc.toFixed(3)}.` }, base, s("path", { class: "line", d: path }));
 }
 
-export function calibrationPlot(bins, width) {
+export function calibrationPlot(groups, width) {
   const { size, x, y, base } = square(width, { x: "predicted risk", y: "observed share" });
-  const described = bins.map((bin) => `${bin.predicted.toFixed(2)}: ${bin.observed.toFixed(2)}`).join(", ");
+  const described = groups.map((group) => `${group.predicted.toFixed(2)}: ${group.observed.toFixed(2)}`).join(", ");
   return s("svg", { class: "plot", viewBox: `0 0 ${size} ${size}`, height: size, role: "img",
-    "aria-label": `Observed share by predicted risk, in tenths of the patients: ${described}.` }, base,
-  bins.map((bin) => [
-    s("line", { class: "whisker", x1: x(bin.predicted), x2: x(bin.predicted), y1: y(bin.lower), y2: y(bin.upper) }),
-    s("circle", { class: "dot", cx: x(bin.predicted), cy: y(bin.observed), r: 4 }),
+    "aria-label": `Observed share by predicted risk, in groups of patients: ${described}.` }, base,
+  groups.map((group) => [
+    s("line", { class: "whisker", x1: x(group.predicted), x2: x(group.predicted), y1: y(group.lower), y2: y(group.upper) }),
+    s("circle", { class: "dot", cx: x(group.predicted), cy: y(group.observed), r: 4 }),
   ]));
 }

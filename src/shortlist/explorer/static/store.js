@@ -1,6 +1,6 @@
 // The settings of this page. They live in the address, so that a link restores them.
 
-export const store = { cohort: null, state: null, session: null };
+export const store = { patients: null, state: null, session: null };
 const listeners = [];
 let writing = 0;
 
@@ -15,8 +15,8 @@ export function change(patch) {
 }
 
 /** Take over data and settings from the server, from a link or from a file. */
-export function start(cohort, state) {
-  store.cohort = cohort;
+export function start(patients, state) {
+  store.patients = patients;
   change(state);
 }
 

@@ -1,6 +1,6 @@
 // The ridge that `shortlist fit` would choose for the settings, at the press of a button.
 
-import { ask, Superseded, Told } from "./client.js";
+import { ask, Superseded, UserError } from "./client.js";
 import { byId, short } from "./dom.js";
 import { change, onChange, store } from "./store.js";
 
@@ -43,7 +43,7 @@ export function wireTuning(redraw) {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      say(error instanceof Told ? error.message : error instanceof Superseded ? "" : "That failed; load the page again.", false);
+      say(error instanceof UserError ? error.message : error instanceof Superseded ? "" : "Something went wrong; reload the page.", false);
     }
   });
   onChange(() => {

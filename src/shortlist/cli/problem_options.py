@@ -1,4 +1,4 @@
-"""The question that patients, prices and limits pose: the options that several commands share."""
+"""The options that state a problem, shared by several commands: patients, prices, limits."""
 
 from __future__ import annotations
 
@@ -13,30 +13,37 @@ import typer
 
 from ..errors import InvalidProblemError
 from .columns import Columns
-from .parameter import DataFile, OutcomeColumn, PersonColumn, amount, decimal
+from .parameter import (
+    LIMITS_PANEL,
+    SEARCH_PANEL,
+    CategoricalColumns,
+    CostsFile,
+    DataFile,
+    EventValue,
+    ExcludedColumns,
+    FeesFile,
+    MissingIndicator,
+    NumericColumns,
+    OutcomeColumn,
+    PersonColumn,
+    SplineKnots,
+    amount,
+    decimal,
+)
 
 if TYPE_CHECKING:
     from ..problem import SubsetProblem
     from ..prognostic import PrognosticModel
     from ..prognostic.patients import Patients
 
-_LIMITS = "What is affordable"
-_COLUMNS = "What the columns are"
-_SEARCH = "How to search"
-
 
 @dataclass(frozen=True)
-class Question:
+class ProblemOptions:
     """Patients, prices and limits as a command is given them."""
 
     data: DataFile
     outcome: OutcomeColumn
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VALUE", help="The value of the outcome that is the event, if not 1 or yes."
-        ),
-    ] = None
+    positive: EventValue = None
     person: PersonColumn = None
     budget: Annotated[
         float | None,
@@ -44,55 +51,33 @@ class Question:
             parser=amount,
             metavar="NUMBER",
             help="Upper limit on the total cost; needs --costs.",
-            rich_help_panel=_LIMITS,
+            rich_help_panel=LIMITS_PANEL,
         ),
     ] = None
-    costs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The price list: a predictor and its cost per row. "
-            "`shortlist costs-template` makes one to fill in.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None
-    fees: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Fees paid once: an amount, then the predictors that share it, per row.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None
+    costs: CostsFile = None
+    fees: FeesFile = None
     max_features: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Upper limit on the number of predictors.", rich_help_panel=_LIMITS
+            min=0, help="Upper limit on the number of predictors.", rich_help_panel=LIMITS_PANEL
         ),
     ] = None
     include: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMNS",
-            help="Predictors that must be bought, with commas between them.",
-            rich_help_panel=_LIMITS,
+            help="Predictors that must be bought, separated by commas.",
+            rich_help_panel=LIMITS_PANEL,
         ),
     ] = None
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns that are no predictors.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None
+    exclude: ExcludedColumns = None
     max_coefficient: Annotated[
         float | None,
         typer.Option(
             metavar="NUMBER",
             help="Upper limit on the size of coefficients, per two standard deviations of a number "
             "or per level.",
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
     increasing: Annotated[
@@ -100,56 +85,27 @@ class Question:
         typer.Option(
             metavar="COLUMNS",
             help="Numbers and truth values that may only raise the risk.",
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
     decreasing: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMNS",
-            help="Those that may only lower it.",
-            rich_help_panel=_SEARCH,
+            help="Numbers and truth values that may only lower the risk.",
+            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns whose numbers are codes, not amounts.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    numeric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns whose numbers are amounts.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    spline_knots: Annotated[
-        int | None,
-        typer.Option(
-            min=3,
-            max=5,
-            help="Bend numbers by natural cubic splines with as many knots.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None
-    missing_indicator: Annotated[
-        bool,
-        typer.Option(
-            "--missing-indicator",
-            help="Let a missing value tell something by being missing.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = False
+    categorical: CategoricalColumns = None
+    numeric: NumericColumns = None
+    spline_knots: SplineKnots = None
+    missing_indicator: MissingIndicator = False
     ridge: Annotated[
         str,
         typer.Option(
             metavar="NUMBER",
             help="Strength of the L2 penalty, or 'tuned' by cross-validation.",
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH_PANEL,
         ),
     ] = "tuned"
     time_limit: Annotated[
@@ -159,30 +115,28 @@ class Question:
             metavar="SECONDS",
             help="Stop a search with the best model so far, and exit code 3. Tuning the ridge "
             "may take as long again.",
-            rich_help_panel=_SEARCH,
+            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
     threads: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Threads of a search that takes long: one per core, if not said otherwise. They "
-            "change no result.",
-            rich_help_panel=_SEARCH,
+            help="Threads of a long search; default: one per core. They do not change results.",
+            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
 
     @property
     def inputs(self) -> list[Path | None]:
-        """The files that the question comes from."""
+        """The input files."""
         return [self.data, self.costs, self.fees]
 
     def check_limits(self, *, required: bool = True) -> None:
-        """Raise if the limits contradict each other or, if required, say nothing."""
+        """Raise if limits contradict each other or, where they are required, are missing."""
         if required and self.budget is None and self.max_features is None:
             raise InvalidProblemError(
-                "--budget: say what is affordable, with --budget and --costs, or with "
-                "--max-features."
+                "--budget: state a limit, with --budget and --costs or with --max-features."
             )
         if self.budget is not None and self.costs is None:
             raise InvalidProblemError(
@@ -191,9 +145,9 @@ class Question:
             )
         for option, file in (("--costs", self.costs), ("--fees", self.fees)):
             if required and self.budget is None and file is not None:
-                raise InvalidProblemError(f"{option}: matter only with a --budget; give one.")
+                raise InvalidProblemError(f"{option}: has no effect without --budget; give one.")
 
-    def pose(self) -> tuple[Patients, PrognosticModel]:
+    def read(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""
         from ..prognostic import PrognosticModel
         from ..prognostic.patients import read_patients
@@ -223,21 +177,23 @@ class Question:
 
     def problem(self, announce: Callable[[str], None]) -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
-        patients, model = self.pose()
+        patients, model = self.read()
         if model.ridge is None:
-            model.fit(patients.predictors, patients.events, patients.persons, announce)
+            model.fit(*patients.data, announce)
         return model.problem(patients.predictors, patients.events)
 
 
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command, whose first parameter is a `Question`, take its fields as options."""
+def with_problem_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command, whose first parameter is a `ProblemOptions`, take its fields as options."""
 
     @wraps(command)
     def run(**values: Any) -> None:
-        question = Question(**{field.name: values.pop(field.name) for field in fields(Question)})
-        command(question, **values)
+        options = ProblemOptions(
+            **{field.name: values.pop(field.name) for field in fields(ProblemOptions)}
+        )
+        command(options, **values)
 
-    types = get_type_hints(Question, include_extras=True)
+    types = get_type_hints(ProblemOptions, include_extras=True)
     own_types = get_type_hints(command, include_extras=True)
     parameters = [
         Parameter(
@@ -246,7 +202,7 @@ def asking(command: Callable[..., None]) -> Callable[..., None]:
             default=Parameter.empty if field.default is MISSING else field.default,
             annotation=types[field.name],
         )
-        for field in fields(Question)
+        for field in fields(ProblemOptions)
     ]
     parameters += [
         parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own_types[parameter.name])

@@ -1,4 +1,4 @@
-"""The description of a fitted model, from what its fit knew."""
+"""The model card of a fit, in the units of the table."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from ..problem import SubsetProblem
 from ..result import Solution
 from .card import (
     Candidate,
-    Data,
-    Limits,
+    FittedData,
     ModelCard,
     Outcome,
     Preprocessing,
     RidgeScore,
     Search,
     SharedFee,
+    StatedLimits,
 )
-from .columns import level_of
 from .design import Design
 from .equation import write_equation
-from .study import Study
+from .plain_table import PlainTable
 
 if TYPE_CHECKING:
     from .model import PrognosticModel
@@ -32,17 +31,17 @@ if TYPE_CHECKING:
 
 def make_card(
     model: PrognosticModel,
-    study: Study,
+    plain: PlainTable,
     design: Design,
     problem: SubsetProblem,
     solution: Solution,
     search: RidgeSearch | None,
-    outcome: Any,
+    outcome: Outcome,
 ) -> ModelCard:
     """Describe the model that a search found, in the units of the table."""
     bought = [problem.name_of(g) for g in solution.support]
     terms, intercept = write_equation(
-        design, study.table, solution.coef, solution.intercept, bought
+        design, plain.frame, solution.coef, solution.intercept, bought
     )
     constraints = problem.constraints
     names = design.names
@@ -50,25 +49,21 @@ def make_card(
         format="shortlist model",
         format_version=1,
         shortlist_version=__version__,
-        outcome=Outcome(
-            name=None if outcome is None else str(outcome),
-            event=level_of(study.event),
-            no_event=level_of(next(label for label in study.classes if label != study.event)),
-        ),
+        outcome=outcome,
         intercept=intercept,
         terms=terms,
         cost=solution.cost,
         candidates=tuple(
             Candidate(
                 name=name,
-                kind=study.kinds[name],
+                kind=plain.kinds[name],
                 cost=float(cost),
                 bought=name in bought,
                 **_coef_limits(problem, g),
             )
             for g, (name, cost) in enumerate(zip(names, constraints.costs, strict=True))
         ),
-        limits=Limits(
+        limits=StatedLimits(
             budget=None if constraints.budget == np.inf else constraints.budget,
             max_features=None if model.max_features is None else constraints.max_features,
             fees=tuple(
@@ -76,7 +71,7 @@ def make_card(
                 for fee in constraints.fees
             ),
             include=tuple(names[g] for g in constraints.include),
-            exclude=tuple(name for name in study.names if name not in study.kinds),
+            exclude=tuple(name for name in plain.names if name not in plain.kinds),
         ),
         preprocessing=Preprocessing(
             spline_knots=model.spline_knots,  # type: ignore[arg-type]
@@ -95,10 +90,10 @@ def make_card(
             gap_target=model.gap,
             nodes=solution.nodes,
         ),
-        data=Data(
+        data=FittedData(
             rows=problem.n_rows,
             events=int((problem.signs > 0).sum()),
-            sha256=study.sha256,
+            sha256=plain.sha256,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The patients of a session, prepared once; every question asks a problem made from them."""
+"""Patients with prices, prepared once per session; every problem is made from them."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from ..evaluation.metrics import auc
 from ..prognostic.card import Outcome, SharedFee
 from ..prognostic.design import Design
 from ..prognostic.patients import Patients
-from ..prognostic.study import Study, check_study
+from ..prognostic.plain_table import PlainTable, check_table
 from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
 
 Fees = Sequence[tuple[float, Sequence[str]]]
 
 
 @dataclass(frozen=True)
-class Cohort:
+class PreparedPatients:
     """Patients with prices, and the matrix that their columns become.
 
     Attributes
     ----------
     name : str
-        What the page calls them: the name of a file.
+        The name shown on the page: that of a file.
     patients : Patients
         Predictors, events, outcome and persons.
-    study, design
+    plain, design
         The same in plain form, and prepared.
     costs, fees
         The prices that a session starts with; a predictor without one costs 1.
     kinds, spline_knots, missing_indicator
         As in `PrognosticModel`.
     digest : str
-        What tells these data, prepared in this way, from others, for links and files.
+        Identifies these data and their preparation, for links and files.
     n_bytes : int
         What the data take in memory.
     """
 
     name: str
     patients: Patients
-    study: Study
+    plain: PlainTable
     design: Design
     costs: dict[str, float]
     fees: tuple[SharedFee, ...]
@@ -71,16 +71,16 @@ class Cohort:
         kinds: Mapping[str, str] | None = None,
         spline_knots: int | None = None,
         missing_indicator: bool = False,
-    ) -> Cohort:
-        """Check and prepare patients; columns in `exclude` are no predictors."""
+    ) -> PreparedPatients:
+        """Check and prepare patients; columns in `exclude` are not predictors."""
         check_amounts("costs", (costs or {}).values())
         check_amounts("fees", (amount for amount, _ in fees))
         if len(fees) > MOST_FEES:
             raise InvalidProblemError(f"fees: there are more than {MOST_FEES}; join some of them.")
-        study = check_study(
+        plain = check_table(
             patients.predictors, patients.events, kinds=kinds, include=(), exclude=exclude
         )
-        design = Design.fit(study.table, study.kinds, spline_knots, missing_indicator)
+        design = Design.fit(plain.frame, plain.kinds, spline_knots, missing_indicator)
         known = set(design.names)
         shared = (
             SharedFee(amount=float(amount), members=tuple(m for m in members if m in known))
@@ -89,17 +89,17 @@ class Cohort:
         return cls(
             name=name,
             patients=patients,
-            study=study,
+            plain=plain,
             design=design,
             costs={column: float((costs or {}).get(column, 1.0)) for column in design.names},
             fees=tuple(fee for fee in shared if fee.members),
-            kinds=dict(study.kinds),
+            kinds=dict(plain.kinds),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
-            digest=_digest(study, patients.persons, spline_knots, missing_indicator),
+            digest=_digest(plain, patients.persons, spline_knots, missing_indicator),
             n_bytes=design.matrix.nbytes
             + n_bytes_of(patients.predictors)
-            + n_bytes_of(study.table),
+            + n_bytes_of(plain.frame),
         )
 
     @cached_property
@@ -146,13 +146,13 @@ class Cohort:
             "events": int(self.events.sum()),
             "outcome": self.patients.outcome.model_dump(),
             "left_out": [
-                name for name in self.patients.predictors.columns if name not in self.study.kinds
+                name for name in self.patients.predictors.columns if name not in self.plain.kinds
             ],
             "predictors": [self._describe_column(name) for name in self.design.names],
         }
 
     def _describe_column(self, name: str) -> dict[str, Any]:
-        column, kind = self.study.table[name], self.study.kinds[name]
+        column, kind = self.plain.frame[name], self.plain.kinds[name]
         described: dict[str, Any] = {"name": name, "kind": kind}
         if kind == "categorical":
             described["levels"] = sorted(column.dropna().unique())
@@ -172,19 +172,19 @@ def _numbered(persons: pd.Series[Any] | None) -> NDArray[np.int64] | None:
 
 
 def _digest(
-    study: Study,
+    plain: PlainTable,
     persons: pd.Series[Any] | None,
     spline_knots: int | None,
     missing_indicator: bool,
 ) -> str:
-    digest = hashlib.sha256(study.sha256.encode())
+    digest = hashlib.sha256(plain.sha256.encode())
     digest.update(json.dumps([spline_knots, missing_indicator]).encode())
     numbers = _numbered(persons)
     digest.update(b"" if numbers is None else numbers.astype("<i8").tobytes())
     return digest.hexdigest()
 
 
-def embedded_cohort() -> Cohort:
+def example_patients() -> PreparedPatients:
     """Return synthetic patients with prices, for a visit without data."""
     data = make_prognostic(1090, 14, 5, label_noise=0.05, random_state=11)
     patients = Patients(
@@ -195,4 +195,4 @@ def embedded_cohort() -> Cohort:
     )
     costs = dict(zip(data.X.columns, data.costs.tolist(), strict=True))
     fees = [(2.0, ["informative_2", "informative_3"])]
-    return Cohort.prepare("synthetic patients", patients, costs=costs, fees=fees)
+    return PreparedPatients.prepare("synthetic patients", patients, costs=costs, fees=fees)

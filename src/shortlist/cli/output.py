@@ -1,4 +1,4 @@
-"""Where a command writes: checked before the work, so that no answer is lost for a folder."""
+"""Output files of a command, checked before the work starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import InvalidFileError
 from ..files import write_whole
 
 
-def check_places(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+def check_paths(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
     """Raise if an output has no folder, or would replace an input or another output."""
     taken = {path.resolve(): path for path in inputs if path is not None}
     for path in outputs:
@@ -33,4 +33,4 @@ def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
         typer.echo(text, nl=False)
     else:
         write_whole(output, text)
-        typer.echo(f"{output} is written. {hint}".strip(), err=True)
+        typer.echo(f"{output} written. {hint}".strip(), err=True)

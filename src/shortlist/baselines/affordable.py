@@ -1,4 +1,4 @@
-"""What can be bought next and what it costs now; buying by value or in a given order."""
+"""Affordable predictors and their prices; buying by value or in a given order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fit` is given, checked and in plain form: patients, their outcome, their predictors."""
+"""The arguments of `fit`, checked and in plain form: patients, outcome, predictors."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..arguments import weights_of
 from ..errors import InvalidProblemError, ShortlistWarning, shown
+from ..limits import Limits
+from .card import Outcome
 from .columns import Kind, is_constant, level_of, read_columns
 from .event import obvious_event
 
@@ -26,12 +28,12 @@ Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Study:
-    """Patients in plain form.
+class PlainTable:
+    """Patients that were checked, in plain form.
 
     Attributes
     ----------
-    table : DataFrame
+    frame : DataFrame
         The candidates: float64 with NaN, or objects that are text or NaN.
     kinds : dict from str to str
         The kind of each candidate.
@@ -47,7 +49,7 @@ class Study:
         The weights of the rows, if they have any; all are above 0.
     """
 
-    table: pd.DataFrame
+    frame: pd.DataFrame
     kinds: dict[str, Kind]
     labels: Int
     names: list[str]
@@ -55,16 +57,16 @@ class Study:
     event: Any
     weights: Float | None = None
 
-    def rows(self, indices: Int) -> Study:
+    def rows(self, indices: Int) -> PlainTable:
         """Return some of the rows."""
         return replace(
             self,
-            table=self.table.iloc[indices],
+            frame=self.frame.iloc[indices],
             labels=self.labels[indices],
             weights=None if self.weights is None else self.weights[indices],
         )
 
-    def weighted(self, sample_weight: ArrayLike | None) -> Study:
+    def weighted(self, sample_weight: ArrayLike | None) -> PlainTable:
         """Return the rows with their weights; a row without weight is left out."""
         if sample_weight is None:
             return self
@@ -72,13 +74,27 @@ class Study:
         weights = weights_of(sample_weight, signs)
         return replace(self, weights=weights).rows(np.flatnonzero(weights > 0))
 
+    @property
+    def absent(self) -> frozenset[str]:
+        """The columns of the table as it was given that cannot be bought."""
+        return frozenset(self.names).difference(self.kinds)
+
+    def outcome(self, name: Any) -> Outcome:
+        """Return what is predicted, in words."""
+        other = next(label for label in self.classes if label != self.event)
+        return Outcome(
+            name=None if name is None else str(name),
+            event=level_of(self.event),
+            no_event=level_of(other),
+        )
+
     @cached_property
     def sha256(self) -> str:
         """The hash of the candidates and the outcome, whatever file they came from."""
         digest = hashlib.sha256()
         for name, kind in self.kinds.items():
             digest.update(f"{json.dumps(name)} {kind}\n".encode())
-            column = self.table[name]
+            column = self.frame[name]
             if kind == "categorical":
                 missing = column.isna()
                 levels = [
@@ -114,7 +130,7 @@ def as_table(X: Any) -> pd.DataFrame:
     return table
 
 
-def check_study(
+def check_table(
     X: Any,
     y: ArrayLike,
     *,
@@ -122,8 +138,13 @@ def check_study(
     include: Sequence[str],
     exclude: Sequence[str],
     positive: Any = None,
-) -> Study:
-    """Return the patients of a fit, without the columns that are excluded or hold one value."""
+) -> PlainTable:
+    """Return the patients of a fit, without the columns that are excluded or hold one value.
+
+    A table is checked once: what was checked already is returned as it is.
+    """
+    if isinstance(X, PlainTable):
+        return X
     table = as_table(X)
     labels = _labels(y, len(table))
     classes = np.unique(labels)
@@ -158,53 +179,21 @@ def check_study(
         )
     events = (labels == event).astype(np.int64)
     names = list(table.columns)
-    return Study(_plain_table(columns), candidate_kinds, events, names, classes, event)
+    return PlainTable(_plain_frame(columns), candidate_kinds, events, names, classes, event)
 
 
-def costs_without(costs: Any, gone: frozenset[str]) -> dict[str, float] | None:
-    """Return the costs by name, less those of columns that cannot be bought."""
-    if costs is None:
-        return None
-    if isinstance(costs, pd.Series):
-        costs = costs.to_dict()
-    if not isinstance(costs, Mapping):
+def check_limits(limits: Limits, kinds: Mapping[str, Kind], spline_knots: int | None) -> None:
+    """Raise unless prices and signs go by the names of columns, which can have a sign."""
+    if not isinstance(limits.costs, Mapping | None):
         raise InvalidProblemError(
-            f"costs: must be a mapping from column to cost, not {type(costs).__name__}."
+            f"costs: must be a mapping from column to cost, not {type(limits.costs).__name__}."
         )
-    return {name: cost for name, cost in costs.items() if name not in gone}
-
-
-def fees_without(fees: Any, gone: frozenset[str]) -> Any:
-    """Return the fees less the columns that cannot be bought; wrong ones as they are."""
-    if not isinstance(fees, list | tuple):
-        return fees
-    return [
-        (fee[0], [name for name in fee[1] if name not in gone])
-        if isinstance(fee, list | tuple) and len(fee) == 2 and isinstance(fee[1], list | tuple)
-        else fee
-        for fee in fees
-    ]
-
-
-def limits_without(max_coefficient: Any, gone: frozenset[str]) -> Any:
-    """Return the largest coefficients less those of columns that cannot be bought."""
-    if not isinstance(max_coefficient, Mapping):
-        return max_coefficient
-    return {name: value for name, value in max_coefficient.items() if name not in gone}
-
-
-def signs_without(
-    signs: Any, gone: frozenset[str], kinds: Mapping[str, Kind], spline_knots: int | None
-) -> dict[str, Any] | None:
-    """Return the signs less those of columns that cannot be bought; each column must have one."""
-    if signs is None:
-        return None
-    if not isinstance(signs, Mapping):
+    if not isinstance(limits.signs, Mapping | None):
         raise InvalidProblemError(
-            f"signs: must be a mapping from column to 'positive' or 'negative', not {signs!r}."
+            "signs: must be a mapping from column to 'positive' or 'negative', not "
+            f"{limits.signs!r}."
         )
-    given = {name: sign for name, sign in signs.items() if name not in gone}
-    for name, sign in given.items():
+    for name, sign in (limits.signs or {}).items():
         if sign is not None and kinds.get(name) == "categorical":
             raise InvalidProblemError(
                 f"signs: {shown(name)} is a factor, whose levels have no common direction; give "
@@ -215,10 +204,21 @@ def signs_without(
                 f"signs: {shown(name)} is bent by a spline, which may rise and fall; leave out the "
                 "sign or spline_knots."
             )
-    return given
 
 
-def _plain_table(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:
+    """Return whom each row belongs to, if that is known."""
+    if persons is None:
+        return None
+    owners: NDArray[Any] = np.asarray(persons)
+    if owners.shape != (n_rows,):
+        raise InvalidProblemError(
+            f"persons: expected {n_rows} values, one per row, but got shape {owners.shape}."
+        )
+    return owners
+
+
+def _plain_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
     series = {}
     for name, values in columns.items():
         if values.dtype == object:
@@ -259,7 +259,7 @@ def _event(classes: NDArray[Any], positive: Any) -> Any:
     if positive is not None:
         if level_of(positive) not in by_text:
             raise InvalidProblemError(
-                f"positive: {shown(positive)} is no value of y; use {' or '.join(by_text)}."
+                f"positive: {shown(positive)} is not a value of y; use {' or '.join(by_text)}."
             )
         return by_text[level_of(positive)]
     obvious = obvious_event(list(by_text))
@@ -267,7 +267,7 @@ def _event(classes: NDArray[Any], positive: Any) -> Any:
         return by_text[obvious]
     warnings.warn(
         f"y: {shown(level_of(classes[1]))} is taken for the event, as the last in sorted order; "
-        "say with positive which it is.",
+        "name the event with `positive`.",
         ShortlistWarning,
         stacklevel=5,
     )

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..backends.support_fit import Model, SupportFits
+from ..backends.support_fit import SupportFits, SupportModel
 from .block import CHUNK
 from .newton import MAY_OVERFLOW, Steps, steps_with_less, steps_with_more
 
@@ -26,18 +26,18 @@ TIE = 1e-9
 
 def best_addition(
     fits: SupportFits,
-    model: Model,
+    model: SupportModel,
     predictors: Sequence[int],
     prices: ArrayLike = 1.0,
     least_gain: ArrayLike = 0.0,
-) -> Model | None:
+) -> SupportModel | None:
     """Return the model with one more predictor that has the largest gain per price.
 
     Parameters
     ----------
     fits : SupportFits
         The fits of the problem.
-    model : Model
+    model : SupportModel
         A fitted model, to which one of `predictors` is added.
     predictors : sequence of int
         Candidates, in ascending order.
@@ -48,7 +48,7 @@ def best_addition(
 
     Returns
     -------
-    Model or None
+    SupportModel or None
         None if no candidate gains enough.
     """
     added, price, gain = _arrays(predictors, prices, least_gain)
@@ -65,18 +65,18 @@ def best_addition(
 
 def best_removal(
     fits: SupportFits,
-    model: Model,
+    model: SupportModel,
     predictors: Sequence[int],
     savings: ArrayLike = 1.0,
     most_loss: ArrayLike = np.inf,
-) -> Model | None:
+) -> SupportModel | None:
     """Return the model with one predictor less that has the smallest loss per saving.
 
     Parameters
     ----------
     fits : SupportFits
         The fits of the problem.
-    model : Model
+    model : SupportModel
         A fitted model, from which one of `predictors` is removed.
     predictors : sequence of int
         Candidates, in ascending order.
@@ -87,7 +87,7 @@ def best_removal(
 
     Returns
     -------
-    Model or None
+    SupportModel or None
         None if every removal loses too much.
     """
     removed, saving, loss = _arrays(predictors, savings, most_loss)
@@ -105,8 +105,8 @@ def _arrays(predictors: Sequence[int], *values: ArrayLike) -> tuple[Int, Float, 
 
 
 def _best(
-    fits: SupportFits, model: Model, steps: Steps, prices: Float, limits: Float
-) -> Model | None:
+    fits: SupportFits, model: SupportModel, steps: Steps, prices: Float, limits: Float
+) -> SupportModel | None:
     """Return the candidate with the lowest objective, relative to the model's, per price.
 
     Its objective is below its limit.
@@ -122,7 +122,7 @@ def _best(
         if bounds[index] >= cutoff:
             continue
         coef, constant = steps.coefs[index], steps.constants[index]
-        start = Model(steps.supports[index], coef, constant - fits.means @ coef, np.inf)
+        start = SupportModel(steps.supports[index], coef, constant - fits.means @ coef, np.inf)
         fitted = fits.fit_below(start.support, cutoff, start)
         if fitted is None:
             continue
