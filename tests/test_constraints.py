@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.constraints import Constraints, Fee
 from shortlist.errors import InfeasibleError
+from shortlist.verification.limits import ExactLimits
 
 
 def build(costs, budget=inf, max_features=None, **rest):
