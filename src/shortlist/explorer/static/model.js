@@ -7,7 +7,7 @@ import { change, store } from "./store.js";
 const REASONS = {
   time_limit: "the time for one search was up",
   node_limit: "the search was stopped",
-  stalled: "rounding leaves a small gap",
+  stalled: "rounding leaves a gap",
 };
 
 function figures(answer) {
