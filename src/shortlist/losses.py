@@ -103,7 +103,7 @@ def loss_of(name: str) -> Loss:
     Examples
     --------
     >>> from shortlist.losses import loss_of
-    >>> loss_of("squared_hinge").value(-1.0)
+    >>> float(loss_of("squared_hinge").value(-1.0))
     4.0
     """
     if not isinstance(name, str) or name not in LOSSES:
