@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from math import inf
@@ -44,52 +43,23 @@ class Backend(ABC):
         return [uninterrupted(self.solve(problem.with_ridge(r), options)) for r in ridges]
 
 
-@dataclass(frozen=True)
-class _Entry:
-    module: str
-    class_name: str
-    description: str
-
-
-# Modules are named, not imported: a backend costs nothing until it is used. The heuristics lie in a
-# layer above this one, and are known here by name alone.
-_REGISTRY = {
-    "native": _Entry(".native", "NativeBackend", "branch and bound made for this problem"),
-    "enumeration": _Entry(
-        ".enumeration", "EnumerationBackend", "fits every selection: slow, simple, a reference"
-    ),
-    "scip": _Entry(".scip", "ScipBackend", "SCIP on the paper's conic model; an extra"),
-    "mosek": _Entry(
-        ".mosek", "MosekBackend", "MOSEK on the paper's conic model; an extra with a licence"
-    ),
-    "univariable": _Entry(
-        "..baselines.univariable",
-        "UnivariableBackend",
-        "heuristic: largest univariable coefficient first, per cost under a budget",
-    ),
-    "correlation": _Entry(
-        "..baselines.correlation",
-        "CorrelationBackend",
-        "heuristic: largest correlation with the outcome first, per cost under a budget",
-    ),
-    "forward": _Entry(
-        "..baselines.forward", "ForwardBackend", "heuristic: forward selection on the loss"
-    ),
-    "backward": _Entry(
-        "..baselines.backward", "BackwardBackend", "heuristic: backward elimination on the loss"
-    ),
-    "stepwise": _Entry(
-        "..baselines.stepwise", "StepwiseBackend", "heuristic: forward selection that may remove"
-    ),
-    "hierarchical": _Entry(
-        "..baselines.hierarchical",
-        "HierarchicalBackend",
-        "heuristic: what is significant, from the cheapest tier to the dearest",
-    ),
-    "lasso": _Entry(
-        "..baselines.lasso", "LassoBackend", "heuristic: order of entry on the L1 path"
-    ),
-    "swap": _Entry("..baselines.swap", "SwapBackend", "heuristic: forward selection and exchanges"),
+# A backend is the class `<Name>Backend` of the module of that name, imported when first used. The
+# heuristics are modules of `baselines`, a layer above this one, and are known here by name alone.
+_SOLVERS = {
+    "native": "branch and bound made for this problem",
+    "enumeration": "fits every selection: slow, simple, a reference",
+    "scip": "SCIP on the paper's conic model; an extra",
+    "mosek": "MOSEK on the paper's conic model; an extra with a licence",
+}
+_HEURISTICS = {
+    "univariable": "largest univariable coefficient first, per cost under a budget",
+    "correlation": "largest correlation with the outcome first, per cost under a budget",
+    "forward": "forward selection on the loss",
+    "backward": "backward elimination on the loss",
+    "stepwise": "forward selection that may remove",
+    "hierarchical": "significant predictors, from the cheapest tier to the dearest",
+    "lasso": "order of entry on the L1 path",
+    "swap": "forward selection and exchanges",
 }
 
 
@@ -102,7 +72,7 @@ def available_backends() -> dict[str, str]:
     >>> list(sl.available_backends())[:4]
     ['native', 'enumeration', 'scip', 'mosek']
     """
-    return {name: entry.description for name, entry in _REGISTRY.items()}
+    return _SOLVERS | {name: f"heuristic: {text}" for name, text in _HEURISTICS.items()}
 
 
 def solve(
@@ -216,10 +186,9 @@ def _options(
 ) -> Options:
     """Check the arguments of a solve."""
     check_problem(problem)
-    if not isinstance(backend, str) or backend not in _REGISTRY:
-        raise InvalidProblemError(
-            f"backend: there is no {backend!r}; use one of {', '.join(map(repr, _REGISTRY))}."
-        )
+    if not isinstance(backend, str) or backend not in (*_SOLVERS, *_HEURISTICS):
+        known = ", ".join(map(repr, available_backends()))
+        raise InvalidProblemError(f"backend: there is no {backend!r}; use one of {known}.")
     # Chained comparisons, so that NaN fails them and no conversion costs time.
     if not (_is_number(gap) and 0 <= gap < inf):
         raise InvalidProblemError(f"gap: must be a number of at least 0, not {gap!r}.")
@@ -273,6 +242,6 @@ def _affordable_support(
 
 @cache
 def _load(name: str) -> Backend:
-    entry = _REGISTRY[name]
-    backend: Backend = getattr(import_module(entry.module, __name__), entry.class_name)()
+    module = import_module(f".{name}" if name in _SOLVERS else f"..baselines.{name}", __name__)
+    backend: Backend = getattr(module, f"{name.capitalize()}Backend")()
     return backend

@@ -14,7 +14,6 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..backends import solve, uninterrupted
 from ..coefficients import MaxCoefficient, Signs
 from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
@@ -238,7 +237,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             search = self._search_ridge(features, labels, sample_weight)
             ridge = search.ridge
         problem = self._problem(features, labels, sample_weight, ridge)
-        solution = self._solve(problem).detached()
+        solution = self._solve(problem, self.time_limit).detached()
         self._set_fitted(X, problem, solution, search)
         warn_of_limits(solution, search)
         return self
@@ -308,18 +307,6 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             **vars(Limits.of(self)),
         )
 
-    def _solve(self, problem: SubsetProblem, warm_start: tuple[int, ...] | None = None) -> Solution:
-        solution = solve(
-            problem,
-            self.backend,
-            gap=self.gap,
-            time_limit=self.time_limit,
-            node_limit=self.node_limit,
-            warm_start=warm_start,
-            threads=self.threads,
-        )
-        return uninterrupted(solution)
-
     def _search_ridge(
         self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None
     ) -> RidgeSearch:
@@ -349,7 +336,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             ridge: float, warm_start: tuple[int, ...] | None
         ) -> tuple[BestSubsetClassifier, Solution]:
             at_ridge = problem.with_ridge(ridge)
-            model, solution = clone(self), self._solve(at_ridge, warm_start)
+            model, solution = clone(self), self._solve(at_ridge, self.time_limit, warm_start)
             model._set_fitted(X_train, at_ridge, solution)
             return model, solution
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..backends import solve, uninterrupted
 from ..certificate import Certificate
+from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution
 
@@ -79,6 +82,25 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The proof of `lower_bound_`; documented with the other attributes of a fit."""
         check_is_fitted(self)
         return self.solution_.certificate
+
+    def _solve(
+        self,
+        problem: SubsetProblem,
+        time_limit: float | None,
+        warm_start: tuple[int, ...] | None = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        solution = solve(
+            problem,
+            self.backend,
+            gap=self.gap,
+            time_limit=time_limit,
+            node_limit=self.node_limit,
+            callback=callback,
+            warm_start=warm_start,
+            threads=self.threads,
+        )
+        return uninterrupted(solution)
 
     def _set_solution(self, problem: SubsetProblem, solution: Solution) -> None:
         self.classes_ = problem.classes

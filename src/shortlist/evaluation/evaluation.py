@@ -69,8 +69,12 @@ class Evaluation:
     @property
     def selected(self) -> tuple[str, ...]:
         """Names of the predictors selected on the data as they are."""
-        support = self.rows.loc[self.rows["resample"] == 0, "support"].iloc[0]
-        return tuple(self.names[int(g)] for g in support.split())
+        return tuple(self.names[int(g)] for g in self._own["support"].split())
+
+    @property
+    def _own(self) -> pd.Series[Any]:
+        """The row of the data as they are."""
+        return self.rows[self.rows["resample"] == 0].iloc[0]
 
     @property
     def selection(self) -> pd.DataFrame:
@@ -96,7 +100,7 @@ class Evaluation:
             Per metric the `estimate` on the data as they are, the `mean` over resamples, the
             percentile interval from `lower` to `upper`, and `n_resamples`, how many define it.
         """
-        own = self.rows[self.rows["resample"] == 0].iloc[0]
+        own = self._own
         lines = []
         for metric in TEST_METRICS:
             values = self.resamples[f"test_{metric}"].dropna()
@@ -127,7 +131,7 @@ class Evaluation:
             that of all cross-validated predictions together.
         """
         tail_of(level)
-        own = self.rows[self.rows["resample"] == 0].iloc[0]
+        own = self._own
         measured = self._measured()
         lines = []
         for metric in OPTIMISM_METRICS:
@@ -170,7 +174,7 @@ class Evaluation:
         """
         self._check_same_resamples(other)
         ours, theirs = self._measured(), other._measured()
-        own, others = (e.rows[e.rows["resample"] == 0].iloc[0] for e in (self, other))
+        own, others = self._own, other._own
         lines = []
         for metric in OPTIMISM_METRICS:
             places = (f"resample_{metric}", f"data_{metric}")

@@ -42,6 +42,18 @@ _N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would no
 _REFUSALS = (InvalidProblemError, InvalidFileError, MissingDependencyError)
 
 
+# What other errors are answered by: a status and a content.
+_ANSWERS: dict[type[Exception], tuple[int, dict[str, Any]]] = {
+    SupersededError: (409, {"superseded": True}),
+    SessionEndedError: (
+        410,
+        {"error": "This session has expired; reload the page.", "ended": True},
+    ),
+    OtherDataError: (400, {"error": "These settings belong to other data; reload the page."}),
+    Exception: (500, {"error": "Internal error; see the terminal for details."}),
+}
+
+
 class Opening(Plain):
     """A page that was loaded, and the session that it had before."""
 
@@ -110,10 +122,7 @@ def make_app(prepared: PreparedPatients, *, ridge: float = 1.0, key: str = "") -
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
         exception_handlers={
             **dict.fromkeys(_REFUSALS, _refuse),
-            SupersededError: _supersede,
-            SessionEndedError: _end,
-            OtherDataError: _mismatch,
-            Exception: _fail,
+            **{error: _answer(*answer) for error, answer in _ANSWERS.items()},
         },
     )
 
@@ -270,20 +279,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status_code=400)
 
 
-async def _supersede(request: Request, error: Exception) -> Response:
-    return JSONResponse({"superseded": True}, status_code=409)
+def _answer(status: int, content: dict[str, Any]) -> Callable[..., Awaitable[Response]]:
+    async def respond(request: Request, error: Exception) -> Response:
+        return JSONResponse(content, status_code=status)
 
-
-async def _end(request: Request, error: Exception) -> Response:
-    message = "This session has expired; reload the page."
-    return JSONResponse({"error": message, "ended": True}, status_code=410)
-
-
-async def _mismatch(request: Request, error: Exception) -> Response:
-    message = "These settings belong to other data; reload the page."
-    return JSONResponse({"error": message}, status_code=400)
-
-
-async def _fail(request: Request, error: Exception) -> Response:
-    message = "Internal error; see the terminal for details."
-    return JSONResponse({"error": message}, status_code=500)
+    return respond

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from ..backends import solve, uninterrupted
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..estimators.folds import make_folds
 from ..estimators.log_odds_classifier import LogOddsClassifier
@@ -233,7 +232,11 @@ class PrognosticModel(LogOddsClassifier):
             ridge = search.ridge
         design = self.design_of(plain)
         problem = self._problem(plain, design, ridge)
-        solution = self._solve(problem, self.time_limit, announce=announce).detached()
+
+        def show(progress: Progress) -> None:
+            announce(progress.describe())
+
+        solution = self._solve(problem, self.time_limit, callback=show).detached()
 
         outcome = outcome or plain.outcome(getattr(y, "name", None))
         self._set_fitted(plain, design, problem, solution, search, outcome)
@@ -341,30 +344,6 @@ class PrognosticModel(LogOddsClassifier):
             groups=design.predictors,
             sample_weight=plain.weights,
             **vars(self.limits_of(plain)),
-        )
-
-    def _solve(
-        self,
-        problem: SubsetProblem,
-        time_limit: float | None,
-        warm_start: tuple[int, ...] | None = None,
-        announce: Callable[[str], None] | None = None,
-    ) -> Solution:
-        def show(progress: Progress) -> None:
-            if announce is not None:
-                announce(progress.describe())
-
-        return uninterrupted(
-            solve(
-                problem,
-                self.backend,
-                gap=self.gap,
-                time_limit=time_limit,
-                node_limit=self.node_limit,
-                callback=show,
-                warm_start=warm_start,
-                threads=self.threads,
-            )
         )
 
     def _choose_ridge(

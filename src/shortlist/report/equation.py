@@ -13,27 +13,27 @@ from ..prognostic.term import BooleanTerm, NumericTerm, Term
 
 def describe_purchase(card: ModelCard) -> dict[str, Any]:
     """Return what was bought and what was not, with prices."""
-    bought = {term.name for term in card.terms}
+    names = {term.name for term in card.terms}
+
+    def predictors(bought: bool) -> list[dict[str, Any]]:
+        return [
+            {"predictor": item.name, "kind": item.kind, "cost": item.cost}
+            for item in card.candidates
+            if item.bought == bought
+        ]
+
     return {
-        "bought": [
-            {"predictor": item.name, "kind": item.kind, "cost": item.cost}
-            for item in card.candidates
-            if item.bought
-        ],
+        "bought": predictors(True),
+        "not_bought": predictors(False),
         "fees": [
-            {"amount": fee.amount, "members": [name for name in fee.members if name in bought]}
+            {"amount": fee.amount, "members": [name for name in fee.members if name in names]}
             for fee in card.limits.fees
-            if bought.intersection(fee.members)
-        ],
-        "not_bought": [
-            {"predictor": item.name, "kind": item.kind, "cost": item.cost}
-            for item in card.candidates
-            if not item.bought
+            if names.intersection(fee.members)
         ],
         "not_bought_fees": [
             {"amount": fee.amount, "members": list(fee.members)}
             for fee in card.limits.fees
-            if not bought.intersection(fee.members)
+            if not names.intersection(fee.members)
         ],
         "n_bought": len(card.terms),
         "n_candidates": len(card.candidates),
@@ -83,14 +83,8 @@ def _parts(term: Term) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
 
     def add(coefficient: float, what: str, level: str | None = None) -> None:
-        parts.append(
-            {
-                "predictor": term.name,
-                "coefficient": coefficient,
-                "what": what,
-                "level": level,
-            }
-        )
+        part = {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
+        parts.append(part)
 
     if isinstance(term, NumericTerm):
         add(term.coefficients[0], "times")

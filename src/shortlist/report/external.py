@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,13 @@ from scipy.stats import chi2
 from ..errors import InvalidProblemError
 from ..evaluation import interval, measure
 from ..evaluation.metrics import log_loss
-from ..files import write_whole
 from ..prognostic import ModelCard
 from ..prognostic.update import recalibrate, refit
 from .curves import LEVEL, describe_curves
 from .methods import describe_versions
-from .page import render_report
 from .performance import json_value
 from .sample_size import describe_persons
-from .write import report_data_path
+from .write import write_page
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -156,11 +153,8 @@ def write_external(
     dict
         The content of the JSON file.
     """
-    json_path = report_data_path(Path(path))
     content = describe_external(card, X, y, persons)
-    page = render_report(content)
-    write_whole(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-    write_whole(Path(path), page)
+    write_page(Path(path), content)
     return content
 
 

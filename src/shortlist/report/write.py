@@ -73,7 +73,7 @@ def write_report(
     ['report.html', 'report.json']
     """
     path = Path(path)
-    json_path = report_data_path(path)
+    report_data_path(path)  # raises before the work
     require_packages()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
@@ -95,10 +95,15 @@ def write_report(
             )
     content = describe_model(model, X, y, evaluation, persons, rivals, announce)
     announce("Drawing the report")
-    page = render_report(content)
-    write_whole(json_path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-    write_whole(path, page)
+    write_page(path, content)
     return content
+
+
+def write_page(path: Path, content: Mapping[str, Any]) -> None:
+    """Write the page of some content, and the content as JSON beside it."""
+    page = render_report(content)
+    write_whole(report_data_path(path), json.dumps(content, indent=2, allow_nan=False) + "\n")
+    write_whole(path, page)
 
 
 def report_data_path(path: Path) -> Path:
