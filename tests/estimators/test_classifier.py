@@ -217,7 +217,7 @@ def test_an_interrupt_ends_the_fit(data, monkeypatch):
         found = sl.solve(sl.SubsetProblem([[0], [1]], [0, 1], ridge=1), "enumeration")
         return type(found)(**{**vars(found), "status": sl.Status.INTERRUPTED})
 
-    monkeypatch.setattr("shortlist.estimators.classifier.solve", interrupted)
+    monkeypatch.setattr("shortlist.estimators.log_odds_classifier.solve", interrupted)
     model = sl.BestSubsetClassifier()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
