@@ -504,7 +504,7 @@ def test_a_gap_near_the_precision_of_doubles_is_met_or_not_claimed(gap):
     assert solution.gap <= 1e-9
     assert solution.status in (sl.Status.OPTIMAL, sl.Status.STALLED)
     if solution.status is sl.Status.OPTIMAL:
-        assert solution.gap <= max(gap, branch_and_bound._SMALLEST_GAP)
+        assert solution.gap <= max(gap, problem.loss.resolution)
 
 
 @pytest.mark.parametrize("seed", range(20))
