@@ -43,4 +43,4 @@ plt.show()
 # -------------------
 # If a measurement cannot be had at all, ``substitutes`` finds the best model without it:
 
-sl.substitutes(problem).to_frame()[["relative_increase", "gained", "lost"]].round(3)
+sl.substitutes(problem).to_frame()[["excess", "gained", "lost"]].round(3)

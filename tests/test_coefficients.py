@@ -279,6 +279,19 @@ def test_the_native_backend_on_many_problems():
 
 
 @pytest.mark.parametrize("seed", range(20))
+def test_the_squared_hinge(seed):
+    arguments = random_arguments(seed)
+    limits = {"max_coefficient": 0.5, "signs": "positive" if seed % 2 else None}
+    check_solution(sl.SubsetProblem(**arguments, **limits, loss="squared_hinge"))
+
+
+@pytest.mark.parametrize("limits", [{"max_coefficient": 2}, {"signs": "positive"}])
+def test_the_hinge_with_limits_is_refused_in_a_sentence(limits):
+    with pytest.raises(sl.InvalidProblemError, match=r"^loss: 'hinge' does not go with .*\.$"):
+        make(loss="hinge", **limits)
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_limits_that_are_never_reached_change_no_bit(seed):
     arguments = random_arguments(seed)
     free = sl.solve(sl.SubsetProblem(**arguments))

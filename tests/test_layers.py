@@ -26,13 +26,13 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"solver", "conic"}),
     frozenset({"verification", "result", "options"}),
     frozenset({"certificate"}),
-    frozenset({"problem", "losses", "arguments", "limits", "constraints", "coefficients"}),
+    frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"}),
     frozenset({"tables"}),
     frozenset({"files", "display"}),
     frozenset({"errors"}),
 )
 # The parts of one definition may know each other.
-OPEN_LAYER = frozenset({"problem", "losses", "arguments", "limits", "constraints", "coefficients"})
+OPEN_LAYER = frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"})
 # Data imports nothing of the package, and what solves or fits does not import data.
 ALONE = "datasets"
 USERS_OF_DATA = LAYERS[0] | LAYERS[1] | LAYERS[2] | LAYERS[3]
@@ -165,10 +165,10 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
         "verification",
         "certificate",
         "files",
-        "losses",
         "problem",
         "arguments",
         "constraints",
         "coefficients",
+        "losses",
         "errors",
     }

@@ -52,6 +52,10 @@ class Loss:
     curvature: Callable[[Float, float], Float]
     best_intercept: Callable[[float, float], float]
 
+    def __reduce__(self) -> tuple[Callable[[str], Loss], tuple[str]]:
+        """Return what makes it anew in another process: there is one object for each loss."""
+        return loss_of, (self.name,)
+
 
 def _band(margins: Float, smoothing: float) -> Float:
     return np.clip((1.0 - margins) / smoothing, 0.0, 1.0)
@@ -99,7 +103,7 @@ def loss_of(name: str) -> Loss:
     Examples
     --------
     >>> from shortlist.losses import loss_of
-    >>> loss_of("squared_hinge").value(-1.0)
+    >>> float(loss_of("squared_hinge").value(-1.0))
     4.0
     """
     if not isinstance(name, str) or name not in LOSSES:

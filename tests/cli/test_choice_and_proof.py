@@ -300,9 +300,9 @@ def test_limits_on_coefficients_are_part_of_the_problem(run, clinic, tmp_path):
 def test_limits_on_coefficients_are_said_in_words():
     X = pd.DataFrame({"age": [40, 50, 60, 70, 45], "lab": [3, 1, 2, 5, 4]})
     signs, y = {"age": "positive", "lab": "negative"}, [0, 0, 1, 1, 0]
-    model = sl.PrognosticModel(
-        max_features=1, ridge=0.1, backend="enumeration", max_coefficient=1.5, signs=signs
-    ).fit(X, y)
+    model = sl.PrognosticModel(max_features=1, ridge=0.1, max_coefficient=1.5, signs=signs).fit(
+        X, y
+    )
     said = dict(_restate(model.card_, SimpleNamespace(predictors=X)))
     assert said["only raises risk"] == "age"
     assert said["only lowers risk"] == "lab"

@@ -70,7 +70,7 @@ def test_explore_points_at_codes(run, clinic, monkeypatch):
     assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
     refused = run("explore", "--exclude", "visit")
     assert refused.exit_code == 2
-    assert "DATA: is missing" in refused.stderr
+    assert "DATA: is missing; give the table that the options refer to" in refused.stderr
 
 
 def test_what_was_noted_is_told_also_when_an_error_follows(fit, clinic):

@@ -217,7 +217,7 @@ def test_an_interrupt_ends_the_fit(data, monkeypatch):
         found = sl.solve(sl.SubsetProblem([[0], [1]], [0, 1], ridge=1), "enumeration")
         return type(found)(**{**vars(found), "status": sl.Status.INTERRUPTED})
 
-    monkeypatch.setattr("shortlist.estimators.classifier.solve", interrupted)
+    monkeypatch.setattr("shortlist.estimators.log_odds_classifier.solve", interrupted)
     model = sl.BestSubsetClassifier()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -277,16 +277,16 @@ def test_prediction_wants_the_names_of_the_fit(data):
 
 def test_limits_on_coefficients(data):
     X, y = data
-    free = sl.BestSubsetClassifier(max_features=2, backend="enumeration").fit(X, y)
+    free = sl.BestSubsetClassifier(max_features=2).fit(X, y)
     first = free.selected_features_[0]
     sign = "negative" if free.coef_[0, free.support_[0]] > 0 else "positive"
     limits = {"max_coefficient": 0.5, "signs": {first: sign}}
-    model = sl.BestSubsetClassifier(max_features=2, backend="enumeration", **limits).fit(X, y)
+    model = sl.BestSubsetClassifier(max_features=2, **limits).fit(X, y)
     assert np.abs(model.coef_).max() == 0.5
     assert model.coef_[0, free.support_[0]] == 0
     assert model.objective_ > free.objective_
     assert model.problem(X, y).coef_limits.are_given
-    chosen = sl.BestSubsetClassifierCV(max_features=2, backend="enumeration", **limits).fit(X, y)
+    chosen = sl.BestSubsetClassifierCV(max_features=2, **limits).fit(X, y)
     assert np.abs(chosen.coef_).max() <= 0.5
     with pytest.raises(sl.InvalidProblemError, match=r"^signs: the sign of"):
         sl.BestSubsetClassifier(signs="up").fit(X, y)

@@ -40,7 +40,7 @@ def test_original_units_predict_what_the_problem_was_solved_for(patients, option
 
 def test_limits_on_coefficients(patients):
     table, y = patients
-    options = {"max_features": 3, "ridge": 0.3, "backend": "enumeration"}
+    options = {"max_features": 3, "ridge": 0.3}
     free = sl.PrognosticModel(**options).fit(table, y)
     assert "age" in free.selected_features_  # raises the risk that the outcome is not "alive"
     signs = {"age": "negative", "smoker": "positive", "gone": "positive"}

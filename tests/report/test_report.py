@@ -448,7 +448,6 @@ def test_resamples_keep_limits_of_coefficients(patients):
         ridge=0.1,
         max_coefficient={"age": 0.5},
         signs={"lab": "negative"},
-        backend="enumeration",
     ).fit(table, y)
     evaluation = validate_model(model, table, y, n_resamples=2)
     assert evaluation.rows["objective"].iloc[0] == pytest.approx(model.objective_)

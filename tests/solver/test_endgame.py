@@ -75,7 +75,7 @@ class Node:
             buy_one(search, tree, trace, gap, 0)
         else:
             tree.now.n_created = 1
-            point = record_point(trace, theta, theta0)
+            point = record_point(trace, theta, theta0, 0.0)
             buy_two(search, tree, trace, gap, 0, left, base, point)
         return search, tree, trace
 

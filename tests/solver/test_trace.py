@@ -107,9 +107,9 @@ def new_recording():
 def test_what_is_written_down_can_be_read():
     recording = new_recording()
     trace = recording.trace
-    assert record_point(trace, np.array([0.0, 2.5, 0.0]), 0.5) == 0
-    assert record_point(trace, np.zeros(3), -1.0) == 1
-    assert record_point(trace, np.array([1.0, 0.0, -1.0]), 0.0) == 2
+    assert record_point(trace, np.array([0.0, 2.5, 0.0]), 0.5, 0.0) == 0
+    assert record_point(trace, np.zeros(3), -1.0, 0.0) == 1
+    assert record_point(trace, np.array([1.0, 0.0, -1.0]), 0.0, 0.0) == 2
     record_step(trace, Kind.FIX, 4, 2)
     record_member(trace, 1)
     record_member(trace, ~2)
@@ -134,9 +134,9 @@ def test_a_recording_makes_room_and_keeps_what_it_has(counter):
     recording = new_recording()
     for _ in range(3):
         trace = recording.trace
-        record_point(trace, np.array([1.0, 2.0, 3.0]), 0.5)
-        size = {"n_steps": 0, "n_members": 4, "n_points": 5, "n_entries": 8}[counter]
-        setattr(trace.now, counter, len(trace[size]) - 1)
+        record_point(trace, np.array([1.0, 2.0, 3.0]), 0.5, 0.0)
+        array = {"n_steps": "kind", "n_members": "member", "n_points": "intercept"}
+        setattr(trace.now, counter, len(getattr(trace, array.get(counter, "column"))) - 1)
         assert not has_room(trace, *recording._largest)
         before = [array[: len(array)].copy() for array in trace[:-1]]
         recording.make_room()

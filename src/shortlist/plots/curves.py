@@ -44,7 +44,7 @@ def plot_calibration(
     >>> from shortlist.plots import plot_calibration
     >>> groups = pd.DataFrame({"predicted": [0.1, 0.6], "observed": [0.2, 0.5]})
     >>> plot_calibration(groups).get_ylabel()
-    'observed share of events'
+    'observed event rate'
     """
     check_columns(frame, ("predicted", "observed"))
     ax = axes_for(ax, 4.4, 4.0)

@@ -1,4 +1,4 @@
-"""Where rounding could matter, what a search claims is confirmed by the checker before it is said.
+"""Confirmation by the checker of what a search claims, where rounding could matter.
 
 A slope s = X'(w a y) is a sum whose terms may cancel: it is rounded by up to 2^-53 sum_m w_m |x_m|.
 In a bound, s^2 / (2 ridge) is at most the entropy, which is at most about sum_m w_m. So a bound is

@@ -116,9 +116,9 @@ class Packed:
         no_limits = np.full(len(X), inf)
         data = Data(
             X, w, n_positive, self.start, self.owner, -no_limits, no_limits,
-            ridge=nan, loss=0, width=0.0, null_intercept=nan, null_objective=nan,
+            is_limited=False, ridge=nan, loss=0, width=0.0, null_intercept=nan, null_objective=nan,
         )  # fmt: skip
-        return Weighted(weights, data, centre, distance, _rounding(data), self._decided(data))
+        return Weighted(weights, data, centre, distance, _rounding(X, w), self._decided(data))
 
     def _decided(self, data: Data) -> NDArray[np.int8]:
         decided = np.full(len(self.start) - 1, FREE, dtype=np.int8)
@@ -135,29 +135,37 @@ def _centred(
     """Take the middle off columns far from zero, which is exact.
 
     Returns the columns, what was taken off, and the largest distance from zero in spreads. Positive
-    rows carry a minus sign.
+    rows, which come first, carry a minus sign.
     """
-    positive, negative = X[:, :n_positive], X[:, n_positive:]
-    low = np.minimum(-positive.max(axis=1), negative.min(axis=1))
-    high = np.maximum(-positive.min(axis=1), negative.max(axis=1))
+    centre = np.zeros(len(X))
     with np.errstate(over="ignore"):
+        # Most columns are not far even from their first value to their last.
+        near = np.abs(X[:, 0] + X[:, -1]) * (_FAR - 1) >= np.abs(X[:, 0])
+        candidates = (~near).nonzero()[0]
+        if not len(candidates):
+            return X, centre, 0.0
+        positive, negative = X[candidates, :n_positive], X[candidates, n_positive:]
+        low = np.minimum(-positive.max(axis=1), negative.min(axis=1))
+        high = np.maximum(-positive.min(axis=1), negative.max(axis=1))
         spread = high - low
-    is_far = (spread > 0) & (np.maximum(-low, high) > _FAR * spread)
-    centre = np.where(is_far, low + spread / 2, 0.0)
-    if is_far.any():
-        X = X.copy()
-        X[is_far, :n_positive] += centre[is_far, None]
-        X[is_far, n_positive:] -= centre[is_far, None]
-    distance = np.abs(centre[is_far] / spread[is_far]).max(initial=0.0)
-    return X, centre, float(distance)
+        is_far = (spread > 0) & (np.maximum(-low, high) > _FAR * spread)
+    far = candidates[is_far]
+    if not len(far):
+        return X, centre, 0.0
+    centre[far] = (low + spread / 2)[is_far]
+    X = X.copy()
+    X[far, :n_positive] += centre[far, None]
+    X[far, n_positive:] -= centre[far, None]
+    return X, centre, float(np.abs(centre[far] / spread[is_far]).max())
 
 
-def _rounding(data: Data) -> float:
+def _rounding(X: NDArray[np.float64], w: NDArray[np.float64]) -> float:
     """Return how much rounding may change a bound at a ridge of 1."""
-    X, w = data.X, data.w
+    n_columns = max(1, 2**20 // len(w))  # at a time
+    largest = 0.0
     with np.errstate(over="ignore"):
-        parts = np.array_split(X, max(1, X.size // 2**20))
-        largest = max(float((np.abs(part) @ w).max(initial=0.0)) for part in parts)
+        for j in range(0, len(X), n_columns):
+            largest = max(largest, float((np.abs(X[j : j + n_columns]) @ w).max()))
         return 2.0**-53 * largest * sqrt(w.sum())
 
 

@@ -1,4 +1,4 @@
-"""From a problem to the structs of the kernels, and back."""
+"""A problem as the structs of the kernels, and coefficients in its own order again."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ def prepare(
         data = data._replace(
             lower=problem.coef_limits.lower[packed.columns],
             upper=problem.coef_limits.upper[packed.columns],
+            is_limited=True,
         )
     search = Search(
         data=data,

@@ -26,10 +26,10 @@ from .recording import Recording
 from .scratch import Memory, make_tree
 
 # Work is counted in nodes times entries of X, plus what a node takes whatever the size of X. A
-# search is long after about half a second, and after so many nodes that some are open; a part of a
-# round takes some milliseconds.
+# search is long after about a fifth of a second, and after so many nodes that some are open; a part
+# of a round takes some milliseconds.
 _NODE_ENTRIES = 2_000
-_LONG_SEARCH, _FIRST_NODE = 5e7, 64
+_LONG_SEARCH, _FIRST_NODE = 2e7, 64
 _PART = 6e5
 _LEAST_NODES, _MOST_NODES = 4, 256  # of a part in a round
 _MOST_PARTS = 16

@@ -1,4 +1,4 @@
-"""What a search works on besides its data and limits: allocated once for searches of one shape."""
+"""The working memory of a search, allocated once for searches of one shape."""
 
 from __future__ import annotations
 

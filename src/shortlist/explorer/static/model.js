@@ -7,7 +7,7 @@ import { change, store } from "./store.js";
 const REASONS = {
   time_limit: "the time limit was reached",
   node_limit: "the node limit was reached",
-  stalled: "rounding left a small gap",
+  stalled: "rounding left a gap",
 };
 
 function figures(answer) {

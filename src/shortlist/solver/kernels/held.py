@@ -27,6 +27,8 @@ def within(data, j, t):
 @kernel
 def hold_outward(data, hessian, theta, gradient, n):
     """Hold what is at a limit and would get better beyond it; return how many columns move."""
+    if not data.is_limited:
+        return n
     columns, step = hessian.columns, hessian.step
     n_moving = n
     i = n - 1
@@ -60,6 +62,8 @@ def correct_held(data, hessian, theta, gradient, mismatch, n_moving, n, only_las
     order of the data changes, pivoting comes to an end (Murty's rule). Returns how many columns now
     move, and whether the step was right.
     """
+    if not data.is_limited:
+        return n_moving, True
     columns, step = hessian.columns, hessian.step
     is_wrong = np.zeros(n, np.bool_)
     last, last_column = -1, -1

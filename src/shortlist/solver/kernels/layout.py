@@ -36,6 +36,7 @@ class Data(NamedTuple):
     owner: np.ndarray  # (n_columns,) the predictor of each column
     lower: np.ndarray  # (n_columns,) limits of the coefficients
     upper: np.ndarray  # (n_columns,)
+    is_limited: bool  # whether any of them is finite
     ridge: float
     loss: int  # of `Loss`
     width: float  # of the band on which the hinge is smoothed; 0 for other losses

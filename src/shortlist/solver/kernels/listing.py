@@ -1,4 +1,4 @@
-"""What becomes of a complete selection: the incumbent, or one of a list of models."""
+"""Complete selections: kept as the incumbent, or in a list of models."""
 
 from typing import NamedTuple
 

@@ -102,7 +102,7 @@ def minimise_model(data, model, status, budget, mu, mismatch):
         strongest_root = _slopes(data, model, status, n, n_chain)
         # Many at a time at first; then one by one, as more columns than rows would be dependent.
         room = max(n_chain, _FEWEST_ACTIVATED) if trial < _FREE_CORRECTIONS else 1
-        if not corrected and release(data, model, status, n_chain, root):
+        if not corrected and data.is_limited and release(data, model, status, n_chain, root):
             n_kept = FIRST
             corrected = True
         if not corrected:

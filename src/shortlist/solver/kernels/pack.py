@@ -1,4 +1,4 @@
-"""From a table as given to the layout of the kernels, without intermediate copies.
+"""Tables as given, brought to the layout of the kernels without intermediate copies.
 
 A table is given flat, with the distances between its rows and between its columns, so that one
 compilation serves both orders in memory.

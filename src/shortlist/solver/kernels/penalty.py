@@ -79,6 +79,8 @@ def multiplier_of(data, model, status, budget, z):
 @kernel
 def _least_share(data, theta, g):
     """The share of its limit that a predictor of one column reaches."""
+    if not data.is_limited:
+        return 0.0
     size = abs(theta[data.start[g]])
     return size / reach_of(data, theta, g) if size > 0.0 else 0.0
 
@@ -95,7 +97,10 @@ def reach_of(data, theta, g):
 @kernel
 def linear_slope(data, model, g, root):
     """The slope of the penalty of a free predictor in the linear zone, and whether it is steep."""
-    furthest, plain = reach_of(data, model.theta, g), root * model.root_price[g]
+    plain = root * model.root_price[g]
+    if not data.is_limited:
+        return plain, False
+    furthest = reach_of(data, model.theta, g)
     if plain > data.ridge * furthest:
         return 0.5 * (data.ridge * furthest + plain * plain / (data.ridge * furthest)), True
     return plain, False
@@ -104,6 +109,6 @@ def linear_slope(data, model, g, root):
 @kernel
 def squared_slope(data, j, slope):
     """The square of a downhill slope, or where the limits count, what has the same value."""
-    if data.lower[j] < slope / data.ridge < data.upper[j]:
+    if not data.is_limited or data.lower[j] < slope / data.ridge < data.upper[j]:
         return slope * slope
     return 2.0 * data.ridge * value_of_slope(data, j, -slope)

@@ -1,4 +1,4 @@
-"""From a primal point to a dual one: the a of a model, exactly feasible, and its bound's parts."""
+"""Dual points of models: the a of a primal point, exactly feasible, and the parts of its bound."""
 
 from typing import NamedTuple
 

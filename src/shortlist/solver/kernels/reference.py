@@ -1,4 +1,4 @@
-"""How kernels are compiled, and named tuples of arrays that they take by reference.
+"""Decorators of kernels, and named tuples of arrays that they take by reference.
 
 A kernel works on structs: named tuples of arrays, records (mutable scalars) and other structs. In
 compiled code a tuple is passed by value, every array of it as seven numbers, which makes calls and

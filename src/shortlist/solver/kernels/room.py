@@ -1,4 +1,4 @@
-"""What a node can still buy."""
+"""The money and the number of purchases that a node has left."""
 
 from typing import NamedTuple
 

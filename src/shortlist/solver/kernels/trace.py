@@ -1,4 +1,4 @@
-"""What the search writes down, so that its result can be proven to others.
+"""The record of a search, from which its certificate is made.
 
 The trace is a list of steps, each about one node, and a list of primal points (coefficients and
 intercept). A node's steps say why no selection that agrees with its decisions beats the bound:
