@@ -20,6 +20,7 @@ from . import (
     startup,
     tall,
     threads,
+    wide,
 )
 from .measure import Row
 from .settings import Settings
@@ -44,6 +45,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "parkinson": parkinson,
     "gaussian": gaussian,
     "tall": tall,
+    "wide": wide,
     "startup": startup,
     "proof": proof,
     "staircase": staircase,

@@ -18,7 +18,8 @@ from .table import Goal, Summary, format_seconds
 
 TITLE = "Against the alternatives"
 ABOUT = (
-    "The paper's eight data sets with its three limits at ridge 0.02, as in the grid. Every peer's "
+    "Twelve problems of the grid: every other one of the paper's eight data sets with its three "
+    "limits, at ridge 0.02. A solve gets 60 s. Every peer's "
     "support is fitted and scored by our objective, whatever the peer says of its own. Times are "
     "CPU seconds of one thread, ours taken just before and after those of each peer. The ratio is "
     "the peer's time over that of the native backend for the same problem, as a geometric mean; a "
@@ -31,7 +32,7 @@ ABOUT = (
     "number that no penalty gives is a miss."
 )
 RIDGE = 0.02
-TIME_LIMIT = 20.0
+TIME_LIMIT = 60.0
 GOAL_CONIC, GOAL_CUTS = 300.0, 50.0
 
 
@@ -39,11 +40,14 @@ def run(settings: Settings) -> Iterator[Row]:
     """Solve every problem with every peer that is installed."""
     time_limit = settings.time_limit(TIME_LIMIT)
     for seed in settings.seeds:
-        for data in sl.datasets.paper_datasets(n_informative=5, random_state=seed):
+        problems = [
+            (data, limit, arguments)
+            for data in sl.datasets.paper_datasets(n_informative=5, random_state=seed)
+            for limit, arguments in limits_of(data).items()
+        ]
+        for data, limit, arguments in problems[::2]:
             X = data.X.to_numpy()
-            if settings.quick and X.shape != (82, 14):
-                continue
-            for limit, arguments in limits_of(data).items():
+            if not settings.quick or X.shape == (82, 14):
                 make = partial(sl.SubsetProblem, X, data.y, ridge=RIDGE, **arguments)
                 facts = {
                     "seed": seed,

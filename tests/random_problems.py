@@ -26,9 +26,9 @@ import shortlist as sl
 Generator = np.random.Generator
 
 
-def random_problem(seed: int) -> sl.SubsetProblem:
+def random_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
     """Return the problem of a seed."""
-    return sl.SubsetProblem(**random_arguments(seed))
+    return sl.SubsetProblem(**random_arguments(seed), loss=loss)
 
 
 def random_arguments(seed: int) -> dict[str, Any]:

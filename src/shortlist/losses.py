@@ -43,6 +43,10 @@ class Loss:
         The change of a per unit of the margin, given the smoothing.
     best_intercept : callable
         The intercept of the best model without coefficients, given the weight of each class.
+    resolution : float
+        Objectives that differ by less, relatively, count as equal: the smallest gap of a solve.
+    rounding : float
+        What the fit of a selection may miss of its best objective, relatively.
     """
 
     name: str
@@ -51,6 +55,8 @@ class Loss:
     entropy: Callable[[Float], Float]
     curvature: Callable[[Float, float], Float]
     best_intercept: Callable[[float, float], float]
+    resolution: float = 1e-9
+    rounding: float = 1e-12
 
     def __reduce__(self) -> tuple[Callable[[str], Loss], tuple[str]]:
         """Return what makes it anew in another process: there is one object for each loss."""
@@ -93,6 +99,8 @@ HINGE = Loss(
     entropy=lambda a: a,
     curvature=_band_curvature,
     best_intercept=_majority,
+    resolution=1e-6,
+    rounding=2e-7,
 )
 LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE)}
 

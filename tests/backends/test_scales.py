@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from random_problems import random_coef_limits
 from scaled_problems import answer_of, check_solution, n_selections, scaled_arguments
 
 import shortlist as sl
@@ -17,6 +18,21 @@ def test_problems_of_every_scale(first):
     assert {seed: a.complaints for seed, a in answers.items() if a.complaints} == {}
     # Most of them are solved all the same.
     assert sum(a.status == "optimal" for a in answers.values()) >= 0.9 * CHUNK
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "hinge"])
+@pytest.mark.parametrize("limited", [False, True], ids=["free", "limited"])
+def test_problems_of_every_loss_and_scale(loss, limited):
+    """And with limits on coefficients, which the hinge does not go with."""
+    if limited and loss == "hinge":
+        return
+    for seed in range(40):
+        arguments = scaled_arguments(seed) | {"loss": loss}
+        if limited:
+            n_columns = arguments["X"].shape[1]
+            n_predictors = 1 + max(arguments.get("groups", [n_columns - 1]))
+            arguments |= random_coef_limits(seed, n_predictors)
+        assert check_solution(sl.SubsetProblem(**arguments))[1] == [], seed
 
 
 def test_a_search_visits_no_more_nodes_than_a_tree_has():

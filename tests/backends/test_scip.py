@@ -1,6 +1,7 @@
 """SCIP's limits, bounds and tolerances; its answers are in test_catalogue."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -47,6 +48,22 @@ def test_numerically_difficult_problem(seed):
     assert solution.gap < 1e-5
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.filterwarnings("ignore:budget")
+def test_other_losses_agree_with_the_native_search(loss):
+    n_optimal = 0
+    for seed in (1, 3, 6, 8):
+        problem = random_problem(seed, loss)
+        reference, solution = sl.solve(problem, "enumeration"), solve(problem, time_limit=20)
+        assert solution.lower_bound <= reference.objective * (1 + 1e-9), seed
+        assert solution.objective >= reference.objective * (1 - 1e-9), seed
+        if solution.status is sl.Status.OPTIMAL:
+            n_optimal += 1
+            assert solution.objective == pytest.approx(reference.objective, rel=1e-6), seed
+            assert solution.objective == pytest.approx(sl.solve(problem).objective, rel=2e-6)
+    assert n_optimal >= 2
+
+
 def test_limits_that_no_model_reaches_are_no_numbers_for_scip():
     arguments = KNOWN.arguments()
     problem = sl.SubsetProblem(**arguments, max_coefficient=[1e200, 1e3, *[1e25] * 6])
@@ -57,7 +74,15 @@ def test_limits_that_no_model_reaches_are_no_numbers_for_scip():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:budget")
-@pytest.mark.parametrize("make", [random_problem, limited_problem])
+@pytest.mark.parametrize(
+    "make",
+    [
+        random_problem,
+        limited_problem,
+        partial(random_problem, loss="squared_hinge"),
+        partial(random_problem, loss="hinge"),
+    ],
+)
 @pytest.mark.parametrize("first", range(0, 120, 20))
 def test_random_problems(first, make):
     for seed in range(first, first + 20):

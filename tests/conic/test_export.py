@@ -134,6 +134,20 @@ def test_scip_reads_and_solves_an_nl_file(tmp_path, name):
     assert bought in known.supports
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_a_cbf_file_of_another_loss_has_quadratic_cones_alone(tmp_path, loss):
+    known = CATALOGUE["tiny"]
+    problem = sl.SubsetProblem(**known.arguments(), loss=loss)
+    sl.export(problem, tmp_path / "problem.cbf")
+    text = (tmp_path / "problem.cbf").read_text()
+    assert text.startswith(f"# Best-subset selection, {loss} loss")
+    assert "EXP" not in text
+    file, model = Cbf(text), conic_model(problem)
+    assert tuple((KINDS[kind], size) for kind, size in file.domains[1:]) == model.cones
+    n_cones = problem.n_predictors + (problem.n_rows if loss == "squared_hinge" else 0)
+    assert len(model.cones) == n_cones
+
+
 @pytest.mark.parametrize("name", ["problem.mps", "problem", "cbf"])
 def test_an_unknown_format_is_named(tmp_path, name):
     with pytest.raises(sl.InvalidProblemError, match=r"path: .* use one of .cbf, .nl\."):

@@ -55,6 +55,19 @@ def test_the_native_root_relaxation_encloses_that_of_the_conic_model(make):
     assert n_equal >= (50 if make is random_problem else 30)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_the_bounds_of_other_losses_are_those_of_the_conic_model(loss):
+    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
+    n_equal = 0
+    for seed in range(40):
+        problem = random_problem(seed, loss)
+        value, root = solve_relaxation(problem), root_relaxation(problem)
+        assert root.lower_bound <= value * (1 + 1e-5), seed
+        assert value <= sl.solve(problem).objective * (1 + 1e-5), seed
+        n_equal += root.lower_bound >= value * (1 - 1e-5)
+    assert n_equal >= (20 if loss == "squared_hinge" else 1)
+
+
 def test_without_the_package_a_sentence_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(MissingDependencyError, match=r"install shortlist\[clarabel\]"):

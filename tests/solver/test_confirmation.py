@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from random_problems import random_problem
-from scaled_problems import check_path, check_proof, scaled_problem
+from scaled_problems import (
+    check_path,
+    check_proof,
+    check_solution,
+    scaled_arguments,
+    scaled_problem,
+)
 
 import shortlist as sl
 from shortlist.solver import confirmation
@@ -31,7 +37,7 @@ def clinical(n_rows=300):
 
 
 def is_checked(problem, objective):
-    return not is_rounding_harmless(prepare(problem), objective)
+    return not is_rounding_harmless(problem, prepare(problem), objective)
 
 
 @pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
@@ -96,6 +102,27 @@ def test_a_search_without_a_proof_claims_nothing():
     unproven = confirmed(problem, prepare(problem), solution, gap=1e-6)
     assert unproven.status is sl.Status.STALLED
     assert unproven.lower_bound == 0.0
+
+
+def test_a_proof_that_does_not_hold_claims_nothing():
+    problem = scaled_problem(SPOILT[0])
+    solution = sl.solve(problem)
+    of_another = replace(solution.certificate, problem="another problem")
+    broken = replace(solution, prover=lambda solution: of_another)
+    unproven = confirmed(problem, prepare(problem), broken, gap=1e-6)
+    assert unproven.status is sl.Status.STALLED
+    assert unproven.lower_bound == 0.0
+    assert unproven.objective == solution.objective
+
+
+@pytest.mark.parametrize("seed", [1, 8, 36, 39])
+def test_the_hinge_is_checked_sooner(seed, tmp_path):
+    """Its bands are narrow; in the last two a fit goes astray and leaves points of no use."""
+    problem = sl.SubsetProblem(**scaled_arguments(seed), loss="hinge")
+    solution, complaints = check_solution(problem)
+    assert complaints == []
+    assert is_checked(problem, solution.objective)
+    solution.certificate.save(tmp_path / "proof.json")  # which takes numbers only
 
 
 def test_an_objective_that_is_rounded_too_far_is_the_proven_one():

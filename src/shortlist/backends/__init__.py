@@ -100,7 +100,7 @@ def solve(
         The name of a backend, as `available_backends` lists them.
     gap : float
         The relative gap between objective and lower bound at which a model counts as optimal; less
-        than 1e-9 counts as 1e-9, the accuracy of the fits.
+        than 1e-9 counts as 1e-9, the accuracy of the fits; with the hinge that is 1e-6.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far.
     node_limit : int, optional

@@ -41,7 +41,8 @@ def fit_hinge(
     for _ in range(_MAX_STEPS):
         left = weights @ (a * p + (1 - a) * x)
         objective = weights @ np.maximum(1.0 + Z @ beta, 0.0) + 0.5 * penalty @ beta**2
-        if left <= tolerance * objective:
+        # Rounding may put an a on its end, from which there is no step inwards.
+        if left <= tolerance * objective or not 0.0 < a.min() <= a.max() < 1.0:
             break
         rows = (a, x, p)
         curvature = a * (1 - a) / ((1 - a) * p + a * x)

@@ -7,6 +7,8 @@ from time import perf_counter
 
 from ..backends import Backend, solve, uninterrupted
 from ..backends.support_fit import SupportFits, SupportModel
+from ..errors import InvalidProblemError
+from ..losses import LOGISTIC
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -41,6 +43,15 @@ class Heuristic(Backend):
             solutions.append(_fitted(problem.with_ridge(ridge), support, start))
             start = perf_counter()
         return solutions
+
+
+def check_logistic(problem: SubsetProblem, backend: str, does: str) -> None:
+    """Raise unless the loss is the one that a rule is made for."""
+    if problem.loss is not LOGISTIC:
+        raise InvalidProblemError(
+            f"backend: {backend!r} {does} logistic regressions; use loss='logistic' or a backend "
+            "such as 'forward' or 'swap'."
+        )
 
 
 def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> Solution:

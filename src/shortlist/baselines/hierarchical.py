@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import addable
-from .heuristic import Heuristic
+from .heuristic import Heuristic, check_logistic
 from .single_step import best_addition, best_removal
 
 _LEVEL = 0.05
@@ -49,6 +49,7 @@ def hierarchical_support(problem: SubsetProblem) -> tuple[int, ...]:
     >>> [int(data.costs[g]) for g in hierarchical_support(problem)]
     [3, 2, 3]
     """
+    check_logistic(problem, "hierarchical", "tests the likelihood of")
     constraints = problem.constraints
     thresholds = significant_difference(problem)
     fits = SupportFits(problem)

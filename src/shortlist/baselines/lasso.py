@@ -10,11 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from ..backends.support_fit import SupportFits
-from ..errors import InvalidProblemError
-from ..losses import LOGISTIC
 from ..problem import SubsetProblem
 from .affordable import addable, buy_in_order, price_of
-from .heuristic import Heuristic
+from .heuristic import Heuristic, check_logistic
 
 _STEPS_PER_DECADE, _DECADES = 20, 4
 # liblinear penalises the intercept like a coefficient, unless it stands for a large column.
@@ -59,11 +57,7 @@ def lasso_support(problem: SubsetProblem) -> tuple[int, ...]:
 def _entries(problem: SubsetProblem) -> Iterator[int]:
     """Yield the predictors that can be bought in the order in which they enter the path."""
     constraints = problem.constraints
-    if problem.loss is not LOGISTIC:
-        raise InvalidProblemError(
-            "backend: 'lasso' ranks by logistic regressions; use loss='logistic' or a backend such "
-            "as 'forward' or 'swap'."
-        )
+    check_logistic(problem, "lasso", "ranks by")
     fits = SupportFits(problem)
     candidates = addable(constraints, constraints.include)
     prices = np.zeros(problem.n_predictors)

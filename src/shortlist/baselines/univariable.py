@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..backends.support_fit import SupportFits
-from ..errors import InvalidProblemError
-from ..losses import LOGISTIC
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
 from .block import blocks
-from .heuristic import Heuristic
+from .heuristic import Heuristic, check_logistic
 
 Float = NDArray[np.float64]
 
@@ -52,11 +50,7 @@ def univariable_magnitudes(problem: SubsetProblem) -> Float:
     >>> univariable_magnitudes(problem).round(3).tolist()
     [1.792, 0.693]
     """
-    if problem.loss is not LOGISTIC:
-        raise InvalidProblemError(
-            "backend: 'univariable' ranks by logistic regressions; use loss='logistic' or a "
-            "backend such as 'forward' or 'swap'."
-        )
+    check_logistic(problem, "univariable", "ranks by")
     fits = SupportFits(problem)
     magnitudes = np.zeros(problem.n_predictors)
     for predictors, columns in blocks(fits, np.arange(problem.n_predictors)):

@@ -20,12 +20,8 @@ from ..problem import SubsetProblem
 from ..solver.listing import Model, list_models
 from .record import excess, joined, make_record, names_of
 
-# Objectives that differ by less, relatively, count as equal.
-TIE = 1e-9
-# The optimum that the tolerance refers to is found more precisely than ties are resolved.
+# The optimum that the tolerance refers to is found as precisely as ties are resolved.
 GAP = 1e-9
-# Rounding: a predictor that improves the objective by less, relatively, adds nothing.
-_EQUAL = 1e-12
 _FIRST_PLACES = 1024
 
 
@@ -121,9 +117,9 @@ def near_optimal(
 ) -> NearOptimal:
     """List every affordable selection whose objective is within a tolerance of the optimum.
 
-    A selection is left out if one of its predictors adds nothing (less than a relative 1e-12):
-    without it, it is in the list already. Exact ties, as between duplicated columns, are all
-    listed.
+    A selection is left out if one of its predictors adds nothing (less than a relative 1e-12, with
+    the hinge 2e-7): without it, it is in the list already. Exact ties, as between duplicated
+    columns, are all listed.
 
     Parameters
     ----------
@@ -166,9 +162,10 @@ def near_optimal(
         solve(problem, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
     )
     deadline = inf if time_limit is None else started + time_limit
-    factor = 1.0 + max(float(tolerance), TIE)
+    tie = problem.loss.resolution
+    factor = 1.0 + max(float(tolerance), tie)
     # The search stops a little above the tolerance, so that rounding does not decide what is in.
-    threshold = best.objective * factor * (1.0 + TIE)
+    threshold = best.objective * factor * (1.0 + tie)
     # One place more than asked for shows whether there are more models. If models with an idle
     # predictor took places, there may be too few others, and more places are tried.
     n_places = min(int(limit) + 1, _FIRST_PLACES)
@@ -191,11 +188,12 @@ def _within_tolerance(problem: SubsetProblem, listed: list[Model], factor: float
     """Return the models within a factor of the best of them, best first, without idle ones."""
     objective = {model.support: model.objective for model in listed}
     highest = factor * min(objective.values(), default=inf)
-    return _sorted(
+    models = (
         model
         for model in listed
         if model.objective <= highest and not _is_idle(problem, model, objective)
     )
+    return _sorted(models, problem.loss.rounding)
 
 
 def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ...], float]) -> bool:
@@ -205,7 +203,7 @@ def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ..
     than places, it is at most that of the same coefficients with zeros for g. It exceeds the
     model's by at least ridge/2 times the square of the coefficients of g.
     """
-    equal = model.objective * (1.0 + _EQUAL)
+    equal = model.objective * (1.0 + problem.loss.rounding)
     for g in model.support:
         if g in problem.constraints.include:
             continue
@@ -222,11 +220,11 @@ def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ..
     return False
 
 
-def _sorted(models: Iterable[Model]) -> list[Model]:
+def _sorted(models: Iterable[Model], rounding: float) -> list[Model]:
     """Sort by objective; those that are equal but for rounding by cost and support."""
     ranked, rank = [], 0.0
     for model in sorted(models, key=lambda model: model.objective):
-        if model.objective > rank * (1.0 + _EQUAL):
+        if model.objective > rank * (1.0 + rounding):
             rank = model.objective
         ranked.append((rank, model.cost, model.support, model))
     return [model for *_, model in sorted(ranked, key=lambda entry: entry[:3])]

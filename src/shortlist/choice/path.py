@@ -16,7 +16,7 @@ from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
-from .near_optimal import GAP, TIE
+from .near_optimal import GAP
 from .record import joined, make_record, names_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,8 @@ def solve_path(
     With a budget or with costs, the budget runs from what `include` costs up to the problem's
     budget (or, if it has none, the price of everything), at the problem's `max_features`.
     Otherwise the number of predictors runs up to `max_features`. Objectives that differ by less
-    than 1e-9, relatively, count as equal, and the cheaper selection is then the step.
+    than 1e-9 (with the hinge 1e-6), relatively, count as equal, and the cheaper selection is then
+    the step.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def solve_path(
     is_certified = True
     for solved, solution in solutions:
         is_certified = is_certified and solution.status is Status.OPTIMAL
-        if found and solution.objective <= found[-1][1].objective * (1.0 + TIE):
+        if found and solution.objective <= found[-1][1].objective * (1.0 + problem.loss.resolution):
             found.pop()  # as good and not dearer
         found.append((solved, solution))
     name = "budget" if by_budget else "max_features"

@@ -12,7 +12,7 @@ from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..result import Solution, Status
-from .near_optimal import GAP, TIE
+from .near_optimal import GAP
 from .record import names_of
 
 
@@ -93,7 +93,7 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
     A higher price of a bought predictor matters once the selection exceeds the budget. A lower
     price matters once a better selection with that predictor fits into the budget: this is found
     by solving with the predictor at price 0, and then at the prices where a better one appears.
-    Objectives that differ by less than 1e-9, relatively, count as equal.
+    Objectives that differ by less than 1e-9 (with the hinge 1e-6), relatively, count as equal.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         if not cheaper.constraints.is_affordable(with_g):
             break
         solution = _optimum(cheaper.with_limits(include=with_g))
-        if solution.objective >= best.objective * (1.0 - TIE):
+        if solution.objective >= best.objective * (1.0 - problem.loss.resolution):
             break
         # Affordable as long as the price of g is at most what is left after the others.
         left = max(0.0, limits.budget - (solution.cost - price))

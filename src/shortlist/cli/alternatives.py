@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .parameter import AsJson
+from .parameter import AsJson, LossName
 from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
 
@@ -19,6 +19,7 @@ def alternatives(
         float, typer.Option(min=0, help="How much worse than the best, relatively: 0.01 is 1 %.")
     ] = 0.01,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of models to list.")] = 20,
+    loss: LossName = "logistic",
     as_json: AsJson = False,
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
@@ -28,7 +29,7 @@ def alternatives(
 
     options.check_limits()
     with noting() as notes, working("Reading") as announce:
-        problem = options.problem(announce)
+        problem = options.problem(announce, loss)
         announce("Listing models")
         seconds, threads = options.time_limit, options.threads
         models = near_optimal(problem, tolerance, limit, time_limit=seconds, threads=threads)
@@ -44,6 +45,7 @@ def alternatives(
     if as_json:
         record = {
             "ridge": problem.ridge,
+            "loss": problem.loss.name,
             "tolerance": tolerance,
             "is_complete": models.is_complete,
             "is_proven": proven,

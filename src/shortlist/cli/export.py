@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .output import check_paths
+from .parameter import LossName
 from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
 
@@ -23,6 +24,7 @@ def export(
             show_default=False,
         ),
     ],
+    loss: LossName = "logistic",
 ) -> None:
     """Write the problem that `fit` solves as a mixed-integer model, for another solver to check."""
     from ..conic import export as write_model
@@ -30,7 +32,7 @@ def export(
     check_paths(options.inputs, [output])
     options.check_limits()
     with noting(), working("Reading") as announce:
-        problem = options.problem(announce)
+        problem = options.problem(announce, loss)
         announce("Writing")
         write_model(problem, output)
     typer.echo(

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import InvalidProblemError, ShortlistWarning
 from .output import check_paths
-from .parameter import AsJson, ReportFile
+from .parameter import AsJson, LossName, ReportFile
 from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
 from .report import check_report, make_report, report_files
@@ -42,6 +42,7 @@ def fit(
             f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
+    loss: LossName = "logistic",
     as_json: AsJson = False,
 ) -> None:
     """Fit a model on the best predictors that are affordable, and prove that none are better.
@@ -49,10 +50,16 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
+    from ..losses import LOGISTIC, loss_of
     from ..prognostic import check_fit, save_proof
     from ..result import Status
     from .fit_view import Fitted, as_record, render
 
+    if loss_of(loss) is not LOGISTIC:
+        raise InvalidProblemError(
+            f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
+            "`alternatives`, or BestSubsetClassifier in Python."
+        )
     if resamples is not None and report is None:
         raise InvalidProblemError("--resamples: has no effect without --report; give one.")
     check_paths(options.inputs, [model, certificate, *report_files(report)])

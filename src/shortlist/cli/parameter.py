@@ -99,6 +99,16 @@ MissingIndicator = Annotated[
         rich_help_panel=COLUMNS_PANEL,
     ),
 ]
+LossName = Annotated[
+    str,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="logistic, or squared_hinge or hinge for a support vector machine, which needs "
+        "--ridge.",
+        rich_help_panel=SEARCH_PANEL,
+    ),
+]
 ReportFile = Annotated[
     Path | None,
     typer.Option(

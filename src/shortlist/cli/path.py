@@ -6,13 +6,13 @@ import json
 
 import typer
 
-from .parameter import AsJson
+from .parameter import AsJson, LossName
 from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
 
 
 @with_problem_options
-def path(options: ProblemOptions, as_json: AsJson = False) -> None:
+def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson = False) -> None:
     """List every budget at which the best affordable selection changes, and to what.
 
     Up to --budget, or up to the price of everything without one; without prices, every number of
@@ -24,13 +24,14 @@ def path(options: ProblemOptions, as_json: AsJson = False) -> None:
 
     options.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
-        problem = options.problem(announce)
+        problem = options.problem(announce, loss)
         announce("Solving for every budget")
         stairs = solve_path(problem, time_limit=options.time_limit, threads=options.threads)
     steps = stairs.to_records()
     if as_json:
         record = {
             "ridge": problem.ridge,
+            "loss": problem.loss.name,
             "limit_name": stairs.limit_name,
             "is_proven": stairs.is_certified,
             "steps": steps,

@@ -175,12 +175,19 @@ class ProblemOptions:
         columns.note_codes(model.exclude, self.categorical, self.numeric)
         return patients, model
 
-    def problem(self, announce: Callable[[str], None]) -> SubsetProblem:
+    def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
+        from ..losses import LOGISTIC, loss_of
+
+        if loss_of(loss) is not LOGISTIC and _parse_ridge(self.ridge) is None:
+            raise InvalidProblemError(
+                f"--ridge: is tuned by the risks of a logistic regression; give a number with "
+                f"--loss {loss}."
+            )
         patients, model = self.read()
         if model.ridge is None:
             model.fit(*patients.data, announce)
-        return model.problem(patients.predictors, patients.events)
+        return model.problem(patients.predictors, patients.events, loss=loss)
 
 
 def with_problem_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from .affine import stack
-from .model import Cone, ConicModel, conic_model
+from .model import Cone, conic_model
 from .scip import build_scip, with_bounds
 
 _CBF_NAMES = {Cone.EXPONENTIAL: "EXP", Cone.ROTATED: "QR"}
@@ -33,6 +32,7 @@ def export(problem: SubsetProblem, path: str | Path) -> None:
       that ends in `.row`. SCIP writes them, which needs the extra `shortlist[scip]`.
 
     Formats of linear and quadratic models, such as MPS and LP, cannot express the logistic loss.
+    The squared hinge needs quadratic cones alone, and the hinge linear rows.
 
     Parameters
     ----------
@@ -65,14 +65,15 @@ def export(problem: SubsetProblem, path: str | Path) -> None:
 
 
 def _write_cbf(problem: SubsetProblem, path: Path) -> None:
-    path.write_text("\n".join(_cbf_lines(conic_model(problem))) + "\n", encoding="ascii")
+    path.write_text("\n".join(_cbf_lines(problem)) + "\n", encoding="ascii")
 
 
-def _cbf_lines(model: ConicModel) -> Iterator[str]:
+def _cbf_lines(problem: SubsetProblem) -> Iterator[str]:
     """Say the model section by section; a constraint is A x + b in a cone."""
+    model = conic_model(problem)
     at_most = stack([model.rows, model.bounds()], model.n_variables)
     functions = stack([at_most, model.conic], model.n_variables)
-    yield "# Best-subset selection for logistic regression, written by shortlist."
+    yield f"# Best-subset selection, {problem.loss.name} loss, written by shortlist."
     for name, place in model.blocks.items():
         if place.stop > place.start:
             yield f"# {name}: variables {place.start} to {place.stop - 1}"
@@ -99,9 +100,9 @@ def _coordinates(section: str, values: Any) -> Iterator[str]:
 
 
 def _write_nl(problem: SubsetProblem, path: Path) -> None:
-    positive = problem.weights[problem.signs > 0].sum()
-    odds = positive / (problem.weights.sum() - positive)
-    nothing_bought = problem.objective(np.zeros(problem.n_columns), log(odds))
+    positive = float(problem.weights[problem.signs > 0].sum())
+    intercept = problem.loss.best_intercept(positive, float(problem.weights.sum()) - positive)
+    nothing_bought = problem.objective(np.zeros(problem.n_columns), intercept)
     scip, _ = build_scip(with_bounds(conic_model(problem, scaled=True), nothing_bought))
     scip.writeProblem(str(path), verbose=False)
 

@@ -4,9 +4,7 @@ The paper's eq. 8, with the limits of eq. 7 and eq. 9, in this package's symbols
 weights w_m, columns n, predictors g with columns theta_g, fees f.
 
     minimise    sum_m w_m t_m + ridge sum_g r_g
-    subject to  [u_m, 1, -y_m (x_m' theta + theta_0) - t_m]  in the exponential cone       (eq. 4)
-                [v_m, 1, -t_m]                               in the exponential cone       (eq. 4)
-                u_m + v_m <= 1                                                             (eq. 4)
+    subject to  t_m >= loss(y_m (x_m' theta + theta_0)), as `loss_rows` has it             (eq. 4)
                 [z_g, r_g, theta_g]                          in the rotated quadratic cone (eq. 6)
                 sum_g z_g <= max_features                                                  (eq. 7)
                 sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
@@ -22,8 +20,7 @@ bought has z_g = 1; one that must not, or that is not affordable next to those, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from math import inf, log, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,16 +28,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..problem import SubsetProblem
-from .affine import Affine, Float, combine, constant, interleave, stack
+from .affine import Affine, Float, combine, constant, stack
+from .loss_rows import LOSS_ROWS, Cone, LossRows
+
+__all__ = ["Cone", "ConicModel", "conic_model", "point_of"]
 
 _FAR = 1e3
-
-
-class Cone(Enum):
-    """The kinds of cone, with the order of coordinates that MOSEK and the CBF format use too."""
-
-    EXPONENTIAL = "exponential"
-    ROTATED = "rotated quadratic"
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,11 @@ class ConicModel:
     integer : ndarray of shape (n_variables,), bool
         Which variables are whole numbers: z and s.
     blocks : dict from str to slice
-        Where the variables theta, theta_0, t, u, v, r, z and s are.
+        Where the variables theta, theta_0, t, those of the loss, r, z and s are.
+    loss_rows : LossRows
+        The rows and cones that hold t above the loss.
+    margin : Affine
+        The functions y_m (x_m' theta + theta_0).
     rows : Affine
         Functions that must not be positive.
     conic : Affine
@@ -76,6 +73,8 @@ class ConicModel:
     upper: Float
     integer: NDArray[np.bool_]
     blocks: dict[str, slice]
+    loss_rows: LossRows
+    margin: Affine
     rows: Affine
     conic: Affine
     cones: tuple[tuple[Cone, int], ...]
@@ -151,18 +150,18 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         X = (X - shift) / scale
     n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(constraints.fees)
 
+    loss_rows = LOSS_ROWS[problem.loss.name]
+
     blocks = _consecutive(
-        theta=problem.n_columns, theta_0=1, t=n_rows, u=n_rows, v=n_rows,
+        theta=problem.n_columns, theta_0=1, t=n_rows, **dict.fromkeys(loss_rows.values, n_rows),
         r=n_predictors, z=n_predictors, s=n_fees,
     )  # fmt: skip
     n_variables = blocks["s"].stop
-    theta, theta_0, t, u, v, r, z, s = (_block(place, n_variables) for place in blocks.values())
-    one = constant(1.0, n_rows, n_variables)
+    theta, theta_0, t, *others, r, z, s = (_block(place, n_variables) for place in blocks.values())
 
-    # eq. 4: t_m >= log(1 + exp(-margin_m))
+    # eq. 4: t_m >= loss(margin_m)
     margin = combine(y[:, np.newaxis] * X, theta) + combine(y[:, np.newaxis], theta_0)
-    softplus = [interleave(u, one, -margin - t), interleave(v, one, -t)]
-    rows = [u + v - one]
+    rows, losses = loss_rows.rows(margin, t, *others), loss_rows.cones(margin, t, *others)
     # eq. 6: z_g r_g >= ||theta_g||^2 / 2
     columns = [np.flatnonzero(problem.column_predictor == g) for g in range(n_predictors)]
     perspective = [
@@ -180,9 +179,9 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
 
     # limits on coefficients, which z makes as tight as the relaxation can have them; those far
-    # beyond any optimum, whose loss is at most log 2 a row, would only be large numbers
+    # beyond any optimum, which is at most the loss of no model, would only be large numbers
     owned = z[problem.column_predictor]
-    reach = _FAR * sqrt(2.0 * log(2.0) * w.sum() / problem.ridge)
+    reach = _FAR * sqrt(2.0 * float(problem.loss.value(np.zeros(1))[0]) * w.sum() / problem.ridge)
     for sign, largest in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
         given = np.flatnonzero(largest < reach)
         most = combine(sparse.diags_array(scale * largest[given]), owned[given])
@@ -194,10 +193,12 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         upper=np.full(n_variables, inf),
         integer=np.zeros(n_variables, dtype=bool),
         blocks=blocks,
+        loss_rows=loss_rows,
+        margin=margin,
         rows=stack(rows, n_variables),
-        conic=stack([*softplus, *perspective], n_variables),
+        conic=stack([*(part for _, part in losses), *perspective], n_variables),
         cones=(
-            *[(Cone.EXPONENTIAL, 3)] * (2 * n_rows),
+            *((kind, 3) for kind, _ in losses for _ in range(n_rows)),
             *[(Cone.ROTATED, 2 + len(members)) for members in columns],
         ),
         owner=problem.column_predictor,
@@ -206,7 +207,8 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
     )
     model.cost[blocks["t"]] = w
     model.cost[blocks["r"]] = problem.ridge / scale**2
-    model.lower[blocks["r"]] = 0.0
+    for block in ("r", *loss_rows.positive):
+        model.lower[blocks[block]] = 0.0
     for binary in (blocks["z"], blocks["s"]):
         model.lower[binary], model.upper[binary] = 0.0, 1.0
         model.integer[binary] = True
@@ -228,16 +230,15 @@ def point_of(
 
     Their cost is the objective of these coefficients.
     """
-    margin = problem.signs * problem.decision_function(coef, intercept)
-    loss = np.logaddexp(0.0, -margin)
     used = problem.weights > 0
+    margins = (problem.signs * problem.decision_function(coef, intercept))[used]
+    losses = problem.loss.value(margins)
     theta = model.scale * coef
     values: dict[str, Any] = {
         "theta": theta,
         "theta_0": intercept + model.shift @ coef,
-        "t": loss[used],
-        "u": np.exp(-margin - loss)[used],
-        "v": np.exp(-loss)[used],
+        "t": losses,
+        **{name: of(margins, losses) for name, of in model.loss_rows.values.items()},
         "r": 0.5 * np.bincount(model.owner, theta**2, problem.n_predictors),
         "z": np.isin(np.arange(problem.n_predictors), support),
         "s": [not set(support).isdisjoint(fee.members) for fee in problem.constraints.fees],

@@ -58,8 +58,8 @@ def build_scip(model: ConicModel) -> tuple[Any, list[Any]]:
 def with_bounds(model: ConicModel, objective: float) -> ConicModel:
     """Add what holds for every solution that is not worse than a known objective.
 
-    Every term of the objective is then at most that, which bounds t, r and, by eq. 6 with z <= 1,
-    theta. A row of each class bounds theta_0, as t_m >= -y_m (x_m' theta + theta_0). The rows
+    Every term of the objective is then at most that, which bounds t, what depends on it, r and, by
+    eq. 6 with z <= 1, theta. A row of each class bounds theta_0, as t bounds the margin. The rows
     -largest z_g <= theta_n <= largest z_g follow too. They make theta_n = 0 if z_g = 0 within a
     solver's tolerance, where the cone alone leaves it the square root of that.
 
@@ -79,21 +79,21 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
     lower, upper = model.lower.copy(), model.upper.copy()
     for term in (blocks["t"], blocks["r"]):
         lower[term], upper[term] = 0.0, _MARGIN * objective / model.cost[term]
-    for exponential in (blocks["u"], blocks["v"]):
-        lower[exponential], upper[exponential] = 0.0, 1.0
+    for name, most in model.loss_rows.largest(upper[blocks["t"]]).items():
+        lower[blocks[name]], upper[blocks[name]] = 0.0, most
     largest = sqrt(2.0 * upper[blocks["r"]][0])
     lower[blocks["theta"]], upper[blocks["theta"]] = -largest, largest
-    # The last coordinates of the first cones are -y_m (x_m' theta + theta_0) - t_m.
-    slopes = model.conic.matrix[2 : 3 * len(upper[blocks["t"]]) : 3].toarray()
-    reach = upper[blocks["t"]] + largest * np.linalg.norm(slopes[:, blocks["theta"]], axis=1)
-    positive = slopes[:, blocks["theta_0"].start] < 0
+    slopes = model.margin.matrix.toarray()
+    reach = model.loss_rows.shortfall(upper[blocks["t"]])
+    reach += largest * np.linalg.norm(slopes[:, blocks["theta"]], axis=1)
+    positive = slopes[:, blocks["theta_0"].start] > 0
     lower[blocks["theta_0"]], upper[blocks["theta_0"]] = (
         -reach[positive].min(),
         reach[~positive].min(),
     )
     theta = model.block("theta")
-    most = combine(largest * sparse.eye_array(len(theta)), model.block("z")[model.owner])
-    rows = stack([model.rows, theta - most, -theta - most], model.n_variables)
+    reach_of_z = combine(largest * sparse.eye_array(len(theta)), model.block("z")[model.owner])
+    rows = stack([model.rows, theta - reach_of_z, -theta - reach_of_z], model.n_variables)
     return replace(model, lower=lower, upper=upper, rows=rows)
 
 

@@ -35,16 +35,17 @@ Int = NDArray[np.int64]
 
 
 class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
-    """Logistic regression on the best affordable predictors.
+    """Logistic regression or support vector machine on the best affordable predictors.
 
     Of all selections within `budget` and `max_features` it takes the one with the lowest
 
-        sum_m w_m log(1 + exp(-y_m (x_m' theta + theta_0)))  +  ridge/2 ||theta||^2,
+        sum_m w_m loss(y_m (x_m' theta + theta_0))  +  ridge/2 ||theta||^2,
 
     and says by `gap_` how far from the best it can be at most. The loss is a *sum* over rows, not
     a mean, so a given ridge matters less the more rows there are; without limits the model is
-    that of scikit-learn's `LogisticRegression(C=1 / ridge)`. The penalty depends on the units of
-    the columns: bring them to a common scale first.
+    that of scikit-learn's `LogisticRegression(C=1 / ridge)`, or with the hinge that of
+    `SVC(kernel="linear", C=1 / ridge)`. The penalty depends on the units of the columns: bring
+    them to a common scale first.
 
     Parameters
     ----------
@@ -94,6 +95,10 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         callable must accept `sample_weight`.
     n_jobs : int, optional
         Number of processes over the folds, as in scikit-learn; it changes no result.
+    loss : {"logistic", "squared_hinge", "hinge"}
+        The loss per row: log(1 + exp(-t)), max(0, 1 - t)^2 or max(0, 1 - t). Only the first has
+        probabilities, and so `predict_proba`; `sklearn.calibration.CalibratedClassifierCV` makes
+        some of the others' scores. The hinge goes without limits on coefficients.
 
     Attributes
     ----------
@@ -164,6 +169,12 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     >>> model = sl.BestSubsetClassifier(max_features=2, ridge=None).fit(X, y)
     >>> model.ridge_, model.cv_results_["mean_test_score"].round(3).tolist()
     (0.02, [0.976, 0.976, 0.973])
+
+    A support vector machine:
+
+    >>> model = sl.BestSubsetClassifier(max_features=2, ridge=0.1, loss="hinge").fit(X, y)
+    >>> model.selected_features_, hasattr(model, "predict_proba")
+    (['mean texture', 'mean concave points'], False)
     """
 
     def __init__(
@@ -188,6 +199,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         cv: Any = 3,
         scoring: str | Callable[..., float] | None = "roc_auc",
         n_jobs: int | None = None,
+        loss: str = "logistic",
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -209,6 +221,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         self.cv = cv
         self.scoring = scoring
         self.n_jobs = n_jobs
+        self.loss = loss
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -277,7 +290,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         return self._problem(*check_inputs(self, X, y), sample_weight, ridge)
 
     def decision_function(self, X: Any) -> Float:
-        """Return the log-odds of the second class.
+        """Return the score of each row: with the logistic loss, the log-odds of the second class.
 
         Parameters
         ----------
@@ -291,8 +304,8 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
-        log_odds: Float = X @ self.coef_[0] + self.intercept_[0]
-        return log_odds
+        scores: Float = X @ self.coef_[0] + self.intercept_[0]
+        return scores
 
     def _problem(
         self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None, ridge: Any
@@ -304,6 +317,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             ridge=ridge,
             groups=self.groups,
             sample_weight=weigh_classes(self.class_weight, y, sample_weight),
+            loss=self.loss,
             **vars(Limits.of(self)),
         )
 
@@ -380,7 +394,7 @@ class BestSubsetClassifierCV(BestSubsetClassifier):
     ----------
     max_features, budget, costs, fees, groups, include, exclude, ridges, cv, scoring, n_jobs
         As in `BestSubsetClassifier`.
-    class_weight, backend, gap, time_limit, node_limit, max_coefficient, signs, threads
+    class_weight, backend, gap, time_limit, node_limit, max_coefficient, signs, threads, loss
         As in `BestSubsetClassifier`; the limits are those of each solve.
 
     See Also
@@ -420,11 +434,12 @@ class BestSubsetClassifierCV(BestSubsetClassifier):
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
         threads: int | None = None,
+        loss: str = "logistic",
     ) -> None:
         super().__init__(
             max_features, budget, costs, fees, groups, include, exclude, None, class_weight,
             backend, gap, time_limit, node_limit, max_coefficient, signs, threads, ridges, cv,
-            scoring, n_jobs,
+            scoring, n_jobs, loss,
         )  # fmt: skip
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -10,15 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..backends import solve, uninterrupted
 from ..certificate import Certificate
+from ..losses import LOGISTIC
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution
 
 Float = NDArray[np.float64]
+
+
+def _gives_log_odds(classifier: Any) -> bool:
+    """Whether its scores are log-odds, as they are unless a parameter names another loss."""
+    loss = getattr(classifier, "loss", LOGISTIC.name)
+    if loss != LOGISTIC.name:
+        raise AttributeError(
+            f"loss: {loss!r} leads to scores that are not probabilities; calibrate them with "
+            "sklearn.calibration.CalibratedClassifierCV, or use loss='logistic'."
+        )
+    return True
 
 
 class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +58,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[positive.astype(int)]
         return labels
 
+    @available_if(_gives_log_odds)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Float:
         """Return the probability of each class.
 
@@ -61,6 +75,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
+    @available_if(_gives_log_odds)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Float:
         """Return the logarithm of the probability of each class, finite however small that is.
 

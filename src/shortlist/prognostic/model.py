@@ -249,8 +249,9 @@ class PrognosticModel(LogOddsClassifier):
         y: ArrayLike,
         ridge: float | None = None,
         sample_weight: ArrayLike | None = None,
+        loss: str = "logistic",
     ) -> SubsetProblem:
-        """Return the problem that `fit` solves for these patients.
+        """Return the problem that `fit` solves for these patients, or the same with another loss.
 
         Parameters
         ----------
@@ -260,6 +261,8 @@ class PrognosticModel(LogOddsClassifier):
             By default that of the fitted model, or else the parameter.
         sample_weight : array-like of shape (n_rows,), optional
             As in `fit`.
+        loss : str
+            As in `SubsetProblem`; `fit` has the logistic loss, which risks need.
 
         Returns
         -------
@@ -271,7 +274,7 @@ class PrognosticModel(LogOddsClassifier):
         if ridge is None:
             raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
         plain = self.check(X, y).weighted(sample_weight)
-        return self._problem(plain, self.design_of(plain), ridge)
+        return self._problem(plain, self.design_of(plain), ridge, loss)
 
     def check(self, X: Any, y: ArrayLike) -> PlainTable:
         """Return patients checked and in plain form, which all that take X and y accept as X.
@@ -336,13 +339,16 @@ class PrognosticModel(LogOddsClassifier):
         log_odds = self.card_.log_odds(table)
         return log_odds if self.event_ == self.classes_[1] else -log_odds
 
-    def _problem(self, plain: PlainTable, design: Design, ridge: float) -> SubsetProblem:
+    def _problem(
+        self, plain: PlainTable, design: Design, ridge: float, loss: str = "logistic"
+    ) -> SubsetProblem:
         return SubsetProblem(
             design.matrix,
             plain.labels,
             ridge=ridge,
             groups=design.predictors,
             sample_weight=plain.weights,
+            loss=loss,
             **vars(self.limits_of(plain)),
         )
 

@@ -6,7 +6,7 @@ from math import ceil, inf
 from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
-from ..choice.near_optimal import TIE
+from ..losses import LOGISTIC
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
 from ..result import Status
@@ -54,7 +54,7 @@ def describe_staircase(
     path = solve_path(wider, time_limit=time_limit, threads=threads)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
     steps = [record | {"is_chosen": False} for record in path.to_records()]
-    within = own * (1 + TIE) if own < inf else inf
+    within = own * (1 + LOGISTIC.resolution) if own < inf else inf
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     bought = [term.name for term in card.terms]
     # A model whose search was cut short may be on no step.
@@ -114,13 +114,13 @@ def describe_alternatives(
         record | {"is_chosen": set(record["predictors"]) == set(bought)}
         for record in models.to_records(compared_with=bought)
     ]
-    listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > TIE
+    listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > LOGISTIC.resolution
     return {
         "tolerance": TOLERANCE,
         "most": MOST_MODELS,
         "is_complete": models.is_complete,
         "models": rows,
-        "n_ties": sum(row["excess"] <= TIE for row in rows[1:]),
+        "n_ties": sum(row["excess"] <= LOGISTIC.resolution for row in rows[1:]),
         "ties_are_known": models.is_complete or listed_beyond_ties,
         "substitutes": instead.to_records(),
     }

@@ -8,14 +8,12 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ..losses import HINGE
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
 from .confirmation import confirmed
 from .driver import Run
-from .kernels.interior import FINEST
 from .kernels.layout import IN
 from .kernels.search import polish, run_search
 from .kernels.tree import Tree
@@ -24,8 +22,6 @@ from .prepare import prepare
 from .recording import Recording
 from .rounds import Rounds
 from .scratch import give_back
-
-_SMALLEST_GAP = 1e-9  # fits are accurate to a tenth of this
 
 
 def branch_and_bound(
@@ -36,7 +32,7 @@ def branch_and_bound(
     ready_kernels()
     prepared = prepare(problem, packed=packed)
     search, warm = prepared.search, prepared.scratch.warm
-    gap = max(options.gap, _SMALLEST_GAP if problem.loss is not HINGE else 10.0 * FINEST)
+    gap = max(options.gap, problem.loss.resolution)
     if options.warm_start is not None:
         warm[list(options.warm_start)] = True
     recording = Recording(prepared.scratch)

@@ -17,18 +17,23 @@ from dataclasses import replace
 from math import inf
 from time import perf_counter
 
+from ..losses import HINGE
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .prepare import Prepared
 
 _HARMLESS = 5e-7  # of the objective; no claim that the checker refused had less than 40 times that
+# The same for the hinge, which is smoothed on a band that may be 1e-7 wide: there a depends steeply
+# on the margin, and so on what is rounded in it.
+_HARMLESS_TO_HINGE = 5e-9
 _FARTHEST = 2.0**15  # spreads from zero
 _SAME = 1e-9  # two objectives that differ by no more, relatively, are the same one rounded
 
 
-def is_rounding_harmless(prepared: Prepared, objective: float) -> bool:
+def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: float) -> bool:
     """Whether a bound near this objective can be said without a check."""
-    return prepared.distance <= _FARTHEST and prepared.rounding <= _HARMLESS * objective
+    harmless = _HARMLESS_TO_HINGE if problem.loss is HINGE else _HARMLESS
+    return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * objective
 
 
 def confirmed(
@@ -39,7 +44,7 @@ def confirmed(
     A search that reached a limit is not checked, as that may take longer than the search; its bound
     is then the one that always holds.
     """
-    if is_rounding_harmless(prepared, solution.objective):
+    if is_rounding_harmless(problem, prepared, solution.objective):
         return solution
     if solution.status not in (Status.OPTIMAL, Status.STALLED):
         return replace(solution, lower_bound=0.0)
@@ -50,9 +55,10 @@ def confirmed(
     if solution.certificate is not None:
         claims_nothing = replace(solution.certificate, objective=inf, lower_bound=0.0)
         verdict = verify(problem, claims_nothing)
-        if verdict.upper_bound > objective * (1 + _SAME):
-            objective = verdict.upper_bound
-        lower_bound = min(verdict.lower_bound, objective)
+        if verdict.valid:
+            if verdict.upper_bound > objective * (1 + _SAME):
+                objective = verdict.upper_bound
+            lower_bound = min(verdict.lower_bound, objective)
     is_closed = objective - lower_bound <= gap * objective
     return replace(
         solution,

@@ -76,7 +76,7 @@ def list_models(
     models = [_model(problem, prepared, i) for i in range(int(listing.now["n_listed"]))]
     give_back(prepared.scratch)
     is_complete = status is Status.OPTIMAL and int(listing.now["n_left_out"]) == 0
-    return models, is_complete, is_rounding_harmless(prepared, threshold)
+    return models, is_complete, is_rounding_harmless(problem, prepared, threshold)
 
 
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:

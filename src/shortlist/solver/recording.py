@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -192,9 +192,11 @@ class Prover:
                 left_over += uncentred(step, steps[mine], centres[mine])[0]
             correction = () if isnan(step) and left_over == 0 else (left_over, *steps[mine])
             width = float(trace.width[p])
-            points.append(
-                Point(intercept, tuple(columns[mine]), tuple(values[mine]), correction, width)
-            )
+            point = Point(intercept, tuple(columns[mine]), tuple(values[mine]), correction, width)
+            if not isfinite(intercept + width + sum(point.values) + sum(correction)):
+                # A fit that went astray. Any point serves, and none would prove what it should.
+                point = Point(0.0, (), (), (), 1.0 if self.problem.loss is HINGE else 0.0)
+            points.append(point)
         return points
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:

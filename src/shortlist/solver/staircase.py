@@ -39,6 +39,7 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
 def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
     """Solve the problem with every whole budget from what `include` costs, lowest first."""
     started = perf_counter()
+    gap = max(gap, problem.loss.resolution)
     ready_kernels()
     prepared = prepare(problem)
     search = prepared.search

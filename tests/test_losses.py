@@ -1,0 +1,291 @@
+"""The losses: their laws, and every backend, proof and list with each of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from compiled import compiled
+from hypothesis import given
+from hypothesis import strategies as st
+from random_problems import random_arguments, random_problem
+from sklearn.svm import SVC, LinearSVC
+
+import shortlist as sl
+from shortlist.backends.support_fit import SupportFits
+from shortlist.losses import HINGE, LOSSES
+from shortlist.solver.kernels import hinge as kernels
+
+pytestmark = pytest.mark.filterwarnings("ignore:budget")
+
+ALL = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+MACHINES = pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+MARGINS = st.floats(-30, 30)
+SHARES = st.floats(0, 1)
+SMOOTHING = 0.01
+# The relative accuracy of objectives; the hinge's fits stop at a relative gap of 1e-7.
+ACCURACY = {"logistic": 1e-9, "squared_hinge": 1e-9, "hinge": 2e-7}
+
+
+def largest_a(loss):
+    return 50.0 if loss.name == "squared_hinge" else 1.0
+
+
+@ALL
+@given(margin=MARGINS, share=SHARES)
+def test_a_loss_is_at_least_what_any_a_gives_and_its_own_a_attains_it(loss, margin, share):
+    value = loss.value(np.array([margin]))[0]
+
+    def bound(a):
+        return loss.entropy(np.array([a]))[0] - a * margin
+
+    assert bound(share * largest_a(loss)) <= value + 1e-12 * (1 + value)
+    own = loss.dual(np.array([margin]), SMOOTHING)[0]
+    assert 0 <= own <= 2 * (1 + abs(margin))
+    # (1 - t)(1 - a) on the band of the hinge, which is at most a quarter of its width
+    loses = SMOOTHING / 4 if loss is HINGE else 0.0
+    assert bound(own) >= value - loses - 1e-12 * (1 + value)
+
+
+@ALL
+@given(one=SHARES, other=SHARES, weight=SHARES)
+def test_the_entropy_is_concave_and_0_at_0(loss, one, other, weight):
+    one, other = np.array([one]) * largest_a(loss), np.array([other]) * largest_a(loss)
+    assert loss.entropy(np.zeros(1))[0] == 0
+    between = loss.entropy(weight * one + (1 - weight) * other)
+    chord = weight * loss.entropy(one) + (1 - weight) * loss.entropy(other)
+    assert between[0] >= chord[0] - 1e-9
+
+
+@ALL
+@given(margin=MARGINS)
+def test_the_curvature_is_the_change_of_a(loss, margin):
+    step = 1e-6 * SMOOTHING
+    if loss.name != "logistic" and min(abs(margin - 1), abs(margin - 1 + SMOOTHING)) < 2 * step:
+        return  # the kinks
+    around = loss.dual(np.array([margin - step, margin + step]), SMOOTHING)
+    change = (around[0] - around[1]) / (2 * step)
+    assert loss.curvature(np.array([margin]), SMOOTHING)[0] == pytest.approx(change, abs=1e-5)
+
+
+@ALL
+@given(positive=st.floats(0.1, 50), negative=st.floats(0.1, 50), other=st.floats(-5, 5))
+def test_no_intercept_is_better_than_the_best(loss, positive, negative, other):
+    def total(intercept):
+        values = loss.value(np.array([intercept, -intercept]))
+        return positive * values[0] + negative * values[1]
+
+    assert total(loss.best_intercept(positive, negative)) <= total(other) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("width", [1.0, 0.05, 1e-6])
+def test_rows_of_the_kernels_are_those_of_the_losses(width):
+    rng = np.random.default_rng(0)
+    margins = np.concatenate([rng.normal(scale=3, size=200), 1 - width * rng.random(50), [0, 1, 2]])
+    w = rng.random(len(margins))
+    a, q, d = np.empty((3, len(margins)))
+
+    squared = LOSSES["squared_hinge"]
+    sums = compiled(kernels.squared_hinge_rows)(-margins, w, a, q, d)
+    expected = squared.dual(margins, 0.0)
+    assert a == pytest.approx(expected, rel=1e-14)
+    assert d == pytest.approx(w * squared.curvature(margins, 0.0), rel=1e-14)
+    totals = (w @ squared.value(margins), w @ squared.entropy(expected), q.sum(), d.sum())
+    assert sums == pytest.approx(totals, rel=1e-12)
+
+    smoothed, mass, curvature = compiled(kernels.hinge_rows)(-margins, w, width, a, q, d)
+    assert a == pytest.approx(HINGE.dual(margins, width), rel=1e-9, abs=1e-12)
+    assert q == pytest.approx(w * a, rel=1e-14)
+    assert (mass, curvature) == pytest.approx((q.sum(), d.sum()), rel=1e-12)
+    hinge = w @ HINGE.value(margins)
+    assert hinge - w.sum() * width / 2 <= smoothed <= hinge * (1 + 1e-12)
+
+
+def test_what_is_no_loss_is_refused():
+    X, y = [[0.0], [1.0]], [0, 1]
+    with pytest.raises(sl.InvalidProblemError, match=r"loss: must be one of logistic, .*'huber'"):
+        sl.SubsetProblem(X, y, ridge=1.0, loss="huber")
+    with pytest.raises(sl.InvalidProblemError, match=r"loss: 'hinge' .* use 'squared_hinge'"):
+        sl.SubsetProblem(X, y, ridge=1.0, loss="hinge", max_coefficient=1.0)
+    assert sl.SubsetProblem(X, y, ridge=1.0, loss="squared_hinge", signs="positive")
+
+
+def test_problems_that_differ_in_the_loss_have_different_digests():
+    assert len({random_problem(1, loss).digest for loss in LOSSES}) == len(LOSSES)
+
+
+@pytest.mark.parametrize("ridge", [10.0, 0.5])
+def test_the_hinge_without_limits_is_the_machine_of_scikit_learn(ridge):
+    arguments = random_arguments(11)
+    X, y = arguments["X"], np.asarray(arguments["y"])
+    problem = sl.SubsetProblem(X, y, ridge=ridge, loss="hinge")
+    solution = sl.solve(problem)
+    assert len(solution.support) == problem.n_predictors
+    other = SVC(kernel="linear", C=1 / ridge, tol=1e-9).fit(X, y)
+    theirs = problem.objective(other.coef_[0], other.intercept_[0])
+    assert solution.objective == pytest.approx(theirs, rel=1e-6)
+    assert solution.coef == pytest.approx(other.coef_[0], abs=1e-3 * np.abs(other.coef_).max())
+
+
+@pytest.mark.parametrize("ridge", [10.0, 0.5])
+def test_the_squared_hinge_without_limits_is_the_machine_of_liblinear(ridge):
+    """LinearSVC penalises the intercept, as coefficient of a column that is made large here."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 5))
+    y = X @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=120) > 0.3
+    problem = sl.SubsetProblem(X, y, ridge=ridge, loss="squared_hinge")
+    other = LinearSVC(C=1 / ridge, intercept_scaling=1e3, dual=False, tol=1e-12, max_iter=10**5)
+    other.fit(X, y)
+    theirs = problem.objective(other.coef_[0], other.intercept_[0])
+    solution = sl.solve(problem)
+    assert solution.objective == pytest.approx(theirs, rel=1e-6)
+    assert solution.coef == pytest.approx(other.coef_[0], abs=1e-3)
+
+
+def check_seed(seed, loss, *, certificate):
+    """Native against enumeration, and its proof through the checker."""
+    problem = random_problem(seed, loss)
+    reference, solution = sl.solve(problem, "enumeration"), sl.solve(problem)
+    accuracy = ACCURACY[loss]
+    assert solution.status is sl.Status.OPTIMAL, (seed, solution.gap)
+    assert solution.objective == pytest.approx(reference.objective, rel=1e-6 + accuracy), seed
+    assert solution.lower_bound <= reference.objective * (1 + accuracy), seed
+    assert solution.objective >= reference.lower_bound * (1 - accuracy), seed
+    assert solution.objective == problem.objective(solution.coef, solution.intercept), seed
+    if certificate:
+        verdict = sl.verify(problem, solution.certificate)
+        assert verdict.valid, (seed, verdict.reason)
+        assert verdict.gap <= 1.01e-6, (seed, verdict.gap)
+        assert verdict.lower_bound <= reference.objective * (1 + accuracy), seed
+
+
+@MACHINES
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_random_problems(first, loss):
+    for seed in range(first, first + 10):
+        check_seed(seed, loss, certificate=seed % 2 == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("first", range(0, 1000, 100))
+def test_many_random_problems(first, loss):
+    for seed in range(first, first + 100):
+        check_seed(seed, loss, certificate=seed < 300)
+
+
+@MACHINES
+@pytest.mark.parametrize("seed", [2, 5, 9, 14])
+def test_falsified_proofs_prove_nothing_false(seed, loss):
+    problem = random_problem(seed, loss)
+    certificate = sl.solve(problem).certificate
+    optimum = sl.solve(problem, "enumeration").objective
+    points = certificate.points
+    changes = [lambda p: p._replace(intercept=p.intercept + 0.5)]
+    if loss == "hinge":
+        assert all(point.smoothing > 0 for point in points)
+        changes += [lambda p, f=f: p._replace(smoothing=f * p.smoothing) for f in (0.1, 10.0, 1e9)]
+    for change in changes:
+        forged = replace(certificate, points=tuple(map(change, points)))
+        verdict = sl.verify(problem, forged)
+        if verdict.valid:
+            assert verdict.lower_bound <= optimum * (1 + 1e-9)
+            assert verdict.upper_bound >= optimum * (1 - 1e-9)
+    # A smoothing where none belongs, or none where one does.
+    smoothing = 0.0 if loss == "hinge" else 0.1
+    forged = replace(certificate, points=tuple(p._replace(smoothing=smoothing) for p in points))
+    verdict = sl.verify(problem, forged)
+    assert not verdict.valid
+    assert "smoothing" in verdict.reason
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_proof_for_one_loss_is_none_for_another(loss):
+    certificate = sl.solve(random_problem(2, loss)).certificate
+    for other in LOSSES:
+        assert sl.verify(random_problem(2, other), certificate).valid == (loss == other)
+
+
+@MACHINES
+def test_a_certificate_keeps_its_points_in_a_file(loss, tmp_path):
+    problem = random_problem(2, loss)
+    certificate = sl.solve(problem).certificate
+    certificate.save(tmp_path / "proof.json")
+    loaded = sl.Certificate.load(tmp_path / "proof.json")
+    assert loaded == certificate
+    assert sl.verify(problem, loaded).valid
+
+
+def all_objectives(problem):
+    """The objective of every affordable selection."""
+    fits, constraints = SupportFits(problem), problem.constraints
+    bits = 1 << np.arange(problem.n_predictors)
+    supports = (tuple(np.flatnonzero(k & bits).tolist()) for k in range(2**problem.n_predictors))
+    return {s: fits.fit(s)[0].objective for s in supports if constraints.is_affordable(s)}
+
+
+def small_problems(loss):
+    for seed in range(100, 140):
+        problem = random_problem(seed, loss)
+        if problem.n_predictors <= 6 and problem.n_rows > 20:
+            yield problem
+
+
+@MACHINES
+def test_near_optimal_lists_are_complete(loss):
+    for problem in list(small_problems(loss))[:6]:
+        objectives = all_objectives(problem)
+        found = sl.near_optimal(problem, 0.05, limit=1000)
+        assert found.is_complete
+        listed = {model.support: model.objective for model in found}
+        best = min(objectives.values())
+        margin = 10 * ACCURACY[loss]
+        for support, objective in listed.items():
+            assert objective == pytest.approx(objectives[support], rel=margin)
+        # A predictor that changes nothing is not listed with a selection: only what gains is.
+        for support, objective in objectives.items():
+            smaller = [
+                objectives[s]
+                for s in objectives
+                if set(s) < set(support) and len(s) == len(support) - 1
+            ]
+            gains = min(smaller, default=np.inf) > objective * (1 + 1e-5)
+            if objective < best * (1.05 - margin) and gains:
+                assert support in listed
+            if objective > best * (1.05 + margin):
+                assert support not in listed
+
+
+@MACHINES
+def test_every_step_of_a_path_is_the_best_of_its_budget(loss):
+    for problem in list(small_problems(loss))[:6]:
+        objectives = all_objectives(problem)
+        path = sl.solve_path(problem)
+        assert path.is_certified
+        by_budget = path.limit_name == "budget"
+        level = problem.constraints.cost_of if by_budget else len
+        for limit in {level(support) for support in objectives}:
+            reachable = limit * (1 + 1e-9)
+            best = min(v for s, v in objectives.items() if level(s) <= reachable)
+            found = path.at(limit).solution
+            assert found.objective == pytest.approx(best, rel=2e-6)
+        for step in path:
+            assert sl.verify(step.problem, step.solution.certificate).valid
+
+
+@MACHINES
+@pytest.mark.parametrize("backend", ["univariable", "lasso", "hierarchical"])
+def test_rules_made_for_the_logistic_loss_refuse_others(backend, loss):
+    with pytest.raises(sl.InvalidProblemError, match=rf"backend: '{backend}' .* logistic"):
+        sl.solve(random_problem(2, loss), backend)
+
+
+@MACHINES
+@pytest.mark.parametrize("backend", ["forward", "backward", "stepwise", "swap", "correlation"])
+def test_other_rules_buy_something_affordable(backend, loss):
+    for seed in (2, 5, 9):
+        problem = random_problem(seed, loss)
+        solution = sl.solve(problem, backend)
+        assert solution.status is sl.Status.HEURISTIC
+        assert problem.constraints.is_affordable(solution.support)
+        best = sl.solve(problem).objective
+        assert solution.objective >= best * (1 - 1e-6)
