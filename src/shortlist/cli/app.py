@@ -50,7 +50,7 @@ class OneSentenceGroup(TyperGroup):
         except MemoryError:
             message = "not enough memory; keep only the rows and columns you need."
         except BrokenPipeError:
-            raise  # whoever reads our output has seen enough
+            raise  # the reader of our output has closed it
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "
             message = f"{where}{error.strerror or error}."

@@ -97,7 +97,7 @@ def verify(
 
 
 def _difference(other: ModelCard, card: ModelCard) -> str:
-    """Return what tells at once that another model is not that of a card; empty if nothing does."""
+    """Return why another model is clearly not that of a card; empty if that is not clear."""
     if other.data.sha256 != card.data.sha256:
         return "It was fitted to other data."
     names = [

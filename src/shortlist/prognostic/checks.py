@@ -1,6 +1,6 @@
 """Checks of patients and of the model fitted to them; each finding names its culprit.
 
-`check_fit` is for whoever shows a fitted model: the command line, the report, the explorer.
+`check_fit` serves the command line, the report and the explorer.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _refuse_dates(column: pd.Series[Any], known: pd.Series[Any]) -> None:
 
 
 def is_constant(values: NDArray[Any], kind: Kind) -> bool:
-    """Whether a column in plain form tells rows apart by nothing but missing values."""
+    """Return whether a column in plain form has one value at most, missing ones aside."""
     if kind == "categorical":
         return len(set(values) - {None}) < 2
     known = values[~np.isnan(values)]

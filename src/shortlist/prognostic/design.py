@@ -126,7 +126,7 @@ class DesignTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_knots : int, optional
         Knots of a natural cubic spline for every number.
     missing_indicator : bool
-        Whether a missing value also tells by being missing.
+        Whether missing values of a column get an indicator, which may itself predict.
 
     Attributes
     ----------

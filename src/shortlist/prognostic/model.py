@@ -65,7 +65,7 @@ class PrognosticModel(LogOddsClassifier):
     spline_knots : {3, 4, 5}, optional
         Knots of a natural cubic spline for every number; None is linear.
     missing_indicator : bool
-        Whether a column with missing values also tells by being missing.
+        Whether missing values of a column get an indicator, which may itself predict.
     positive : optional
         The value of the outcome that is the event. By default the obvious one of a pair such as 0
         and 1, no and yes, or alive and dead; else the last in sorted order, with a warning.

@@ -28,7 +28,7 @@ from .model import PrognosticModel
 _CARD = "card"  # the field of the certificate's file that holds the model
 _TOLERANCE = 1e-6  # between numbers in original units and those of the problem's matrix
 _ROUNDING = 1e-8  # by which, relatively, a bound in floating point may exceed the proven one
-_ZERO = 1e-12  # below which numbers are not told apart
+_ZERO = 1e-12  # below which numbers count as equal
 
 
 def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> None:
