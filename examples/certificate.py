@@ -54,7 +54,7 @@ verdict.valid, verdict.lower_bound, verdict.upper_bound
 sl.verify(problem.with_ridge(0.03), received).reason
 
 # %%
-# Nor does a claim help that goes beyond what the leaves of the search prove:
+# Nor can a file claim a lower loss than its model has:
 
 content = json.loads((folder / "proof.json").read_text())
 content["lower_bound"] = content["objective"] = 0.999 * content["objective"]

@@ -4,7 +4,7 @@ A support vector machine within a budget
 
 The selection need not be for a logistic regression. With ``loss="hinge"`` or
 ``loss="squared_hinge"`` the problem is that of a support vector machine, with the same prices,
-limits and proofs.
+limits and proofs. ``BestSubsetClassifier`` takes the same argument.
 """
 
 import matplotlib.pyplot as plt

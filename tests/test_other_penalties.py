@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_expit
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 import shortlist as sl
 
@@ -57,6 +58,14 @@ def test_the_ridge_is_one_over_the_c_of_scikit_learn(C: float, weights: Float | 
     expected = np.append(theirs.coef_[0], theirs.intercept_)
     found = ours(X, 1 / C, sample_weight=weights)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_the_ridge_is_one_over_the_c_of_a_support_vector_machine(C: float) -> None:
+    scaled = X / X.std(axis=0)
+    theirs = SVC(kernel="linear", C=C, tol=1e-8).fit(scaled, Y)
+    expected = np.append(theirs.coef_[0], theirs.intercept_)
+    np.testing.assert_allclose(ours(scaled, 1 / C, loss="hinge"), expected, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("weights", [np.ones(120), WEIGHTS])
