@@ -11,6 +11,8 @@ from . import (
     columns,
     gaussian,
     grid,
+    machine_grid,
+    machines,
     parkinson,
     peer_grid,
     proof,
@@ -42,6 +44,7 @@ class Experiment(Protocol):
 
 EXPERIMENTS: dict[str, Experiment] = {
     "grid": grid,
+    "machine_grid": machine_grid,
     "parkinson": parkinson,
     "gaussian": gaussian,
     "tall": tall,
@@ -51,6 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "staircase": staircase,
     "threads": threads,
     "peers": peer_grid,
+    "machines": machines,
     "columns": columns,
     "rows": rows,
     "ridges": ridges,

@@ -31,7 +31,9 @@ def main() -> None:
     warm_up()
     console.print(", ".join(f"{key} {value}" for key, value in system().items()), highlight=False)
     summaries: dict[str, Summary] = {}
-    for name in arguments.only or [n for n in EXPERIMENTS if arguments.full or n != "peers"]:
+    for name in arguments.only or [
+        n for n in EXPERIMENTS if arguments.full or n not in ("peers", "machines")
+    ]:
         experiment = EXPERIMENTS[name]
         console.print(f"{name} ...")
         path = output / f"{name}.csv"

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr, expit
 
 import shortlist as sl
+from shortlist.backends.hinge_fit import fit_hinge
 from shortlist.backends.support_fit import SupportFits
+from shortlist.losses import HINGE
 
 Float = NDArray[np.float64]
 
@@ -47,19 +48,25 @@ class Tangents:
         problem = self.problem
         z = np.where(z > 1e-9, z, 0.0)
         factor = np.sqrt(z[problem.column_predictor])
-        scaled = sl.SubsetProblem(
-            problem.X * factor, problem.signs, ridge=problem.ridge, sample_weight=problem.weights,
-        )  # fmt: skip
-        model, _ = SupportFits(scaled).fit(tuple(np.flatnonzero(factor).tolist()))
         signs, weights = problem.signs, problem.weights
-        a = expit(-signs * scaled.decision_function(model.coef, model.intercept))
-        # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
+        if problem.loss is HINGE:  # has no map from margins to a where it bends
+            X = (problem.X * factor)[:, factor > 0]
+            _, a = fit_hinge(X, signs, weights, problem.ridge)
+        else:
+            scaled = sl.SubsetProblem(
+                problem.X * factor, signs, ridge=problem.ridge, sample_weight=weights,
+                loss=problem.loss.name,
+            )  # fmt: skip
+            model, _ = SupportFits(scaled).fit(tuple(np.flatnonzero(factor).tolist()))
+            scores = scaled.decision_function(model.coef, model.intercept)
+            a = problem.loss.dual(signs * scores, 0.0)
+        # The heavier class is scaled down, so that sum w a y = 0 and a stays allowed.
         mass = {side: float(weights[signs == side] @ a[signs == side]) for side in (-1.0, 1.0)}
         for side, own in mass.items():
             a[signs == side] *= min(1.0, mass[-side] / own)
         slopes = problem.X.T @ (weights * a * signs)
         values = np.bincount(problem.column_predictor, slopes**2, problem.n_predictors)
-        return Cut(float(weights @ (entr(a) + entr(1.0 - a))), values / (2.0 * problem.ridge))
+        return Cut(float(weights @ problem.loss.entropy(a)), values / (2.0 * problem.ridge))
 
 
 def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:

@@ -23,6 +23,7 @@ class Entry:
     backend: str = ""
     is_exact: bool = False
     is_isolated: bool = False
+    is_for_machines: bool = False  # for support vector machines alone
 
 
 PEERS = {
@@ -41,11 +42,16 @@ PEERS = {
     "forward": Entry("shortlist", backend="forward"),
     "backward": Entry("shortlist", backend="backward"),
     "univariable": Entry("shortlist", backend="univariable"),
+    "big-M, SCIP": Entry("pyscipopt", "big_m", is_exact=True, is_for_machines=True),
+    "LinearSVC, L1": Entry("scikit-learn", "l1_machine", is_for_machines=True),
+    "LinearSVC, RFE": Entry("scikit-learn", "elimination", is_for_machines=True),
 }
-NAMES = tuple(PEERS)
+NAMES = tuple(name for name, entry in PEERS.items() if not entry.is_for_machines)
+# Those that know the losses of support vector machines.
+MACHINES = ("big-M, SCIP", "conic, SCIP", "cuts, HiGHS", "LinearSVC, L1", "LinearSVC, RFE")
 EXACT = tuple(name for name, entry in PEERS.items() if entry.is_exact)
 # What runs in this process, and needs no other environment.
-IN_PROCESS = tuple(name for name, entry in PEERS.items() if not entry.is_isolated)
+IN_PROCESS = tuple(name for name in NAMES if not PEERS[name].is_isolated)
 
 
 def load(name: str) -> Peer:

@@ -7,6 +7,8 @@ import shortlist as sl
 ESTIMATORS = [
     sl.BestSubsetClassifier(),
     sl.BestSubsetClassifier(max_features=1, class_weight="balanced"),
+    sl.BestSubsetClassifier(max_features=1, loss="hinge"),
+    sl.BestSubsetClassifier(loss="squared_hinge"),
     sl.BestSubsetClassifierCV(),
     sl.BestSubsetClassifierCV(max_features=1, scoring=None),
 ]

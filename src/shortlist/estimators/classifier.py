@@ -174,7 +174,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
 
     >>> model = sl.BestSubsetClassifier(max_features=2, ridge=0.1, loss="hinge").fit(X, y)
     >>> model.selected_features_, hasattr(model, "predict_proba")
-    (['mean texture', 'mean concave points'], False)
+    (['mean area', 'mean concave points'], False)
     """
 
     def __init__(
