@@ -97,7 +97,7 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
 def _groups(comparison: pd.DataFrame) -> dict[str, Any]:
     """Return how many statements of each section are right and so on, and which these are."""
     rows = comparison.assign(group=comparison["verdict"].map(_GROUP_OF))
-    rows.loc[(rows["n_draws"] == 1) & (rows["place"] != "5.1"), "group"] = "one_draw"
+    rows.loc[rows["verdict"].isin([TRUE, FALSE]) & (rows["place"] != "5.1"), "group"] = "one_draw"
     counts = rows.groupby(["place", "kind", "group"]).size()
     total = pd.crosstab(rows["group"], rows["kind"]).reindex(list(_GROUPS), fill_value=0)
     return {

@@ -104,7 +104,7 @@ def _preset(main: int, seeds: int, more: int, resamples: int, others: int, few: 
 
 
 PRESETS = {
-    "paper": _preset(99, seeds=39, more=100, resamples=2, others=10, few=39),
+    "paper": _preset(39, seeds=39, more=100, resamples=2, others=10, few=39),
     "quick": _preset(2, seeds=2, more=3, resamples=2, others=1, few=1),
 }
 
