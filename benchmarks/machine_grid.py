@@ -33,7 +33,7 @@ _REPEATS, _LONG = 3, 0.5
 
 
 def run(settings: Settings) -> Iterator[Row]:
-    """Solve the 72 problems of the grid with each loss; with `quick`, those of the strongest ridge."""
+    """Solve the problems of the grid with each loss; with `quick`, at the strongest ridge alone."""
     limit = settings.time_limit(TIME_LIMIT)
     for loss in LOSSES:
         for data in sl.datasets.paper_datasets(n_informative=5, random_state=settings.seeds[0]):
