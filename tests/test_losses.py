@@ -1,5 +1,6 @@
 """The losses: their laws, and every backend, proof and list with each of them."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
+from shortlist.errors import InvalidCertificateError
 from shortlist.losses import HINGE, LOSSES
 from shortlist.solver.kernels import hinge as kernels
 
@@ -213,6 +215,28 @@ def test_a_certificate_keeps_its_points_in_a_file(loss, tmp_path):
     loaded = sl.Certificate.load(tmp_path / "proof.json")
     assert loaded == certificate
     assert sl.verify(problem, loaded).valid
+
+
+@pytest.mark.parametrize("smoothing", [0, -1.0, "wide", None, True])
+def test_a_smoothing_that_is_no_positive_number_is_refused(smoothing, tmp_path):
+    path = tmp_path / "proof.json"
+    sl.solve(random_problem(2, "hinge")).certificate.save(path)
+    content = json.loads(path.read_text())
+    assert {len(point) for point in content["points"]} == {5}
+    assert len(content["model"]) == 3  # a model needs none
+    content["points"][0][4] = smoothing
+    path.write_text(json.dumps(content))
+    with pytest.raises(InvalidCertificateError, match=r"points\[0\]"):
+        sl.Certificate.load(path)
+
+
+def test_files_of_the_logistic_loss_are_as_they_were(tmp_path):
+    path = tmp_path / "proof.json"
+    sl.solve(random_problem(2)).certificate.save(path)
+    content = json.loads(path.read_text())
+    assert content["version"] == 1
+    assert {len(point) for point in content["points"]} <= {3, 4}
+    assert sl.verify(random_problem(2), sl.Certificate.load(path)).valid
 
 
 def all_objectives(problem):

@@ -11,7 +11,7 @@ import shortlist as sl
 from benchmarks.peers import environment
 from benchmarks.peers.answer import Answer, PeerError, score
 from benchmarks.peers.comparison import NATIVE, compare
-from benchmarks.peers.registry import EXACT, IN_PROCESS, NAMES, PEERS, load, package_of
+from benchmarks.peers.registry import EXACT, IN_PROCESS, MACHINES, NAMES, PEERS, load, package_of
 from shortlist.errors import MissingDependencyError
 
 PROBLEMS = ("cardinality", "budget", "fees", "groups", "include and exclude", "weights")
@@ -51,6 +51,30 @@ def check(name, known):
 def test_peer_in_this_process(name, problem):
     answer = check(name, CATALOGUE[problem])
     assert answer is not None or problem != "cardinality"
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        (name, problem)
+        for name in MACHINES
+        for problem in (PROBLEMS[:1] if PEERS[name].backend else PROBLEMS[:2])
+    ],
+)
+def test_peer_for_support_vector_machines(name, problem, loss):
+    machine = sl.SubsetProblem(**CATALOGUE[problem].arguments(), loss=loss)
+    answer = ask(name, machine)
+    if answer is None:
+        assert (name, problem) == ("LinearSVC, RFE", "budget")
+        return
+    optimum = sl.solve(machine, "enumeration").objective
+    assert machine.constraints.is_affordable(answer.support)
+    assert answer.lower_bound <= optimum * (1 + 1e-6)
+    assert score(machine, answer) >= optimum * (1 - 1e-8)
+    if name in EXACT:
+        assert answer.status == "optimal"
+        assert score(machine, answer) == pytest.approx(optimum, rel=2e-6)
 
 
 @pytest.mark.slow  # compiles and starts processes
