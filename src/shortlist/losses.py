@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 import numpy as np
 from scipy.special import entr, expit, xlog1py
@@ -41,6 +41,8 @@ class Loss:
         H of each a.
     curvature : callable
         The change of a per unit of the margin, given the smoothing.
+    largest : float
+        The largest a; the least is 0.
     best_intercept : callable
         The intercept of the best model without coefficients, given the weight of each class.
     """
@@ -50,6 +52,7 @@ class Loss:
     dual: Callable[[Float, float], Float]
     entropy: Callable[[Float], Float]
     curvature: Callable[[Float, float], Float]
+    largest: float
     best_intercept: Callable[[float, float], float]
 
     def __reduce__(self) -> tuple[Callable[[str], Loss], tuple[str]]:
@@ -76,6 +79,7 @@ LOGISTIC = Loss(
     dual=lambda margins, smoothing: expit(-margins),
     entropy=lambda a: entr(a) - xlog1py(1.0 - a, -a),  # to the last digits for tiny a
     curvature=lambda margins, smoothing: expit(-margins) * expit(margins),
+    largest=1.0,
     best_intercept=lambda positive, negative: log(positive / negative),
 )
 SQUARED_HINGE = Loss(
@@ -84,6 +88,7 @@ SQUARED_HINGE = Loss(
     dual=lambda margins, smoothing: 2.0 * np.maximum(1.0 - margins, 0.0),
     entropy=lambda a: a - a**2 / 4.0,
     curvature=lambda margins, smoothing: np.where(margins < 1.0, 2.0, 0.0),
+    largest=inf,
     best_intercept=lambda positive, negative: (positive - negative) / (positive + negative),
 )
 HINGE = Loss(
@@ -92,6 +97,7 @@ HINGE = Loss(
     dual=_band,
     entropy=lambda a: a,
     curvature=_band_curvature,
+    largest=1.0,
     best_intercept=_majority,
 )
 LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE)}

@@ -175,6 +175,11 @@ class Prover:
             steps=tuple(steps),
         )
 
+    def proof(self) -> tuple[list[Step], list[Point]]:
+        """Return the steps, and the points that they refer to."""
+        leaves = (Bound(*leaf) for leaf in self.open_nodes)
+        return [*(step for step, _ in self._steps()), *leaves], self._points()
+
     def _points(self) -> list[Point]:
         """Return the points for columns that are not centred.
 
