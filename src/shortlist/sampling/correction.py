@@ -84,6 +84,19 @@ class Points:
         self.intercepts[p] += mismatch / total - mean @ step
         self._target[columns, p] += self._sample.ridge * step
 
+    def set_curvature(self, p: int, curvature: Float) -> None:
+        """Take the Hessian of all rows for the next steps of a point."""
+        total = float(curvature[-1, -1])
+        self._factors[p] = None
+        if total > 0:
+            mean = curvature[-1, :-1] / total
+            centred = curvature[:-1, :-1] - total * np.outer(mean, mean)
+            self._factors[p] = _factorised(centred, mean, total, self._sample.ridge)
+
+    def columns_of(self, p: int) -> NDArray[np.int64]:
+        """Return the columns that matter to a point."""
+        return self._columns[p]
+
     def _factor(self, p: int) -> tuple[Float, Float, float] | None:
         """Return the Cholesky factor, the columns' means and the total of the curvature."""
         if self._factors[p] is None:
@@ -96,13 +109,20 @@ class Points:
             X = self._X[:, columns]
             mean = d @ X / total
             hessian = (X.T * d) @ X - total * np.outer(mean, mean)
-            hessian[np.diag_indices_from(hessian)] += sample.ridge
-            try:
-                cholesky = cho_factor(hessian, lower=True)[0] if len(columns) else hessian
-            except (LinAlgError, ValueError):
-                return None
-            self._factors[p] = cholesky, mean + self._centre[columns], total
+            mean += self._centre[columns]
+            self._factors[p] = _factorised(hessian, mean, total, sample.ridge)
         return self._factors[p]
+
+
+def _factorised(
+    hessian: Float, mean: Float, total: float, ridge: float
+) -> tuple[Float, Float, float] | None:
+    """Return the Cholesky factor of a Hessian with the ridge, and what goes with it."""
+    hessian[np.diag_indices_from(hessian)] += ridge
+    try:
+        return (cho_factor(hessian, lower=True)[0] if len(mean) else hessian), mean, total
+    except (LinAlgError, ValueError):
+        return None
 
 
 def _columns_of(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from math import inf
+from math import inf, sqrt
+from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,12 @@ from ..result import Solution
 from ..solver.leaves import bound_leaves, leaves_of
 from ..solver.recording import Prover
 from .correction import Points
-from .passes import evaluate
+from .passes import Curved, evaluate, reach_of
 
 Float = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # bounds are floating point: a certificate claims a little less
+_EVERY, _LARGE, _STEPS = 8, 2**19, 2  # blocks of rows, rows, steps
 _POLISHED = 1e-9  # relative distance of the model from the best on its predictors
 
 
@@ -58,6 +60,18 @@ class Proof:
         self._is_stuck = np.zeros(n_points, dtype=np.bool_)
         self.model = model
         self._place_of_model: int | None = None
+        reach = reach_of(problem)
+        self._rounding = 4 * float_info.epsilon * reach * sqrt(problem.weights.sum() / problem.ridge)
+
+    def approach(self, pool: ThreadPoolExecutor | None) -> None:
+        """Take the first steps of all points on a part of the rows, where that is much less."""
+        points, active = self._points, np.flatnonzero(self._worst < inf)
+        every = _EVERY if self._problem.n_rows >= _LARGE else 1
+        for _ in range(_STEPS if every > 1 else 0):
+            coefs, intercepts = points.coefs[:, active], points.intercepts[active]
+            found = evaluate(self._problem, coefs, intercepts, pool, every=every)
+            for i, p in enumerate(active.tolist()):
+                points.correct(p, found, i)
 
     def open_points(self, gap: float) -> NDArray[np.int64]:
         """Return the points that leave some of their leaves open."""
@@ -92,7 +106,15 @@ class Proof:
     def _evaluate(self, active: NDArray[np.int64], pool: ThreadPoolExecutor | None) -> None:
         points, leaves = self._points, self._leaves
         coefs, intercepts = points.coefs[:, active], points.intercepts[active]
-        found = evaluate(self._problem, coefs, intercepts, pool)
+        # The model's own point has to be exact: it takes its steps with the Hessian of all rows.
+        curved, p = None, self._place_of_model
+        if p is not None and p in active:
+            curved = Curved(int(np.flatnonzero(active == p)[0]), points.columns_of(p))
+        found = evaluate(
+            self._problem, coefs, intercepts, pool, curved=curved, rounding=self._rounding
+        )
+        if curved is not None:
+            points.set_curvature(int(active[curved.place]), found.curvature)
         position = np.full(len(self._worst), -1)
         position[active] = np.arange(len(active))
         mine = leaves._make(array[position[leaves.point] >= 0] for array in leaves)

@@ -107,7 +107,7 @@ class _Search:
 
     def _prove(self, proof: Proof, pool: ThreadPoolExecutor | None) -> Status | None:
         """Pass over all rows as long as that helps; return why the search ends, if it does."""
-        hope = True
+        proof.approach(pool)
         for _ in range(_MOST_PASSES):
             hope = proof.improve(self._gap, pool)
             if self._proof is None or proof.lower_bound() >= self._proof.lower_bound():
