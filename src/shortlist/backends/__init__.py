@@ -149,10 +149,10 @@ def solve(
     sample : int or "auto", optional
         Search on a sample of so many rows, with the native backend, and prove on all rows: faster
         from some 100 000 rows on, and the way to solve a problem whose data are on disk. "auto"
-        takes 50 times the square root of the number of rows. The answer is as certain as without a
-        sample. If a proof on the sample does not carry over, larger samples follow, then the usual
-        search; for data on disk the solve ends instead, with `Status.STALLED` and the gap that is
-        proven.
+        takes 25 times the square root of the number of rows, at least 5000. The answer is as
+        certain as without a sample. If a proof on the sample does not carry over, larger samples
+        follow, then the usual search; for data on disk the solve ends instead, with
+        `Status.STALLED` and the gap that is proven.
 
     Returns
     -------

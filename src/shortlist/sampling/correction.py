@@ -36,9 +36,7 @@ class Points:
         Whether a point tends to the best model on its columns. Others tend to given slopes.
     """
 
-    def __init__(
-        self, sample: SubsetProblem, points: Sequence[Point], leaves: Leaves
-    ) -> None:
+    def __init__(self, sample: SubsetProblem, points: Sequence[Point], leaves: Leaves) -> None:
         self._sample = sample
         self._centre = sample.weights / sample.weights.sum() @ sample.X
         self._X = sample.X - self._centre

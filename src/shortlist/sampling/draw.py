@@ -11,7 +11,7 @@ from ..blocks import row_blocks
 from ..problem import SubsetProblem
 
 _SEED = 20231
-_PER_ROOT, _FEWEST = 50, 5_000
+_PER_ROOT, _FEWEST = 25, 5_000
 _MOST_ADDED = 100  # rows for each column that would be constant
 
 
@@ -38,9 +38,7 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
     n_used = sum(map(len, classes))
     if 2 * n_rows > n_used:
         return None
-    shares = [
-        min(len(rows), max(n_rows * len(rows) // n_used, n_rows // 4, 1)) for rows in classes
-    ]
+    shares = [min(len(rows), max(n_rows * len(rows) // n_used, n_rows // 4, 1)) for rows in classes]
     chosen = np.sort(
         np.concatenate(
             [

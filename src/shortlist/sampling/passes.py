@@ -19,7 +19,7 @@ from ..problem import SubsetProblem
 
 Float = NDArray[np.float64]
 
-_ROWS = 2**13  # of a block: its margins stay in the cache
+_ROWS = 2**11  # of a block: its margins stay in the cache
 _POINTS = 64  # at a time, likewise
 _CLASSES = (-1.0, 1.0)
 

@@ -61,7 +61,9 @@ class Proof:
         self.model = model
         self._place_of_model: int | None = None
         reach = reach_of(problem)
-        self._rounding = 4 * float_info.epsilon * reach * sqrt(problem.weights.sum() / problem.ridge)
+        self._rounding = (
+            4 * float_info.epsilon * reach * sqrt(problem.weights.sum() / problem.ridge)
+        )
 
     def approach(self, pool: ThreadPoolExecutor | None) -> None:
         """Take the first steps of all points on a part of the rows, where that is much less."""
@@ -125,7 +127,10 @@ class Proof:
         is_better = worst > self._worst[active]
         better = active[is_better]
         self._worst[better] = worst[is_better]
-        self._coefs[:, better], self._intercepts[better] = coefs[:, is_better], intercepts[is_better]
+        self._coefs[:, better], self._intercepts[better] = (
+            coefs[:, is_better],
+            intercepts[is_better],
+        )
         for i, p in enumerate(active.tolist()):
             if points.is_fit[p] and found.objective[i] < self.model.objective:
                 self._keep(p, coefs[:, i], float(intercepts[i]), float(found.objective[i]))

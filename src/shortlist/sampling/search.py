@@ -147,7 +147,9 @@ class _Search:
     def solution(self, status: Status) -> Solution:
         """Return the best model and what is proven about it."""
         problem, model = self._problem, self._model
-        if model.objective == inf:  # a limit came first: what must be bought, with coefficients of 0
+        if (
+            model.objective == inf
+        ):  # a limit came first: what must be bought, with coefficients of 0
             weights = problem.weights, problem.signs
             positive, negative = (float(weights[0][weights[1] == y].sum()) for y in (1, -1))
             model.intercept = problem.loss.best_intercept(positive, negative)

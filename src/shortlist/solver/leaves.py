@@ -87,9 +87,7 @@ def _decided(status: NDArray[np.int8], predictors: Any, decision: int) -> NDArra
     return copy
 
 
-def bound_leaves(
-    problem: SubsetProblem, entropies: Float, values: Float, leaves: Leaves
-) -> Float:
+def bound_leaves(problem: SubsetProblem, entropies: Float, values: Float, leaves: Leaves) -> Float:
     """Return a lower bound on all models of each leaf.
 
     Parameters
