@@ -77,6 +77,29 @@ def scaling(frame: pd.DataFrame, x_label: str, x_falls: bool = False) -> Figure:
     return figure
 
 
+def growth(frame: pd.DataFrame) -> Figure:
+    """Draw seconds and memory against rows, for each way and number of columns."""
+    figure = new_figure(9.0, 3.4)
+    left, right = figure.subplots(1, 2)
+    for ax in (left, right):
+        axes_for(ax, 0, 0)
+    curves = frame.sort_values("rows").groupby(["columns", "way"], sort=False)
+    for i, ((n_columns, way), part) in enumerate(curves):
+        for ax, values in ((left, part["seconds"]), (right, part["peak_bytes"] / 1e6)):
+            ax.plot(
+                part["rows"], values, color=_COLOURS[i], linestyle=LINES[i], marker=MARKERS[i],
+                markersize=5, linewidth=1.6, label=f"{way}, {n_columns} columns",
+            )  # fmt: skip
+    for ax, label in ((left, "CPU seconds"), (right, "memory, MB")):
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlabel("rows")
+        ax.set_ylabel(label)
+    _legend(right)
+    figure.tight_layout()
+    return figure
+
+
 def _legend(ax: Axes, title: str | None = None) -> None:
     """Put the names to the right of the axes."""
     ax.legend(title=title, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
@@ -99,6 +122,7 @@ def _draw_curve(ax: Axes, part: pd.DataFrame, name: str, i: int) -> None:
 FIGURES: dict[str, tuple[Callable[[pd.DataFrame], Figure], str]] = {
     "peers": (profile, "Share of problems proven within a factor of the fastest method's time"),
     "columns": (lambda frame: scaling(frame, "columns"), "CPU seconds against columns"),
+    "sampling": (growth, "CPU seconds and memory against rows, with a sample and without"),
     "rows": (lambda frame: scaling(frame, "rows"), "CPU seconds against rows"),
     "ridges": (
         lambda frame: scaling(frame, "ridge, from strong to weak", x_falls=True),

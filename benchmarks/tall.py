@@ -48,12 +48,12 @@ def run(settings: Settings) -> list[Row]:
 def measure(n_rows: int, repeats: int) -> Row:
     """Solve once for memory, then a few times for time."""
     warm_up()
-    before_data = _resident("VmRSS")
+    before_data = resident("VmRSS")
     X, y = draw(n_rows, N_COLUMNS, N_TRUE)
-    before_solve = _resident("VmRSS")
-    _forget_peak()
+    before_solve = resident("VmRSS")
+    forget_peak()
     sl.solve(sl.SubsetProblem(X, y, ridge=RIDGE, max_features=N_TRUE), threads=1)
-    peak = _resident("VmHWM")
+    peak = resident("VmHWM")
     return {
         "rows": n_rows,
         "columns": N_COLUMNS,
@@ -88,7 +88,7 @@ def summarise(frame: pd.DataFrame) -> Summary:
     )
 
 
-def _resident(entry: str) -> int:
+def resident(entry: str) -> int:
     """Bytes of resident memory: now (VmRSS) or at most (VmHWM).
 
     Not getrusage: its maximum survives exec, so it would start at that of the parent process.
@@ -99,7 +99,7 @@ def _resident(entry: str) -> int:
     raise RuntimeError(f"{_STATUS} has no {entry}.")
 
 
-def _forget_peak() -> None:
+def forget_peak() -> None:
     """Let VmHWM start again from here. Where that is forbidden the result is only larger."""
     try:
         Path("/proc/self/clear_refs").write_text("5")

@@ -23,12 +23,13 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"choice"}),
     frozenset({"plots"}),
     frozenset({"backends"}),
+    frozenset({"sampling"}),
     frozenset({"solver", "conic"}),
     frozenset({"verification", "result", "options"}),
     frozenset({"certificate"}),
     frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"}),
     frozenset({"tables"}),
-    frozenset({"files", "display"}),
+    frozenset({"files", "display", "blocks"}),
     frozenset({"errors"}),
 )
 # The parts of one definition may know each other.
@@ -165,6 +166,7 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
         "verification",
         "certificate",
         "files",
+        "blocks",
         "problem",
         "arguments",
         "constraints",

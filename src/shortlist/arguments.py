@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .blocks import is_on_disk, row_blocks
 from .errors import InvalidProblemError
 
 Float = NDArray[np.float64]
@@ -31,40 +32,54 @@ def column_names_of(X: Any) -> list[str] | None:
     return names
 
 
-def features_of(X: Any) -> Float:
-    """Return X as a matrix of finite float64."""
+def features_of(X: Any) -> NDArray[Any]:
+    """Return X as a matrix of finite numbers: float64, or as it is if float32 or on disk."""
     if hasattr(X, "toarray"):
         X = X.toarray()
     if getattr(getattr(X, "dtype", None), "kind", None) == "c":
         raise InvalidProblemError("X: contains complex numbers; pass their parts as columns.")
-    try:
-        array = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidProblemError(
-            "X: every value must be a number; encode text and categories first, "
-            "for example with OneHotEncoder."
-        ) from None
+    if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64):
+        array = X if is_on_disk(X) else np.asarray(X)
+    else:
+        try:
+            array = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidProblemError(
+                "X: every value must be a number; encode text and categories first, "
+                "for example with OneHotEncoder."
+            ) from None
     if array.ndim != 2:
         raise InvalidProblemError(
             "X: expected a table with rows and columns, but got "
             f"{array.ndim} dimension(s); reshape it to 2."
         )
-    # One sum of squares finds any NaN or infinity, and values that cannot be squared.
-    flat = (array.T if array.flags.f_contiguous else array).reshape(-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(flat @ flat)
-    if not isfinite(total):
-        finite = np.isfinite(array).all(axis=0)
-        if not finite.all():
-            raise InvalidProblemError(
-                f"X: column {int(np.argmin(finite))} contains NaN or infinity; "
-                "impute or remove those rows."
-            )
-        column = int(np.argmax(np.abs(array).max(axis=0)))
-        raise InvalidProblemError(
-            f"X: column {column} has values too large to be squared; rescale it."
-        )
+    _check_finite(array)
     return array
+
+
+def _check_finite(array: NDArray[Any]) -> None:
+    """Refuse NaN, infinity and values that cannot be squared; one sum of squares finds any."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if array.dtype == np.float64 and not is_on_disk(array):
+            flat = (array.T if array.flags.f_contiguous else array).reshape(-1)
+            total = float(flat @ flat)
+        else:
+            total = sum(float(np.vdot(block, block)) for _, block in row_blocks(array))
+        if isfinite(total):
+            return
+        # The largest magnitude of each column; np.maximum passes NaN on.
+        largest = np.zeros(array.shape[1])
+        for _, block in row_blocks(array):
+            largest = np.maximum(largest, np.abs(block).max(axis=0))
+    finite = np.isfinite(largest)
+    if not finite.all():
+        raise InvalidProblemError(
+            f"X: column {int(np.argmin(finite))} contains NaN or infinity; "
+            "impute or remove those rows."
+        )
+    raise InvalidProblemError(
+        f"X: column {int(np.argmax(largest))} has values too large to be squared; rescale it."
+    )
 
 
 def labels_of(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Float]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 import numpy as np
 from scipy.special import entr, expit, xlog1py
@@ -41,6 +41,8 @@ class Loss:
         H of each a.
     curvature : callable
         The change of a per unit of the margin, given the smoothing.
+    largest : float
+        The largest a; the least is 0.
     best_intercept : callable
         The intercept of the best model without coefficients, given the weight of each class.
     resolution : float
@@ -54,6 +56,7 @@ class Loss:
     dual: Callable[[Float, float], Float]
     entropy: Callable[[Float], Float]
     curvature: Callable[[Float, float], Float]
+    largest: float
     best_intercept: Callable[[float, float], float]
     resolution: float = 1e-9
     rounding: float = 1e-12
@@ -78,10 +81,14 @@ def _majority(positive: float, negative: float) -> float:
 
 LOGISTIC = Loss(
     "logistic",
-    value=lambda margins: np.logaddexp(0.0, -margins),
-    dual=lambda margins, smoothing: expit(-margins),
+    # The vectorised exponential of numpy: several times faster than logaddexp and expit.
+    value=lambda margins: np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0),
+    dual=lambda margins, smoothing: (
+        np.exp(-np.maximum(margins, 0.0)) / (1.0 + np.exp(-np.abs(margins)))
+    ),
     entropy=lambda a: entr(a) - xlog1py(1.0 - a, -a),  # to the last digits for tiny a
     curvature=lambda margins, smoothing: expit(-margins) * expit(margins),
+    largest=1.0,
     best_intercept=lambda positive, negative: log(positive / negative),
 )
 SQUARED_HINGE = Loss(
@@ -90,6 +97,7 @@ SQUARED_HINGE = Loss(
     dual=lambda margins, smoothing: 2.0 * np.maximum(1.0 - margins, 0.0),
     entropy=lambda a: a - a**2 / 4.0,
     curvature=lambda margins, smoothing: np.where(margins < 1.0, 2.0, 0.0),
+    largest=inf,
     best_intercept=lambda positive, negative: (positive - negative) / (positive + negative),
 )
 HINGE = Loss(
@@ -98,6 +106,7 @@ HINGE = Loss(
     dual=_band,
     entropy=lambda a: a,
     curvature=_band_curvature,
+    largest=1.0,
     best_intercept=_majority,
     resolution=1e-6,
     rounding=2e-7,

@@ -34,3 +34,4 @@ class Options:
     callback: Callable[[Progress], None] | None = None
     warm_start: tuple[int, ...] | None = None
     threads: int | None = None
+    sample: int | None = None  # rows

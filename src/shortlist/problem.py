@@ -52,6 +52,7 @@ from .arguments import (
     some_of,
     weights_of,
 )
+from .blocks import row_blocks
 from .coefficients import CoefficientLimits, MaxCoefficient, Signs
 from .constraints import Constraints, Fee
 from .errors import InvalidProblemError, ShortlistWarning
@@ -67,7 +68,8 @@ class SubsetProblem:
     ----------
     X : array-like of shape (n_rows, n_columns)
         Features: an array, a DataFrame (its column names are then used) or a sparse matrix.
-        An array of float64 is not copied: do not change it while the problem is in use.
+        An array of float64 or float32 is not copied: do not change it while the problem is in use.
+        A file that numpy has mapped, as by `np.load(path, mmap_mode="r")`, is read in blocks.
     y : array-like of shape (n_rows,)
         Labels of any two values; the larger one (in sorted order) counts as positive.
     ridge : float
@@ -223,6 +225,16 @@ class SubsetProblem:
         other.__dict__.update(changes)
         return other
 
+    def with_rows(self, X: Float, signs: Float, weights: Float) -> SubsetProblem:
+        """Return the same limits, ridge and loss with other rows.
+
+        They are taken as they are: finite features, labels of -1 and 1, both with weights above 0.
+        """
+        other = copy(self)
+        other.__dict__.pop("digest", None)
+        other.X, other.signs, other.weights = X, signs, weights
+        return other
+
     @property
     def n_rows(self) -> int:
         """Number of rows of X."""
@@ -241,21 +253,22 @@ class SubsetProblem:
 
     def decision_function(self, coef: Float, intercept: float) -> Float:
         """Return x_m' theta + theta_0 for every row."""
-        margin = np.full(self.n_rows, intercept)
-        for column in coef.nonzero()[0]:
-            margin += coef[column] * self.X[:, column]
-        return margin
+        blocks = (_margin(block, coef, intercept) for _, block in row_blocks(self.X))
+        return np.concatenate([np.empty(0), *blocks])
 
     def objective(self, coef: Float, intercept: float) -> float:
         """Return the penalised loss of a model: the one definition that scores every solution.
 
         Rows of weight 0 are left out, so that no rounding depends on whether they are there.
         """
-        margins, weights = self.signs * self.decision_function(coef, intercept), self.weights
-        counts = weights > 0
-        if not counts.all():
-            margins, weights = margins[counts], weights[counts]
-        loss = weights @ self.loss.value(margins)
+        loss = 0.0
+        for rows, block in row_blocks(self.X):
+            margins = self.signs[rows] * _margin(block, coef, intercept)
+            weights = self.weights[rows]
+            counts = weights > 0
+            if not counts.all():
+                margins, weights = margins[counts], weights[counts]
+            loss += float(weights @ self.loss.value(margins))
         return float(loss + 0.5 * self.ridge * (coef @ coef))
 
     @cached_property
@@ -266,7 +279,6 @@ class SubsetProblem:
         """
         limits = self.constraints
         parts = (
-            *np.array_split(self.X, max(1, self.X.size // 2**20)),
             self.signs, self.weights, self.column_predictor, limits.costs,
             # Only if given, so that older certificates stay valid; likewise the loss.
             *((self.coef_limits.lower, self.coef_limits.upper) * self.coef_limits.are_given),
@@ -278,6 +290,8 @@ class SubsetProblem:
             *([self.loss.name] if self.loss is not LOGISTIC else []),
         )  # fmt: skip
         digest = sha256(repr(summary).encode())
+        for _, block in row_blocks(self.X):
+            digest.update(np.ascontiguousarray(block, dtype="<f8").data)
         for part in parts:
             little_endian = part.astype(part.dtype.newbyteorder("<"), order="C", copy=False)
             digest.update(np.ascontiguousarray(little_endian).data)
@@ -428,3 +442,11 @@ class SubsetProblem:
                 ShortlistWarning,
                 stacklevel=3,
             )
+
+
+def _margin(block: Float, coef: Float, intercept: float) -> Float:
+    """Return x_m' theta + theta_0 for some rows."""
+    margin = np.full(len(block), intercept)
+    for column in coef.nonzero()[0]:
+        margin += coef[column] * block[:, column]
+    return margin

@@ -18,6 +18,10 @@ class NativeBackend(Backend):
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model found, with an honest status and lower bound."""
+        if options.sample is not None:
+            from ..sampling import solve_on_sample  # needed here alone
+
+            return solve_on_sample(problem, options, options.sample)
         return branch_and_bound(problem, options)
 
     def solve_ridges(

@@ -171,16 +171,14 @@ def near_optimal(
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
         seconds_left = deadline - perf_counter()
-        listed, is_complete, is_safe = list_models(
-            problem, threshold, n_places, seconds_left, callback
-        )
-        models = _within_tolerance(problem, listed, factor)
-        if is_complete or len(models) > limit or perf_counter() >= deadline:
+        listing = list_models(problem, threshold, n_places, seconds_left, callback)
+        models = _within_tolerance(problem, listing.models, factor)
+        if listing.is_complete or len(models) > limit or perf_counter() >= deadline:
             break
         n_places *= 2
     if not models:  # out of time before the first one
         models = [Model(best.support, best.cost, best.objective, best.coef, best.intercept)]
-    is_complete = is_complete and is_safe and len(models) <= limit
+    is_complete = listing.is_complete and listing.is_safe and len(models) <= limit
     return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names_of(problem))
 
 

@@ -18,6 +18,7 @@ from numba import config
 from numba.core.dispatcher import Dispatcher
 from numba.core.event import Event, Listener, install_listener
 
+from ..certificate import Bound
 from ..files import make_folder, write_whole
 from ..options import Options
 from ..problem import SubsetProblem
@@ -168,6 +169,7 @@ def _run_all() -> None:
     from .branch_and_bound import branch_and_bound
     from .kernels.part import collect, deal
     from .kernels.search import polish
+    from .leaves import leaves_of
     from .listing import list_models
     from .prepare import alongside, prepare
     from .staircase import solve_budgets
@@ -193,3 +195,4 @@ def _run_all() -> None:
     )
     list_models(problem, threshold=10.0, limit=2)
     solve_budgets(problem, 1e-6)
+    leaves_of(problem, (), [Bound(0, 0)])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from .driver import Run
 from .kernels.layout import IN
 from .kernels.search import run_search
 from .prepare import Prepared, prepare
-from .recording import Recording
+from .recording import Prover, Recording
 from .scratch import give_back
 
 
@@ -48,25 +49,49 @@ class Model:
     intercept: float
 
 
+class Listing(NamedTuple):
+    """The models below a threshold, in no particular order.
+
+    Attributes
+    ----------
+    models : list of Model
+        The models; the best, if there are more than the limit; after the time limit those found.
+    is_complete : bool
+        Whether these are all of them that there are.
+    is_safe : bool
+        Whether rounding cannot have hidden any.
+    prover : Prover, optional
+        If it was wanted, and not too long: the tree, whose leaves cover all affordable selections.
+    nodes : int
+        How many nodes were processed.
+    """
+
+    models: list[Model]
+    is_complete: bool
+    is_safe: bool
+    prover: Prover | None
+    nodes: int
+
+
 def list_models(
     problem: SubsetProblem,
     threshold: float,
     limit: int,
     time_limit: float = inf,
     callback: Callable[[Progress], None] | None = None,
-) -> tuple[list[Model], bool, bool]:
-    """Return the models below the threshold, and whether these are all of them that were found.
+    with_proof: bool = False,
+) -> Listing:
+    """Return the models below the threshold, at most so many.
 
-    If there are more than `limit`, the best are returned; after `time_limit` seconds, those found.
-    They are in no particular order. The last value is whether rounding cannot have hidden any.
     What the callback raises ends the search.
     """
     started = perf_counter()
     ready_kernels()
     prepared = prepare(problem, threshold, limit)
     search, listing = prepared.search, prepared.search.listing
-    warm, recording = prepared.scratch.warm, Recording(prepared.scratch, wanted=False)
-    status = Run(prepared, recording).drive(
+    warm, recording = prepared.scratch.warm, Recording(prepared.scratch, wanted=with_proof)
+    run = Run(prepared, recording)
+    status = run.drive(
         lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, 0.0, n_nodes),
         Options(time_limit=time_limit, callback=callback),
         started,
@@ -74,9 +99,15 @@ def list_models(
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     models = [_model(problem, prepared, i) for i in range(int(listing.now["n_listed"]))]
+    prover = recording.prover(problem, prepared, run.tree, run.open_slots()) if with_proof else None
     give_back(prepared.scratch)
-    is_complete = status is Status.OPTIMAL and int(listing.now["n_left_out"]) == 0
-    return models, is_complete, is_rounding_harmless(problem, prepared, threshold)
+    return Listing(
+        models,
+        is_complete=status is Status.OPTIMAL and int(listing.now["n_left_out"]) == 0,
+        is_safe=is_rounding_harmless(problem, prepared, threshold),
+        prover=prover,
+        nodes=int(run.tree.now["nodes"]),
+    )
 
 
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..blocks import row_blocks
 from ..problem import SubsetProblem
 from .kernels.layout import FREE, OUT, Data
 from .kernels.pack import (
@@ -66,7 +67,12 @@ class Packed:
         self._sign = -problem.signs[self._rows]
         n_positive = int(np.count_nonzero(positive))
         X = np.empty((n_columns, problem.n_rows))
-        pack_table(*_flat(problem.X), self._rows, self.columns, self._sign, X)
+        if problem.X.dtype == np.float64:
+            pack_table(*_flat(problem.X), self._rows, self.columns, self._sign, X)
+        else:  # without a copy of the whole table as float64
+            place = np.argsort(self._rows)
+            for rows, block in row_blocks(problem.X):
+                X[:, place[rows]] = (-problem.signs[rows, None] * block[:, self.columns]).T
         self._place = np.empty(problem.n_rows, dtype=np.int64)
         n_left, self._n_positive = merge_rows(X, n_positive, self._place)
         self._X = X if n_left == problem.n_rows else np.ascontiguousarray(X[:, :n_left])
@@ -90,6 +96,7 @@ class Packed:
         """
         return (
             self._table() is problem.X
+            and problem.X.dtype == np.float64  # what else there is, is packed anew
             and np.array_equal(self._signs, problem.signs)
             and np.array_equal(self._column_predictor, problem.column_predictor)
             and is_packed(

@@ -81,7 +81,7 @@ def prepare(
         )
     search = Search(
         data=data,
-        limits=_limits(constraints),
+        limits=limits_of(constraints),
         relaxation=scratch.relaxation,
         fit=scratch.fit,
         heuristic=scratch.heuristic,
@@ -133,7 +133,8 @@ def _with_loss(data: Data, problem: SubsetProblem) -> Data:
     )
 
 
-def _limits(constraints: Constraints) -> Limits:
+def limits_of(constraints: Constraints) -> Limits:
+    """Return what is affordable in the layout of the kernels."""
     n_predictors, n_fees = constraints.n_predictors, len(constraints.fees)
     pays = np.zeros((n_fees, n_predictors), dtype=np.bool_)
     charged = np.full(n_predictors, -1)

@@ -175,6 +175,16 @@ class Prover:
             steps=tuple(steps),
         )
 
+    def proof(self) -> tuple[list[Step], list[Point]]:
+        """Return the steps, and the points that they refer to.
+
+        Where one more can be bought, a listing also closes the selection without it, by a bound of
+        its own. The other steps of such a node bound it too, so that one is left out.
+        """
+        steps = [*(step for step, _ in self._steps()), *(Bound(*leaf) for leaf in self.open_nodes)]
+        ends = {step.node for step in steps if isinstance(step, One)}
+        return [s for s in steps if not (isinstance(s, Bound) and s.node in ends)], self._points()
+
     def _points(self) -> list[Point]:
         """Return the points for columns that are not centred.
 

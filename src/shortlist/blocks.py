@@ -1,0 +1,43 @@
+"""Tables that are read in blocks of rows: in memory, or in a file that does not fit into it."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK = 2**16  # rows
+
+
+def is_on_disk(X: NDArray[Any]) -> bool:
+    """Whether a table is a file that numpy has mapped, as by `np.load(path, mmap_mode="r")`."""
+    return isinstance(X, np.memmap)
+
+
+def row_blocks(X: NDArray[Any], size: int = BLOCK) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield consecutive rows, and their values as float64: a copy only if they are not.
+
+    What was read of a file is let go after each block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.blocks import row_blocks
+    >>> X = np.ones((5, 2), dtype=np.float32)
+    >>> [(rows.start, block.sum()) for rows, block in row_blocks(X, size=3)]
+    [(0, 6.0), (3, 4.0)]
+    """
+    for start in range(0, len(X), size):
+        rows = slice(start, min(start + size, len(X)))
+        yield rows, np.asarray(X[rows], dtype=np.float64)
+        release(X)
+
+
+def release(X: NDArray[Any]) -> None:
+    """Let go of the memory that a file takes; the system still has it as long as there is room."""
+    # Only of a file that cannot be changed: changes of mode "c" live in that memory alone.
+    if isinstance(X, np.memmap) and X.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        X._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]

@@ -1,0 +1,114 @@
+"""The leaves of a proof, and the bounds that dual points evaluated elsewhere give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificate import Bound, Branch, Fix, One, Step
+from ..problem import SubsetProblem
+from .kernels.layout import FREE, IN, OUT
+from .kernels.leaf import price_leaves
+from .kernels.oracle import Values
+from .prepare import limits_of
+
+Float = NDArray[np.float64]
+
+
+class Leaves(NamedTuple):
+    """Sets of selections, each of which a point of the proof bounds.
+
+    Attributes
+    ----------
+    point : ndarray of shape (n_leaves,)
+        The point of each leaf.
+    status : ndarray of shape (n_leaves, n_predictors)
+        What is bought, forbidden or free; free is only what is affordable.
+    most : ndarray of shape (n_leaves,)
+        How many of the free predictors may be bought; limits may leave fewer.
+    """
+
+    point: NDArray[np.int64]
+    status: NDArray[np.int8]
+    most: NDArray[np.int64]
+
+    @property
+    def can_buy(self) -> NDArray[np.bool_]:
+        """Whether some selection of a leaf buys a predictor; shape (n_leaves, n_predictors)."""
+        return np.asarray(self.status != OUT)
+
+
+def leaves_of(problem: SubsetProblem, useless: Iterable[int], steps: Iterable[Step]) -> Leaves:
+    """Return the leaves that the steps of a proof lead to, as docs/certificate.md describes.
+
+    Nobody buys what is useless: constant predictors, unless they are included.
+    """
+    of_node: dict[int, list[Step]] = {}
+    for step in steps:
+        of_node.setdefault(step.node, []).append(step)
+    n, limits = problem.n_predictors, problem.constraints
+    root = np.zeros(n, dtype=np.int8)
+    root[[*limits.exclude, *useless]] = OUT
+    root[list(limits.include)] = IN
+    nodes = [(0, root)]
+    leaves: list[tuple[int, NDArray[np.int8], int]] = []
+    while nodes:
+        node, status = nodes.pop()
+        for step in of_node[node]:
+            match step:
+                case Fix(point=point, forbidden=outs, bought=ins):
+                    leaves += [(point, _decided(status, g, IN), n) for g in outs]
+                    leaves += [(point, _decided(status, g, OUT), n) for g in ins]
+                    status = _decided(_decided(status, ins, IN), outs, OUT)
+                case Bound(point=point):
+                    leaves.append((point, status, n))
+                case Branch(predictor=g, without=without, including=including):
+                    nodes.append((without, _decided(status, g, OUT)))
+                    nodes.append((including, _decided(status, g, IN)))
+                case One(point=point, predictors=members):
+                    others = np.flatnonzero(status == FREE)
+                    others = others[~np.isin(others, members)]
+                    leaves.append((point, _decided(status, others, OUT), 1))
+    points, statuses, most = zip(*leaves, strict=True)
+    found = Leaves(np.array(points), np.array(statuses), np.array(most))
+    # To bound them forbids what is not affordable. Leaves without any selection are left out.
+    n_points = int(found.point.max()) + 1
+    bounds = bound_leaves(problem, np.zeros(n_points), np.zeros((n_points, n)), found)
+    return Leaves._make(array[bounds < inf] for array in found)
+
+
+def _decided(status: NDArray[np.int8], predictors: Any, decision: int) -> NDArray[np.int8]:
+    copy = status.copy()
+    copy[list(predictors) if isinstance(predictors, tuple) else predictors] = decision
+    return copy
+
+
+def bound_leaves(problem: SubsetProblem, entropies: Float, values: Float, leaves: Leaves) -> Float:
+    """Return a lower bound on all models of each leaf.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Whose limits hold.
+    entropies : ndarray of shape (n_points,)
+        sum_m w_m H(a_m) of each point.
+    values : ndarray of shape (n_points, n_predictors)
+        The v_g of each point.
+    leaves : Leaves
+        Their points are rows of these. What is not affordable becomes forbidden.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves,)
+        Infinite where nothing is affordable.
+    """
+    n = problem.n_predictors
+    taken = np.empty(len(leaves.point))
+    scratch = Values(np.empty(n), np.empty(n), np.empty(n), np.empty(n + 1))
+    price_leaves(limits_of(problem.constraints), scratch, values, *leaves, taken)
+    bounds: Float = entropies[leaves.point] - taken
+    return bounds
