@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..certificate import Branch, Certificate, Point, Step, Unaffordable
 from ..problem import SubsetProblem
 from ..result import Solution
-from ..solver.leaves import bound_leaves, leaves_of
+from ..solver.leaves import Leaves, bound_leaves, leaves_of
 from ..solver.recording import Prover
 from .correction import Points
 from .passes import Curved, evaluate, reach_of
