@@ -25,6 +25,7 @@ def sentences(frames: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return what each experiment with results has to tell."""
     makers: dict[str, Callable[[pd.DataFrame], list[str]]] = {
         "grid": _slower_than_a_fit,
+        "machine_grid": _machines_not_proven,
         "gaussian": _not_proven,
         "peers": _faster_peers,
         **{name: partial(_lost_rungs, name) for name in LADDERS},
@@ -46,6 +47,19 @@ def _slower_than_a_fit(frame: pd.DataFrame) -> list[str]:
         f"{len(slower)} of {len(frame)} problems of the paper's grid, by up to "
         f"{slower['ratio'].max():.0f} times."
     ]
+
+
+def _machines_not_proven(frame: pd.DataFrame) -> list[str]:
+    texts = []
+    for loss, part in frame.groupby("loss", sort=False):
+        left = part[part["status"] != "optimal"]
+        if not left.empty:
+            texts.append(
+                f"Grid with the {str(loss).replace('_', ' ')}: {len(left)} of {len(part)} problems "
+                f"are not proven in {part['time_limit'].max():g} s; gaps of up to "
+                f"{left['gap'].max():.0%} are left."
+            )
+    return texts
 
 
 def _not_proven(frame: pd.DataFrame) -> list[str]:
