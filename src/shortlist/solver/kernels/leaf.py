@@ -3,7 +3,7 @@
 import math
 
 from .layout import IN
-from .oracle import Values, complete
+from .oracle import complete
 from .reference import by_reference, entry, kernel
 from .room import forbid_unaffordable
 
