@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..certificate import Branch, Certificate, Point, Step, Unaffordable
 from ..problem import SubsetProblem
 from ..result import Solution
-from ..solver.leaves import bound_leaves, leaves_of
+from ..solver.leaves import Leaves, bound_leaves, leaves_of
 from ..solver.recording import Prover
 from .correction import Points
 from .passes import Curved, evaluate, reach_of
@@ -119,7 +119,7 @@ class Proof:
             points.set_curvature(int(active[curved.place]), found.curvature)
         position = np.full(len(self._worst), -1)
         position[active] = np.arange(len(active))
-        mine = leaves._make(array[position[leaves.point] >= 0] for array in leaves)
+        mine = Leaves._make(array[position[leaves.point] >= 0] for array in leaves)
         mine = mine._replace(point=position[mine.point])
         worst = np.full(len(active), inf)
         bounds = bound_leaves(self._problem, found.entropy, found.values, mine)
