@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import row_blocks
+from ..blocks import BLOCK, row_blocks
 from ..problem import SubsetProblem
 
 _SEED = 20231
@@ -34,16 +34,16 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
     constant, though they are not in the data, rows with another value are added.
     """
     rng = np.random.default_rng(_SEED)
-    classes = [np.flatnonzero((problem.signs == y) & (problem.weights > 0)) for y in (-1, 1)]
-    n_used = sum(map(len, classes))
+    counts = [np.count_nonzero((problem.signs == y) & (problem.weights > 0)) for y in (-1, 1)]
+    n_used = sum(counts)
     if 2 * n_rows > n_used:
         return None
-    shares = [min(len(rows), max(n_rows * len(rows) // n_used, n_rows // 4, 1)) for rows in classes]
+    shares = [min(n, max(n_rows * n // n_used, n_rows // 4, 1)) for n in counts]
     chosen = np.sort(
         np.concatenate(
             [
-                rng.choice(rows, share, replace=False)
-                for rows, share in zip(classes, shares, strict=True)
+                _rows_of_class(problem, y, np.sort(rng.choice(n, share, replace=False)))
+                for y, n, share in zip((-1, 1), counts, shares, strict=True)
             ]
         )
     )
@@ -56,9 +56,24 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
             chosen = np.concatenate([chosen, added])
     weights = problem.weights[chosen]
     signs = problem.signs[chosen]
-    for y, rows in zip((-1, 1), classes, strict=True):
-        weights[signs == y] *= problem.weights[rows].sum() / weights[signs == y].sum()
+    for y in (-1, 1):
+        total = problem.weights.sum(where=problem.signs == y)
+        weights[signs == y] *= total / weights[signs == y].sum()
     return problem.with_rows(X, signs, weights)
+
+
+def _rows_of_class(
+    problem: SubsetProblem, y: int, positions: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows at some positions among those of a class that count, in blocks of them."""
+    found, n_before = [], 0
+    for start in range(0, problem.n_rows, BLOCK):
+        rows = slice(start, start + BLOCK)
+        mine = start + np.flatnonzero((problem.signs[rows] == y) & (problem.weights[rows] > 0))
+        first, last = np.searchsorted(positions, (n_before, n_before + len(mine)))
+        found.append(mine[positions[first:last] - n_before])
+        n_before += len(mine)
+    return np.concatenate(found)
 
 
 def _rows_of(problem: SubsetProblem, rows: NDArray[np.int64]) -> NDArray[np.float64]:
