@@ -55,7 +55,7 @@ def store_columns(
     [[63.0], [41.0]]
     """
     try:
-        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+        from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingDependencyError(
             "Reading Parquet needs pyarrow; install shortlist[parquet]."
