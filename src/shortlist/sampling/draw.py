@@ -34,7 +34,8 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
     constant, though they are not in the data, rows with another value are added.
     """
     rng = np.random.default_rng(_SEED)
-    counts = [np.count_nonzero((problem.signs == y) & (problem.weights > 0)) for y in (-1, 1)]
+    used = problem.weights > 0
+    counts = [int(np.count_nonzero(used & (problem.signs == y))) for y in (-1, 1)]
     n_used = sum(counts)
     if 2 * n_rows > n_used:
         return None
