@@ -91,7 +91,7 @@ def correct_held(data, hessian, theta, gradient, mismatch, n_moving, n, only_las
             limit = data.upper[j] if theta[j] + step[i] > data.upper[j] else data.lower[j]
             step[i] = limit - theta[j]
     # Those that move now come first.
-    n_then = 0
+    n_then = np.int64(0)  # a plain 0 would be a type of its own
     for i in range(n):
         if (i < n_moving) != is_wrong[i]:
             _exchange(hessian, i, n_then)
