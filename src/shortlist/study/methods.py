@@ -61,9 +61,8 @@ class MostFrequentOptimum(Procedure):
 def differences(summary: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     """Return how methods differ from the optimum in AUC and informative fraction.
 
-    All are compared on the data as they are of the same seeds and runs. A seed's difference is the
-    mean over its runs; the interval is Student's, over seeds, since runs of a seed are not
-    independent.
+    All are compared on the data as they are, of the seeds that all methods have. A seed counts with
+    the mean over its runs, which are not independent; the interval is Student's, over seeds.
 
     Parameters
     ----------
@@ -78,17 +77,18 @@ def differences(summary: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
         Columns `method`, `measure` ("auc", "informative" or "uninformative"), `value` (the mean of
         the method itself), `estimate`, `lower`, `upper` and `n_seeds`.
     """
-    others = summary[summary["arm"] == "methods"]
-    own = summary[(summary["arm"] == "aucs")]
+    measures = ["auc", "informative", "uninformative"]
+    rows = summary[summary["arm"].isin(["aucs", "methods"])]
+    if not (rows["arm"] == "methods").any():
+        return pd.DataFrame()
+    table = rows.pivot(index=_RUN_KEYS, columns="method", values=measures).dropna()
+    n_runs = table.groupby("seed").size()
+    table = table.loc[n_runs.index[n_runs == n_runs.max()]]  # seeds of which all runs are finished
     lines = []
     for method in ("univariable", *OTHER_METHODS):
-        source = own if method == "univariable" else others
-        for measure in ("auc", "informative", "uninformative"):
-            values = source[source["method"] == method].set_index(_RUN_KEYS)[measure]
-            values = values[values.index.isin(others.set_index(_RUN_KEYS).index)]
-            optimum = own[own["method"] == "optimal"].set_index(_RUN_KEYS)[measure]
-            paired = (values - optimum.reindex(values.index)).dropna()
-            by_seed = paired.groupby("seed").mean().to_numpy()
+        for measure in measures if method in table["auc"] else ():
+            values = table[measure]
+            by_seed = (values[method] - values["optimal"]).groupby("seed").mean().to_numpy()
             if len(by_seed) < 2:
                 continue
             half = t.isf((1 - level) / 2, len(by_seed) - 1) * sem(by_seed)
@@ -96,7 +96,7 @@ def differences(summary: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
                 {
                     "method": method,
                     "measure": measure,
-                    "value": values.mean(),
+                    "value": values[method].mean(),
                     "estimate": by_seed.mean(),
                     "lower": by_seed.mean() - half,
                     "upper": by_seed.mean() + half,
