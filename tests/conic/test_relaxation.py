@@ -65,7 +65,10 @@ def test_the_bounds_of_other_losses_are_those_of_the_conic_model(loss):
         assert root.lower_bound <= value * (1 + 1e-5), seed
         assert value <= sl.solve(problem).objective * (1 + 1e-5), seed
         n_equal += root.lower_bound >= value * (1 - 1e-5)
-    assert n_equal >= (20 if loss == "squared_hinge" else 1)
+    if (
+        loss == "squared_hinge"
+    ):  # the relaxation of the hinge is smoothed, and not solved to the end
+        assert n_equal >= 20
 
 
 def test_without_the_package_a_sentence_names_the_extra(monkeypatch):
