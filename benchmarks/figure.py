@@ -96,7 +96,6 @@ def growth(frame: pd.DataFrame) -> Figure:
         ax.set_xlabel("rows")
         ax.set_ylabel(label)
     _legend(right)
-    figure.tight_layout()
     return figure
 
 
