@@ -27,7 +27,7 @@ def row_blocks(X: NDArray[Any], size: int = BLOCK) -> Iterator[tuple[slice, NDAr
     >>> import numpy as np
     >>> from shortlist.blocks import row_blocks
     >>> X = np.ones((5, 2), dtype=np.float32)
-    >>> [(rows.start, block.sum()) for rows, block in row_blocks(X, size=3)]
+    >>> [(rows.start, float(block.sum())) for rows, block in row_blocks(X, size=3)]
     [(0, 6.0), (3, 4.0)]
     """
     for start in range(0, len(X), size):

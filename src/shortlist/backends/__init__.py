@@ -17,7 +17,6 @@ from ..losses import HINGE
 from ..options import Options, Progress
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution, Status
-from ..sampling.draw import usual_size
 
 __all__ = [
     "Backend",
@@ -233,6 +232,8 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."
         )
     if sample == "auto":
+        from ..sampling.draw import usual_size  # needed here alone, and loads the solver
+
         return usual_size(problem.n_rows)
     if not isinstance(sample, int | np.integer) or isinstance(sample, bool) or sample < 1:
         raise InvalidProblemError(
