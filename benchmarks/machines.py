@@ -27,7 +27,7 @@ ABOUT = (
     "big-M rows as in Labbé, Martínez-Merino and Rodríguez-Chía (2019), with a budget in the place "
     "of the number for prices; generalised Benders cuts in the spirit of Aytug (2015), with "
     "HiGHS; and the conic model with perspective cones. The heuristics are LinearSVC with the L1 "
-    f"norm and recursive elimination. CPU seconds, at most {TIME_LIMIT:g} each."
+    "norm and recursive elimination. Times are CPU seconds."
 )
 LOSSES = ("squared_hinge", "hinge")
 
@@ -46,9 +46,10 @@ def problems() -> Iterator[tuple[str, Any, Any, dict[str, Any]]]:
 
 
 def run(settings: Settings) -> Iterator[Row]:
-    """Ask every peer about every problem."""
+    """Ask every peer about every problem; with `quick`, about the first and the last."""
     for loss in LOSSES:
-        for name, X, y, limits in problems():
+        asked = list(problems())
+        for name, X, y, limits in asked[:: len(asked) - 1] if settings.quick else asked:
             facts = {
                 "problem": name,
                 "loss": loss,
@@ -92,4 +93,5 @@ def _notes(frame: pd.DataFrame) -> list[str]:
         proven = (part["status"] == "optimal").sum()
         claim = f"proves {proven} of {len(part)} and " if name in EXACT else ""
         texts.append(f"{name} {claim}misses the optimum on {missed} of {len(part)}")
-    return ["; ".join(texts) + "."] if texts else []
+    limit = frame["time_limit"].max()
+    return [f"Each solve had at most {limit:g} s: " + "; ".join(texts) + "."] if texts else []
