@@ -22,8 +22,8 @@ _INTRODUCTION = """\
 # Benchmarks
 
 Written by `python -m benchmarks.render` from the files in `benchmarks/results`, which `make bench`
-writes; do not edit. All times are on one thread, after a warm-up, and medians where they were
-repeated: wall-clock times, and CPU times where peers are compared.
+writes; do not edit. Times are CPU seconds of one thread unless a section says otherwise, after a
+warm-up, and medians where they were repeated.
 """
 _LOSSES = """\
 ## Where others win, and what is not proven
