@@ -22,8 +22,9 @@ _INTRODUCTION = """\
 # Benchmarks
 
 Written by `python -m benchmarks.render` from the files in `benchmarks/results`, which `make bench`
-writes; do not edit. Times are CPU seconds of one thread unless a section says otherwise, after a
-warm-up, and medians where they were repeated.
+writes; do not edit. Times are CPU seconds of one thread, or those of the clock on a machine with
+nothing else to do, unless a section says otherwise; after a warm-up, and medians where they were
+repeated.
 """
 _LOSSES = """\
 ## Where others win, and what is not proven
