@@ -24,7 +24,8 @@ HOW_TO_READ = (
     "Times are CPU seconds; `>`, or a hollow mark, is a time limit, and then the gap says how far "
     "the native model can be from the best. A percentage is how much worse than the native model "
     "a peer's is. A peer that reached the limit is not asked on the rungs after it, nor is a "
-    "heuristic, which knows no limit, that took a third of it."
+    "heuristic, which knows no limit, that took a third of it. Other empty cells are peers that "
+    "the run left out."
 )
 
 

@@ -97,13 +97,18 @@ def _paragraph(text: str) -> str:
 
 
 def _provenance(name: str, frame: pd.DataFrame) -> str:
-    """Say what the first row says about the run; a run that was resumed has several dates."""
+    """Say what the first row says about the run, and of which rows it does not hold."""
     row = frame.iloc[0]
+    others = frame[frame["shortlist_sources"] != row["shortlist_sources"]]
+    earlier = "".join(
+        f" {len(part)} of {len(frame)} rows: {cpu}, sources {sources}."
+        for (cpu, sources), part in others.groupby(["cpu", "shortlist_sources"], sort=False)
+    )
     return (
         f"*{name}.csv: {row['date'][:10]}, {row['cpu']}, {row['cores']} cores, "
         f"{row['threads']} thread; shortlist {row['shortlist']} (sources "
         f"{row['shortlist_sources']}), numpy {row['numpy']}, scikit-learn {row['scikit_learn']}, "
-        f"numba {row['numba']}, Python {row['python']}.*"
+        f"numba {row['numba']}, Python {row['python']}.{earlier}*"
     )
 
 
