@@ -98,7 +98,7 @@ def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
         native = rows[NATIVE]
         if native["status"] != "optimal":
             texts.append(
-                f"{rung}: not proven in {native['time_limit']:g} s; a gap of "
+                f"{rung}: not proven in {format_seconds(native['seconds'])}; a gap of "
                 f"{native['gap']:.1%} is left."
             )
         for name in PEERS:
