@@ -17,8 +17,8 @@ TITLE = "From 100 to 10 000 columns"
 ABOUT = (
     "1000 rows of Gaussian features with correlation 0.5^|i-j| or 0.9^|i-j| between columns i and "
     "j, and labels of a logistic model with 10 equally spaced predictors. At most 10 are selected. "
-    "Ridge 30 is strong; at ridge 1 the bounds do not close 1000 columns, as the section on many "
-    f"correlated columns shows. {ladder.HOW_TO_READ}"
+    "Ridge 30 is strong; the section on many correlated columns has ridge 1. "
+    f"{ladder.HOW_TO_READ}"
 )
 N_ROWS, N_TRUE, RIDGE = 1000, 10, 30.0
 CORRELATIONS = (0.5, 0.9)

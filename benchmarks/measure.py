@@ -31,7 +31,8 @@ class CpuShare:
     """CPU time over wall-clock time since this was made.
 
     On one thread it is 1 unless the process had to wait. Below `QUIET`, other work on the machine
-    took part in the measurement: medians then are too large, and not by the same factor for all.
+    took part in the measurement: wall-clock times then are too large, and not by the same factor
+    for all, and CPU times a little.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,9 @@ class CpuShare:
 def interleave(
     tasks: Mapping[str, Callable[[], object]], repeats: int
 ) -> tuple[dict[str, Float], float]:
-    """Time tasks in turn, so that whatever slows the machine down slows all of them.
+    """Take the CPU time of tasks in turn, so that what slows the processor slows all of them.
+
+    By the wall clock, other work on the machine would make a long task wait more than a short one.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ def interleave(
     Returns
     -------
     seconds : dict from name to ndarray of shape (repeats,)
-        Seconds of every round.
+        CPU seconds of every round.
     cpu_share : float
         See `CpuShare`.
     """
@@ -67,9 +70,9 @@ def interleave(
     share = CpuShare()
     for i in range(repeats):
         for name, task in tasks.items():
-            started = perf_counter()
+            started = process_time()
             task()
-            seconds[name][i] = perf_counter() - started
+            seconds[name][i] = process_time() - started
     return seconds, share.read()
 
 
@@ -150,7 +153,8 @@ def notes_on_noise(frame: pd.DataFrame) -> list[str]:
         return []
     return [
         f"Preliminary: in {n_disturbed} of {len(frame)} measurements the process had the CPU for "
-        f"less than {QUIET:.0%} of the time. Repeat them on a quiet machine."
+        f"less than {QUIET:.0%} of the time. CPU times leave out the waiting, but not what caches "
+        "lose by it. Repeat them on a quiet machine."
     ]
 
 

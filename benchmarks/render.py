@@ -22,8 +22,9 @@ _INTRODUCTION = """\
 # Benchmarks
 
 Written by `python -m benchmarks.render` from the files in `benchmarks/results`, which `make bench`
-writes; do not edit. All times are on one thread, after a warm-up, and medians where they were
-repeated: wall-clock times, and CPU times where peers are compared.
+writes; do not edit. Times are CPU seconds of one thread, or those of the clock on a machine with
+nothing else to do, unless a section says otherwise; after a warm-up, and medians where they were
+repeated.
 """
 _LOSSES = """\
 ## Where others win, and what is not proven
@@ -96,13 +97,18 @@ def _paragraph(text: str) -> str:
 
 
 def _provenance(name: str, frame: pd.DataFrame) -> str:
-    """Say what the first row says about the run; a run that was resumed has several dates."""
+    """Say what the first row says about the run, and of which rows it does not hold."""
     row = frame.iloc[0]
+    others = frame[frame["shortlist_sources"] != row["shortlist_sources"]]
+    earlier = "".join(
+        f" {len(part)} of {len(frame)} rows: {cpu}, sources {sources}."
+        for (cpu, sources), part in others.groupby(["cpu", "shortlist_sources"], sort=False)
+    )
     return (
         f"*{name}.csv: {row['date'][:10]}, {row['cpu']}, {row['cores']} cores, "
         f"{row['threads']} thread; shortlist {row['shortlist']} (sources "
         f"{row['shortlist_sources']}), numpy {row['numpy']}, scikit-learn {row['scikit_learn']}, "
-        f"numba {row['numba']}, Python {row['python']}.*"
+        f"numba {row['numba']}, Python {row['python']}.{earlier}*"
     )
 
 

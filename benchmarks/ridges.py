@@ -18,7 +18,7 @@ ABOUT = (
     f"ridge, the weaker are all bounds that come from the relaxation. {ladder.HOW_TO_READ}"
 )
 MAX_FEATURES = 5
-STEPS = (10.0, 1.0, 0.1, 0.02, 0.004, 0.001, 0.0001)
+STEPS = (10.0, 1.0, 0.1, 0.02, 0.004, 0.001, 0.0003, 0.0001, 0.00003, 0.00001)
 SHORT_STEPS = STEPS[:5]
 summarise = ladder.summarise
 

@@ -98,6 +98,11 @@ def to_markdown(summary: Summary) -> str:
     return "\n".join([*lines, ""])
 
 
+def format_percent(share: float) -> str:
+    """Return `0.3%` or `120%`."""
+    return f"{100 * share:.0f}%" if share >= 1 else f"{100 * share:.2g}%"
+
+
 def format_seconds(seconds: float) -> str:
     """Return `4.1 ms` or `12.3 s`."""
     return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

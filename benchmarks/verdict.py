@@ -10,12 +10,13 @@ from functools import partial
 
 import pandas as pd
 
+from .gaussian import limit_of
 from .grid import geometric_mean
 from .ladder import PEERS
 from .peer_grid import answered_by_peer
 from .peers.comparison import NATIVE, TOLERANCE
 from .peers.registry import EXACT
-from .table import format_seconds
+from .table import format_percent, format_seconds
 
 LADDERS = ("columns", "rows", "ridges")
 _TIE = 2.0  # times faster or slower is a tie
@@ -65,7 +66,7 @@ def _machines_not_proven(frame: pd.DataFrame) -> list[str]:
 def _not_proven(frame: pd.DataFrame) -> list[str]:
     open_rows = frame[frame["status"] != "optimal"]
     return [
-        f"{row['rows']} x {row['columns']}, ridge {row['ridge']:g}: not proven in "
+        f"{row['rows']} x {row['columns']}, ridge {row['ridge']:g}{limit_of(row)}: not proven in "
         f"{row['time_limit']:g} s; a gap of {row['gap']:.0%} is left."
         for row in open_rows.to_dict("records")
     ]
@@ -97,7 +98,7 @@ def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
         native = rows[NATIVE]
         if native["status"] != "optimal":
             texts.append(
-                f"{rung}: not proven in {native['time_limit']:g} s; a gap of "
+                f"{rung}: not proven in {format_seconds(native['seconds'])}; a gap of "
                 f"{native['gap']:.1%} is left."
             )
         for name in PEERS:
@@ -108,7 +109,9 @@ def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
                 continue
             excess = row["objective"] / row["optimum"] - 1.0
             quality = (
-                f"a model {100 * excess:.2g}% worse" if excess > TOLERANCE else "the same model"
+                f"a model {format_percent(excess)} worse"
+                if excess > TOLERANCE
+                else "the same model"
             )
             texts.append(
                 f"{rung}: {name} takes {format_seconds(row['seconds'])} against "

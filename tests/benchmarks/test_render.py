@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from benchmarks import render
+from benchmarks import ladder, peer_grid, render
 from benchmarks.catalogue import EXPERIMENTS
 from benchmarks.settings import RESULTS, Settings
 from benchmarks.table import read_csv, read_rows, write_csv
@@ -66,3 +66,40 @@ def test_losses_are_told():
     assert "a gap of 20.0% is left" in told[0]
     assert "El0ps" in told[1] and "the same model." in told[1]
     assert "abess" in told[2] and "5% worse without a proof" in told[2]
+
+
+def test_a_gap_is_told_with_the_limit_on_coefficients():
+    from benchmarks.verdict import sentences
+
+    cases = pd.DataFrame(
+        {
+            "rows": 1000, "columns": 300, "ridge": 1.0, "max_coefficient": [2.0, None],
+            "time_limit": 60.0, "status": "time_limit", "gap": 0.2,
+        }
+    )  # fmt: skip
+    limited, free = sentences({"gaussian": cases})
+    assert "ridge 1, coefficients at most 2: not proven in 60 s" in limited
+    assert "ridge 1: not proven in 60 s" in free
+
+
+def test_a_comparison_that_was_stopped_says_how_far_it_came():
+    frame = read_csv(RESULTS / "peers.csv")
+    part = frame[(frame["rows"] == 82) & (frame["columns"] == 53)]
+    n_problems = int((part["peer"] == "native").sum())
+    told = f"Only {n_problems} of the 12 problems were run: those of 82 x 53."
+    assert peer_grid.summarise(part).notes[0] == told
+
+
+def test_peers_that_are_too_slow_leave_a_ladder(monkeypatch):
+    # Those with a limit when they reach it, heuristics when the next rung would be far beyond it.
+    seconds = {"native": 99.0, "cuts, SCIP": 19.0, "El0ps": 20.1, "abess": 6.0, "forward": 7.0}
+
+    def measure(settings, make, facts, names):
+        for name in ("native", *names):
+            yield {"peer": name, "status": "optimal", "seconds": seconds[name], **facts}
+
+    monkeypatch.setattr(ladder, "measure", measure)
+    rungs = [ladder.Rung({"step": step}, lambda: None) for step in (1, 2)]
+    rows = list(ladder.climb(Settings(full=True), rungs))
+    assert [row["peer"] for row in rows if row["step"] == 1] == list(seconds)
+    assert [row["peer"] for row in rows if row["step"] == 2] == ["native", "cuts, SCIP", "abess"]
