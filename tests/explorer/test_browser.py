@@ -260,6 +260,7 @@ def test_settings_are_saved_and_opened(page, tmp_path):
     assert json.loads(saved.read_text())["budget"] == 11
     set_slider(page, 50)
     page.locator("#open-settings").set_input_files(saved)
+    page.wait_for_function("document.querySelector('#limit-slider').value === '11'")
     assert figures(page)[1].endswith(" of 11")
     saved.write_text("[]")
     page.locator("#open-settings").set_input_files(saved)
@@ -378,7 +379,9 @@ def test_copies_are_noted(page, tmp_path):
     page.locator("#data-file").set_input_files(tmp_path / "t.csv")
     page.locator("#outcome").select_option("fate")
     page.locator("#use-data").click()
-    page.wait_for_selector("#notes li:has-text(\"'age' and 'years' say the same\")", timeout=20_000)
+    page.wait_for_selector(
+        "#notes li:has-text(\"'age' and 'years' carry the same\")", timeout=20_000
+    )
 
 
 def test_the_ridge_is_tuned_at_the_press_of_a_button(page):
