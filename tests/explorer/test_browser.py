@@ -260,7 +260,7 @@ def test_settings_are_saved_and_opened(page, tmp_path):
     assert json.loads(saved.read_text())["budget"] == 11
     set_slider(page, 50)
     page.locator("#open-settings").set_input_files(saved)
-    page.wait_for_function("document.querySelector('#limit-slider').value === '11'")
+    page.locator("#model dd", has_text=" of 11").wait_for()
     assert figures(page)[1].endswith(" of 11")
     saved.write_text("[]")
     page.locator("#open-settings").set_input_files(saved)
