@@ -185,7 +185,7 @@ def _fill_system(data, model, n_chain, n_kept, root):
     position, solution = model.gram.position, model.system.solution
     response = model.system.response
     a, active, held = model.system.matrix, model.system.active, model.held
-    n_active = 0
+    n_active = np.int64(0)  # a plain 0 would be a type of its own
     any_held = False
     for c in range(n_chain):
         g = chain[c]
