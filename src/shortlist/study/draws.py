@@ -32,7 +32,7 @@ _KEYS_OF_CELL = ["seed", "method", "label_noise", "epv", "run"]
 _MEASURES_OF_ARMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("aucs",): ("auc",),
     ("extremes",): ("auc_lower", "auc_upper"),
-    ("selections", "more", "flip"): (*ROLES, *(f"{role}_variance" for role in ROLES)),
+    ("selections", "flip"): (*ROLES, *(f"{role}_variance" for role in ROLES)),
     (): ("stability", "difference_lower", "difference_upper"),  # take many resamples
 }
 
@@ -69,7 +69,7 @@ class Draws:
             rows = rows.assign(**{role: rows[f"{role}_of_selected"] for role in ROLES})
         main = [] if reading in ("flip_y", "redrawn") else ["paper"]
         self.seeds = sorted(
-            rows.loc[rows["arm"].isin(["selections", "more", *main]), "seed"].unique()
+            rows.loc[rows["arm"].isin(["selections", *main]), "seed"].unique()
         )
         cells = [self.seeds, METHODS, (LABEL_NOISE[0], noisy), EPVS, NUMBERS[study]]
         index = pd.MultiIndex.from_product(cells, names=_KEYS_OF_CELL)
