@@ -154,8 +154,14 @@ def test_claims_about_other_fractions():
     assert claims.never_below_2(draws_with(uninformative={OPTIMAL: 0.02, GREEDY: 0.03})).all()
     below = {OPTIMAL: 0.02, GREEDY: (0.03, 0.014, 0.03, 0.03)}
     assert not claims.never_below_2(draws_with(uninformative=below)).any()
-    change = claims.largest_change(draws_with(informative={OPTIMAL: {0: 0.9, 1: 0.7}}), OPTIMAL)
-    assert change == pytest.approx([-0.2])
+    drop = claims.noise_adds(OPTIMAL, lambda by: np.abs(by + 0.2) < 1e-12)
+    assert drop(draws_with(informative={OPTIMAL: {0: 0.9, 1: 0.7}})).all()
+    assert not drop(draws_with(informative={OPTIMAL: {0: 0.9, 1: 0.8}})).any()
+    apart = {OPTIMAL: (0.1, 0.2, 0.1, 0.1), GREEDY: 0.1}
+    assert claims.differ_most_at(1.35, "uninformative", 0)(draws_with(uninformative=apart)).all()
+    for limit, expected in ((0.11, True), (0.09, False)):
+        never = claims.never_differ_by(limit, "uninformative", 0)
+        assert never(draws_with(uninformative=apart)).tolist() == [expected]
 
 
 def test_claims_about_stability():

@@ -29,7 +29,7 @@ OPTIMAL, GREEDY = "optimal", "univariable"
 
 def rises(*noises: int) -> Measure:
     """The informative fraction of the optimum rises from each EPV to the next."""
-    return lambda draws: everywhere(
+    return lambda draws: _everywhere(
         *(np.diff(draws.fraction(OPTIMAL, "informative", noise)) > 0 for noise in noises)
     )
 
@@ -59,18 +59,32 @@ def comparable(role: str, *noises: int) -> Measure:
 
 def largest_at(epv: float, method: str, noise: int) -> Measure:
     """A method has its largest informative fraction at an EPV."""
-    return lambda draws: is_at(epv, draws.fraction(method, "informative", noise))
+    return lambda draws: _is_at(epv, draws.fraction(method, "informative", noise))
 
 
-def is_at(epv: float, values: Float) -> Any:
+def differ_most_at(epv: float, role: str, noise: int) -> Measure:
+    """The methods differ most in a role at an EPV."""
+    return lambda draws: _is_at(epv, gaps(draws, role, noise))
+
+
+def _is_at(epv: float, values: Float) -> Any:
     """Values are largest at an EPV."""
     return values.argmax(axis=1) == EPVS.index(epv)
 
 
-def largest_change(draws: Draws, method: str) -> Any:
-    """Return what label noise adds to the largest informative fraction over EPVs."""
-    largest = [draws.fraction(method, "informative", noise).max(axis=1) for noise in (0, 1)]
-    return largest[1] - largest[0]
+def never_differ_by(limit: float, role: str, noise: int) -> Measure:
+    """The methods differ by less than a limit in a role, at every EPV."""
+    return lambda draws: (gaps(draws, role, noise) < limit).all(axis=1)
+
+
+def noise_adds(method: str, check: Callable[[Float], Any]) -> Measure:
+    """Label noise changes the largest informative fraction over EPVs by what a check accepts."""
+
+    def measure(draws: Draws) -> Any:
+        largest = [draws.fraction(method, "informative", noise).max(axis=1) for noise in (0, 1)]
+        return check(largest[1] - largest[0])
+
+    return measure
 
 
 def noise_harms(draws: Draws) -> Any:
@@ -79,7 +93,7 @@ def noise_harms(draws: Draws) -> Any:
         draws.fraction(OPTIMAL, what, 1) < draws.fraction(OPTIMAL, what, 0)
         for what in ("informative", "stability")
     ]
-    holds = everywhere(*((part.mean(axis=1) > MOSTLY)[:, np.newaxis] for part in parts))
+    holds = _everywhere(*((part.mean(axis=1) > MOSTLY)[:, np.newaxis] for part in parts))
     return _if_known(draws, holds)
 
 
@@ -137,7 +151,7 @@ def _in_most(holds: NDArray[np.bool_], share: float, known: Float) -> Float:
     return np.where(is_known, holds.mean(axis=1) >= share, np.nan)
 
 
-def everywhere(*parts: NDArray[np.bool_]) -> Any:
+def _everywhere(*parts: NDArray[np.bool_]) -> Any:
     """All of some conditions hold, at all EPVs."""
     return np.hstack(parts).all(axis=1)
 
@@ -165,7 +179,7 @@ def low_in_most_runs(draws: Draws) -> Any:
 
 def never_below_2(draws: Draws) -> Any:
     """No method has an uninformative fraction that would be printed as less than 2 %."""
-    return everywhere(
+    return _everywhere(
         *(draws.fraction(method, "uninformative", 1) >= 0.015 for method in (OPTIMAL, GREEDY))
     )
 

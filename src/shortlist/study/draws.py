@@ -68,9 +68,7 @@ class Draws:
         if reading == "of_selected":
             rows = rows.assign(**{role: rows[f"{role}_of_selected"] for role in ROLES})
         main = [] if reading in ("flip_y", "redrawn") else ["paper"]
-        self.seeds = sorted(
-            rows.loc[rows["arm"].isin(["selections", *main]), "seed"].unique()
-        )
+        self.seeds = sorted(rows.loc[rows["arm"].isin(["selections", *main]), "seed"].unique())
         cells = [self.seeds, METHODS, (LABEL_NOISE[0], noisy), EPVS, NUMBERS[study]]
         index = pd.MultiIndex.from_product(cells, names=_KEYS_OF_CELL)
         self._values = {}

@@ -17,7 +17,7 @@ from ..plots.style import GREY, HUES, new_figure, require_matplotlib
 from .compare import compare
 from .draws import EPVS, NUMBERS, Draws
 from .methods import METHOD_NAMES, differences
-from .paper import ACCURACY, FRACTIONS, LITTLE_ACCURACY
+from .paper import ACCURACY, LITTLE_ACCURACY, fractions_of
 from .parkinson import VARIANTS, describe
 from .plan import LABEL_NOISE, METHODS
 from .tables import FILES, ROLES, read_summary, read_table
@@ -116,10 +116,9 @@ def draw_fractions(draws: Draws, study: str) -> Figure:
                     for i, epv in enumerate(EPVS)
                 ]
             plot_fractions(pd.DataFrame(lines), bands=True, ax=ax)
-            for method, of, at, epv, _, *ends in FRACTIONS if study == "cardinality" else ():
-                if (at, of) == (noise, role) and epv is not None:
-                    hue = HUES[METHODS.index(method)]
-                    ax.plot(epv, np.mean(ends), "*", c=hue, mec="black", ms=11, zorder=5)
+            for method, epv, value in fractions_of(study, role, noise):
+                hue = HUES[METHODS.index(method)]
+                ax.plot(epv, value, "*", c=hue, mec="black", ms=11, zorder=5)
             ax.set_title(f"{role}, {_NOISE_LABELS[noise]}", loc="left", fontsize=8)
             ax.get_legend().remove()
             ax.set(ylabel="fraction selected" if role == ROLES[0] else "")

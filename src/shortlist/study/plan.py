@@ -83,11 +83,9 @@ def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Pre
     once: dict[str, Any] = {"sizes": (5,), "cost_draws": (1,)}
     return Preset(
         {
-            # The distributions of what is selected, of the AUC, and of the ends of the intervals
-            # that the paper states.
+            # The distributions of what is selected and of the AUC.
             "selections": Arm(METHODS, selections, first, nested=False),
             "aucs": Arm(METHODS, data, first),
-            "extremes": Arm(METHODS, range(few + 1), first, extremes_of="aucs"),
             # The paper's protocol on one seed, and its folds without the leak.
             "paper": Arm(METHODS, range(main + 1)),
             "clean": Arm(("optimal",), range(few + 1), protocol="clean", **once),
@@ -95,6 +93,8 @@ def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Pre
             "flip": Arm(METHODS, selections, first, nested=False, label_noise=(FLIP_Y_NOISE,)),
             # Other methods; those of the paper have the same data in "aucs".
             "methods": Arm(OTHER_METHODS, data, range(1, others + 1), **once),
+            # The ends of the intervals that the paper states, for every draw.
+            "extremes": Arm(METHODS, range(few + 1), first, extremes_of="aucs"),
         }
     )
 
