@@ -182,7 +182,7 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
             for name in readings
             if all(set(m.split("; ")) == paper.MEASURES for m in optima.get_group(name))
         ],
-        "missing": [describe(name) for name in VARIANTS if name not in variants.index],
+        "not_resampled": [describe(name) for name in VARIANTS if name not in variants.index],
         "accuracy": _interval(own, "accuracy"),
         "mean": f"{own['accuracy_mean']:.2f}",
         "n_resamples": int(own["n_resamples"]),
