@@ -59,8 +59,9 @@ def write_provenance(folder: Path, **facts: Any) -> None:
     """Write what was run, on what, and how long it took, to `provenance.json`.
 
     `journals` has the finished resamples of each part (`tasks`) and their time summed over
-    processes (`core_seconds`). `times` has the time on the clock, of the runs that noted it: one
-    that was killed did not. The versions and the machine are those of the last run.
+    processes (`core_seconds`); a part whose journal is gone keeps what was noted of it. `times` has
+    the time on the clock, of the runs that noted it: one that was killed did not. The versions and
+    the machine are those of the last run.
 
     Parameters
     ----------
@@ -71,11 +72,11 @@ def write_provenance(folder: Path, **facts: Any) -> None:
     """
     path, times = folder / "provenance.json", folder / _TIMES
     lines = times.read_text(encoding="utf-8").splitlines() if times.exists() else []
-    journals = {}
+    provenance = read_provenance(folder) | facts
+    journals = provenance.get("journals", {})
     for journal in sorted((folder / "journals").glob("*.jsonl")):
         tasks, core_seconds = _tasks_and_seconds(journal)
         journals[journal.stem] = {"tasks": tasks, "core_seconds": round(core_seconds, 1)}
-    provenance = read_provenance(folder) | facts
     provenance |= {
         "journals": journals,
         "times": [json.loads(line) for line in lines],
