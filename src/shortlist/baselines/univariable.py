@@ -24,7 +24,7 @@ Float = NDArray[np.float64]
 _MAX_STEPS = 25
 _MAX_HALVINGS = 20
 _ROUNDING = 1e-14  # of a loss: what is higher by less is not worse
-_CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
+_CONVERGED = 1e-8  # decrement relative to the loss: the step that it belongs to is the last
 
 
 def univariable_magnitudes(problem: SubsetProblem) -> Float:
@@ -97,14 +97,16 @@ def _fit(X: Float, signs: Float, weights: Float) -> Float:
     """Return the coefficients of unregularised logistic regressions, all at once, by Newton steps.
 
     X has shape (n_fits, n_own, n_rows), and its columns are centred, which moves the intercept
-    alone. A pseudo-inverse solves each step: a constant column then has a coefficient of 0, and
-    dummy or spline columns that sum to the constant have the coefficients of smallest norm.
+    alone. The intercept is eliminated from each step, and a pseudo-inverse solves the rest: a
+    constant column then has a coefficient of 0, and dummy or spline columns that sum to the
+    constant have the coefficients of smallest norm.
     """
     n_fits, n_own, n_rows = X.shape
-    design = np.concatenate([X, np.ones((n_fits, 1, n_rows))], axis=1)
-    theta = np.zeros((n_fits, n_own + 1, 1))
-    margins = np.zeros((n_fits, n_rows))
-    tails = np.ones((n_fits, n_rows))  # exp(-|margin|), of which loss and probability are made
+    theta = np.zeros((n_fits, n_own, 1))
+    events = weights[signs > 0].sum()
+    start = signs * np.log(events / (weights.sum() - events))  # the best intercept alone
+    margins = np.broadcast_to(start, (n_fits, n_rows)).copy()
+    tails = np.exp(-np.abs(margins))  # of which loss and probability are made
 
     def losses(margins: Float, tails: Float) -> Float:
         total: Float = (np.log1p(tails) + np.maximum(-margins, 0.0)) @ weights
@@ -113,13 +115,18 @@ def _fit(X: Float, signs: Float, weights: Float) -> Float:
     loss = losses(margins, tails)
     active = np.arange(n_fits)
     for _ in range(_MAX_STEPS):
-        A, m, tail = design[active], margins[active], tails[active]
+        A, m, tail = X[active], margins[active], tails[active]
         a = np.where(m > 0, tail, 1.0) / (1.0 + tail)  # of the other class
-        gradient = A @ (weights * signs * a)[:, :, np.newaxis]
-        hessian = (A * (weights * a * (1.0 - a))[:, np.newaxis]) @ A.transpose(0, 2, 1)
-        step = np.linalg.pinv(hessian, hermitian=True) @ gradient
-        decrement = (gradient * step).sum(axis=(1, 2))
-        move = signs * (step.transpose(0, 2, 1) @ A)[:, 0]
+        slopes = weights * signs * a
+        curvature = weights * a * (1.0 - a)
+        total = curvature.sum(axis=1)[:, np.newaxis, np.newaxis]
+        centred = A - A @ curvature[:, :, np.newaxis] / total
+        gradient = centred @ slopes[:, :, np.newaxis]
+        hessian = (centred * curvature[:, np.newaxis]) @ centred.transpose(0, 2, 1)
+        step = _pseudo_inverse(hessian) @ gradient
+        of_intercept = slopes.sum(axis=1)[:, np.newaxis, np.newaxis]
+        decrement = (gradient * step + of_intercept**2 / total / n_own).sum(axis=(1, 2))
+        move = signs * (step.transpose(0, 2, 1) @ centred + of_intercept / total)[:, 0]
         length = np.ones(len(active))
         limit = loss[active] * (1.0 + _ROUNDING)
         m += move
@@ -141,7 +148,14 @@ def _fit(X: Float, signs: Float, weights: Float) -> Float:
         if len(active) == 0:
             break
         margins[active], tails[active], loss[active] = m[going], tail[going], trial[going]
-    return theta[:, :-1, 0]
+    return theta[:, :, 0]
+
+
+def _pseudo_inverse(hessians: Float) -> Float:
+    """Return the pseudo-inverses of a stack of positive semidefinite matrices."""
+    if hessians.shape[1] == 1:
+        return np.divide(1.0, hessians, out=np.zeros_like(hessians), where=hessians > 0)
+    return np.asarray(np.linalg.pinv(hessians, hermitian=True))
 
 
 class UnivariableBackend(Heuristic):
