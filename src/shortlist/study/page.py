@@ -64,7 +64,7 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["percent"] = _percent
+    environment.filters |= {"percent": _percent, "decimals": _decimals}
     source = Path(folder)
     summary, comparison = read_summary(source), compare(source)
     draws = Draws(summary, "cardinality")
@@ -81,8 +81,8 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
         ],
         words=claims,
         groups=_groups(comparison),
-        numbers=_number_rows(comparison),
-        claims=_claim_rows(comparison),
+        numbers=comparison[comparison["kind"] == "number"].to_dict("records"),
+        claims=comparison[comparison["kind"] == "claim"].to_dict("records"),
         readings=_readings(comparison),
         parkinson=_parkinson(source),
         differences=_differences(summary),
@@ -126,27 +126,6 @@ def _statement(row: Any) -> str:
     if row["verdict"] in (USUAL, DEPENDS, RARE):
         return f"{row['meaning']} ({_percent(row['share'])} of draws)"
     return f"{row['meaning']} ({row['verdict']})"
-
-
-def _number_rows(comparison: pd.DataFrame) -> Rows:
-    return [
-        [
-            *(row[name] for name in ("place", "meaning", "paper")),
-            "" if pd.isna(row["ours"]) else f"{row['ours']:.2f}",
-            "" if pd.isna(row["lower"]) else f"{row['lower']:.2f} to {row['upper']:.2f}",
-            row["n_draws"],
-            _percent(row["percentile"]),
-            row["verdict"],
-        ]
-        for row in comparison[comparison["kind"] == "number"].to_dict("records")
-    ]
-
-
-def _claim_rows(comparison: pd.DataFrame) -> Rows:
-    return [
-        [row["place"], row["meaning"], _percent(row["share"]), row["n_draws"], row["verdict"]]
-        for row in comparison[comparison["kind"] == "claim"].to_dict("records")
-    ]
 
 
 def _readings(comparison: pd.DataFrame) -> Rows:
@@ -288,3 +267,7 @@ def _interval(row: Any, metric: str) -> str:
 
 def _percent(share: float) -> str:
     return "" if pd.isna(share) else f"{100 * share:.0f} %"
+
+
+def _decimals(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.2f}"
