@@ -22,7 +22,6 @@ from ..problem import SubsetProblem
 from ..result import Status
 from ..verification import Verdict, verify
 from .card import ModelCard
-from .equation import write_equation
 from .model import PrognosticModel
 
 _CARD = "card"  # the field of the certificate's file that holds the model
@@ -138,7 +137,7 @@ def verify_model(
         return _refused("The model predicts otherwise than the one that the certificate proves.")
     bought = [problem.name_of(g) for g in certificate.support]
     # With the same terms and the same predictions the intercept is the same too.
-    terms, _ = write_equation(model.design_of(plain), plain.frame, coef, 0.0, bought)
+    terms, _ = model.design_of(plain).equation(plain.frame, coef, 0.0, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
