@@ -34,7 +34,7 @@ class PlainTable:
     Attributes
     ----------
     frame : DataFrame
-        The candidates: float64 with NaN, or objects that are text or NaN.
+        The candidates: float64 with NaN, or objects that are text or None.
     kinds : dict from str to str
         The kind of each candidate.
     labels : ndarray of shape (n_rows,)
@@ -96,11 +96,7 @@ class PlainTable:
             digest.update(f"{json.dumps(name)} {kind}\n".encode())
             column = self.frame[name]
             if kind == "categorical":
-                missing = column.isna()
-                levels = [
-                    None if gone else level for level, gone in zip(column, missing, strict=True)
-                ]
-                digest.update(json.dumps(levels).encode())
+                digest.update(json.dumps(column.tolist()).encode())
             else:
                 values = column.to_numpy(dtype="<f8")
                 digest.update(np.where(np.isnan(values), np.nan, values).tobytes())
@@ -179,7 +175,9 @@ def check_table(
         )
     events = (labels == event).astype(np.int64)
     names = list(table.columns)
-    return PlainTable(_plain_frame(columns), candidate_kinds, events, names, classes, event)
+    # With its type for each column, or pandas would have its own for text.
+    series = {name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}
+    return PlainTable(pd.DataFrame(series), candidate_kinds, events, names, classes, event)
 
 
 def check_limits(limits: Limits, kinds: Mapping[str, Kind], spline_knots: int | None) -> None:
@@ -216,17 +214,6 @@ def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None
             f"persons: expected {n_rows} values, one per row, but got shape {owners.shape}."
         )
     return owners
-
-
-def _plain_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
-    series = {}
-    for name, values in columns.items():
-        if values.dtype == object:
-            values = np.array(
-                [np.nan if level is None else level for level in values], dtype=object
-            )
-        series[name] = pd.Series(values, dtype=values.dtype)
-    return pd.DataFrame(series)
 
 
 def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
