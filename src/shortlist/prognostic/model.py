@@ -330,8 +330,8 @@ class PrognosticModel(LogOddsClassifier):
         """
         check_is_fitted(self)
         table = as_table(X)
-        nameless = not hasattr(X, "columns") or table is not as_table(table)
-        if nameless and table.shape[1] != self.n_features_in_:  # by position, not by name
+        has_names = any(isinstance(name, str) for name in getattr(X, "columns", ()))
+        if not has_names and table.shape[1] != self.n_features_in_:  # by position, not by name
             raise ValueError(
                 f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
