@@ -32,25 +32,22 @@ _MOST_COMPLAINTS = 10
 
 
 def read_columns(
-    table: pd.DataFrame, kinds: Mapping[str, str] | None
+    table: pd.DataFrame, kinds: Mapping[str, Any]
 ) -> tuple[dict[str, Kind], dict[str, NDArray[Any]]]:
     """Return the kind of every column, as given or else as its values suggest, and its plain form.
 
     What is wrong with any of the columns is said of all of them at once.
     """
-    given: dict[str, Any] = dict(kinds or {})
-    for name, kind in given.items():
+    for name, kind in kinds.items():
         if kind not in KINDS:
             known = ", ".join(map(repr, KINDS))
             raise InvalidProblemError(f"kinds: {shown(name)} must be one of {known}, not {kind!r}.")
-        if name not in table.columns:
-            raise InvalidProblemError(f"kinds: there is no column {shown(name)}; correct the name.")
     found: dict[str, Kind] = {}
     columns: dict[str, NDArray[Any]] = {}
     complaints: dict[str, str] = {}
     for name in table.columns:
         try:
-            kind = given.get(name) or infer_kind(table[name])
+            kind = kinds.get(name) or infer_kind(table[name])
             values = _READERS[kind](table[name])
             if kind == "categorical":
                 _check_levels(name, values)

@@ -145,17 +145,15 @@ def check_table(
     labels = _labels(y, len(table))
     classes = np.unique(labels)
     event = _event(classes, positive)
-    for argument, names in (("include", include), ("exclude", exclude)):
+    kinds = kinds or {}
+    for argument, names in (("include", include), ("exclude", exclude), ("kinds", kinds)):
         _check_names(argument, names, table)
     both = sorted(set(include).intersection(exclude))
     if both:
         raise InvalidProblemError(
             f"include and exclude: {shown(both[0])} is in both; remove it from one."
         )
-    candidates = table.drop(columns=list(exclude))
-    candidate_kinds, columns = read_columns(
-        candidates, {name: kind for name, kind in (kinds or {}).items() if name not in exclude}
-    )
+    candidate_kinds, columns = read_columns(table.drop(columns=list(exclude)), kinds)
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
     for name in constant:
         if name in include:
@@ -261,7 +259,7 @@ def _event(classes: NDArray[Any], positive: Any) -> Any:
     return classes[1]
 
 
-def _check_names(argument: str, names: Sequence[str], table: pd.DataFrame) -> None:
+def _check_names(argument: str, names: Iterable[str], table: pd.DataFrame) -> None:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidProblemError(
             f"{argument}: expected a list of columns, such as [{names!r}], not {names!r}."
