@@ -114,7 +114,9 @@ class Encoding:
                 **about,
             )
             return term, 0.0
-        effects = dict(zip(self.levels, [0.0, *coef][-len(self.levels) :], strict=True))
+        if len(self.levels) == 2:
+            coef = [0.0, *coef]
+        effects = dict(zip(self.levels, coef, strict=True))
         base = effects[self.fill]
         differences = {level: effect - base for level, effect in effects.items()}
         return CategoricalTerm(reference=self.fill, coefficients=differences, **about), base

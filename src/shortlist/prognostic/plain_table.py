@@ -108,10 +108,11 @@ class PlainTable:
 
 def as_table(X: Any) -> pd.DataFrame:
     """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
-    table: pd.DataFrame = X
-    if not isinstance(X, pd.DataFrame) and hasattr(X, "columns"):  # another kind of data frame
+    if isinstance(X, pd.DataFrame):
+        table = X
+    elif hasattr(X, "columns"):  # another kind of data frame
         table = pd.DataFrame({name: X[name].to_numpy() for name in X.columns}).infer_objects()
-    elif not isinstance(X, pd.DataFrame):
+    else:
         table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
     if not any(isinstance(name, str) for name in table.columns):
         return table.set_axis([f"x{i}" for i in range(table.shape[1])], axis="columns")
@@ -142,8 +143,7 @@ def check_table(
     if isinstance(X, PlainTable):
         return X
     table = as_table(X)
-    labels = _labels(y, len(table))
-    classes = np.unique(labels)
+    labels, classes = _labels(y, len(table))
     event = _event(classes, positive)
     kinds = kinds or {}
     for argument, names in (("include", include), ("exclude", exclude), ("kinds", kinds)):
@@ -214,7 +214,8 @@ def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None
     return owners
 
 
-def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the outcomes and their two values, sorted."""
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise InvalidProblemError(
@@ -227,15 +228,15 @@ def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
             "remove those rows."
         )
     check_classification_targets(labels)
-    n_classes = len(np.unique(labels))
-    if n_classes < 2:
+    classes = np.unique(labels)
+    if len(classes) < 2:
         raise InvalidProblemError("y: has only 1 class but exactly 2 are needed; add the other.")
-    if n_classes > 2:
+    if len(classes) > 2:
         raise InvalidProblemError(
-            f"Only binary classification is supported, but y has {n_classes} classes; "
+            f"Only binary classification is supported, but y has {len(classes)} classes; "
             "select or merge classes."
         )
-    return np.asarray(labels)
+    return labels, classes
 
 
 def _event(classes: NDArray[Any], positive: Any) -> Any:
