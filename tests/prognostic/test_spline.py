@@ -37,7 +37,7 @@ def test_curves_are_straight_outside_however_far():
 def test_design_adds_the_curves(n_knots):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=["a", "b"])
     assert [len(place_knots(X[name].to_numpy(), n_knots)) for name in X] == [n_knots, n_knots]
-    design = Design.fit(X, dict.fromkeys(X, "numeric"), n_knots, False)
+    design = Design(dict.fromkeys(X, "numeric"), n_knots).fit(X)
     assert design.matrix.shape == (100, 2 * (n_knots - 1))
     raw = design.matrix * design.scales + design.means
     assert raw[:, 0] == pytest.approx(X["a"].to_numpy(), rel=1e-12, abs=1e-12)
@@ -49,5 +49,5 @@ def test_few_different_values_stay_linear():
     assert place_knots(x, 5) == (0.0, 1.0, 2.0)
     assert place_knots(x[:4], 5) == ()
     assert place_knots(x, None) == ()
-    linear = Design.fit(pd.DataFrame({"x": x}), {"x": "numeric"}, None, False)
+    linear = Design({"x": "numeric"}).fit(pd.DataFrame({"x": x}))
     assert linear.matrix.shape == (100, 1)

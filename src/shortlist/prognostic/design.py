@@ -122,69 +122,78 @@ class Encoding:
         return CategoricalTerm(reference=self.fill, coefficients=differences, **about), base
 
 
-@dataclass(frozen=True)
-class Design:
-    """Preprocessing fitted to some rows, one predictor per original column.
+class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The columns of a problem, made from patients in plain form, one predictor per column.
+
+    Parameters
+    ----------
+    kinds : mapping from column to kind
+        What the columns are.
+    n_knots : int, optional
+        Knots of a natural cubic spline for every number.
+    missing_indicator : bool
+        Whether missing values of a column get an indicator, which may itself predict.
 
     Attributes
     ----------
     encodings : dict from str to Encoding
         How each predictor is encoded, in the order of the table.
-    predictors : list of str
-        The predictor of each column of the matrix; those of one predictor stand together.
+    predictors_ : list of str
+        The predictor of each column of the matrix; those of one predictor stand together. This
+        name is the one that `Experiment` asks a preprocessor for.
     means, scales : ndarray of shape (n_columns,)
         What is subtracted from each column, and what it is divided by then.
     matrix : ndarray of shape (n_rows, n_columns)
         The rows that it was fitted to.
     """
 
-    encodings: dict[str, Encoding]
-    predictors: list[str]
-    means: Float
-    scales: Float
-    matrix: Float
-
-    @classmethod
-    def fit(
-        cls,
-        table: pd.DataFrame,
+    def __init__(
+        self,
         kinds: Mapping[str, Kind],
-        n_knots: int | None,
-        missing_indicator: bool,
-        weights: Float | None = None,
-    ) -> Design:
-        """Fit the preprocessing to a table in plain form, whose rows may have weights."""
-        encodings = {}
-        columns, predictors, is_scaled = [], [], []
-        for name in table.columns:
-            values = table[name].to_numpy()
-            encoding = Encoding.fit(name, kinds[name], values, n_knots, missing_indicator)
-            encodings[name] = encoding
+        n_knots: int | None = None,
+        missing_indicator: bool = False,
+    ) -> None:
+        self.kinds = kinds
+        self.n_knots = n_knots
+        self.missing_indicator = missing_indicator
+
+    def fit(self, X: pd.DataFrame, y: Any = None, weights: Float | None = None) -> Design:
+        """Measure medians, levels and scales; the latter count rows by their weights."""
+        self.encodings: dict[str, Encoding] = {}
+        self.predictors_: list[str] = []
+        columns, is_scaled = [], []
+        for name in X.columns:
+            values = X[name].to_numpy()
+            encoding = Encoding.fit(
+                name, self.kinds[name], values, self.n_knots, self.missing_indicator
+            )
+            self.encodings[name] = encoding
             own = encoding.columns(values)
             columns += own
-            predictors += [name] * len(own)
+            self.predictors_ += [name] * len(own)
             is_scaled += [encoding.kind == "numeric"] * len(own)
             if encoding.has_indicator:
                 is_scaled[-1] = False
         matrix = np.column_stack(columns)
-        means, scales = np.zeros(len(columns)), np.ones(len(columns))
+        self.means, self.scales = np.zeros(len(columns)), np.ones(len(columns))
         if any(is_scaled):
             numbers = np.ascontiguousarray(matrix[:, is_scaled])
             scaler = StandardScaler().fit(numbers, sample_weight=weights)
-            means[is_scaled], scales[is_scaled] = scaler.mean_, 2.0 * scaler.scale_
-        return cls(encodings, predictors, means, scales, (matrix - means) / scales)
+            self.means[is_scaled], self.scales[is_scaled] = scaler.mean_, 2.0 * scaler.scale_
+        self.matrix: Float = (matrix - self.means) / self.scales
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:
         """The predictors, in the order of the table."""
         return tuple(self.encodings)
 
-    def transform(self, table: pd.DataFrame) -> Float:
+    def transform(self, X: pd.DataFrame) -> Float:
         """Return the matrix of other rows; a level that the fit has not seen counts as missing."""
         columns = [
             column
             for name, encoding in self.encodings.items()
-            for column in encoding.columns(table[name].to_numpy())
+            for column in encoding.columns(X[name].to_numpy())
         ]
         matrix: Float = (np.array(columns).T - self.means) / self.scales
         return matrix
@@ -209,47 +218,8 @@ class Design:
         terms = []
         for name, encoding in self.encodings.items():
             if name in bought:
-                own = [i for i, predictor in enumerate(self.predictors) if predictor == name]
+                own = [i for i, predictor in enumerate(self.predictors_) if predictor == name]
                 term, base = encoding.term(table[name].to_numpy(), slopes[own].tolist())
                 terms.append(term)
                 intercept += base - float(slopes[own] @ self.means[own])
         return tuple(terms), intercept
-
-
-class DesignTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Makes the columns of the problem from patients in plain form, as `PrognosticModel` does.
-
-    Parameters
-    ----------
-    kinds : mapping from column to kind
-        What the columns are.
-    n_knots : int, optional
-        Knots of a natural cubic spline for every number.
-    missing_indicator : bool
-        Whether missing values of a column get an indicator, which may itself predict.
-
-    Attributes
-    ----------
-    predictors_ : list of str
-        The predictor of each column that `transform` returns.
-    """
-
-    def __init__(
-        self,
-        kinds: Mapping[str, Kind],
-        n_knots: int | None = None,
-        missing_indicator: bool = False,
-    ) -> None:
-        self.kinds = kinds
-        self.n_knots = n_knots
-        self.missing_indicator = missing_indicator
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> DesignTransformer:
-        """Measure medians, scales and levels."""
-        self.design_ = Design.fit(X, self.kinds, self.n_knots, self.missing_indicator)
-        self.predictors_ = self.design_.predictors
-        return self
-
-    def transform(self, X: pd.DataFrame) -> Float:
-        """Return the columns of the problem; a level that `fit` has not seen counts as missing."""
-        return self.design_.transform(X)

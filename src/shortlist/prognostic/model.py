@@ -300,9 +300,8 @@ class PrognosticModel(LogOddsClassifier):
 
     def design_of(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, fitted to patients."""
-        return Design.fit(
-            plain.frame, plain.kinds, self.spline_knots, self.missing_indicator, plain.weights
-        )
+        design = Design(plain.kinds, self.spline_knots, self.missing_indicator)
+        return design.fit(plain.frame, weights=plain.weights)
 
     def limits_of(self, plain: PlainTable) -> Limits:
         """Return prices and limits of the columns of a table that can be bought."""
@@ -339,7 +338,7 @@ class PrognosticModel(LogOddsClassifier):
             design.matrix,
             plain.labels,
             ridge=ridge,
-            groups=design.predictors,
+            groups=design.predictors_,
             sample_weight=plain.weights,
             loss=loss,
             **vars(self.limits_of(plain)),
