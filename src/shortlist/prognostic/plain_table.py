@@ -153,7 +153,8 @@ def check_table(
         raise InvalidProblemError(
             f"include and exclude: {shown(both[0])} is in both; remove it from one."
         )
-    candidate_kinds, columns = read_columns(table.drop(columns=list(exclude)), kinds)
+    given = {name: kind for name, kind in kinds.items() if name not in exclude}
+    candidate_kinds, columns = read_columns(table.drop(columns=list(exclude)), given)
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
     for name in constant:
         if name in include:
