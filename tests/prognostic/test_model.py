@@ -478,6 +478,15 @@ def test_polars_keeps_its_names(patients):
     assert np.array_equal(other.predict_proba(bought), model.predict_proba(table))
 
 
+def test_a_table_without_names_needs_all_columns():
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)))
+    model = sl.PrognosticModel(max_features=1, ridge=1.0).fit(table, [0, 1] * 20)
+    assert np.array_equal(model.predict_proba(table), model.predict_proba(table.to_numpy()))
+    for fewer in (table[[0, 1]], table[[0, 1]].to_numpy()):
+        with pytest.raises(ValueError, match="X has 2 features"):
+            model.predict(fewer)
+
+
 def test_a_weight_counts_as_copies_of_a_row(patients):
     table, y = patients
     table = table.dropna().reset_index(drop=True)  # medians and levels do not know weights
@@ -495,6 +504,15 @@ def test_a_weight_counts_as_copies_of_a_row(patients):
     assert not verify_model(weighted, certificate, table, events).valid
     with pytest.raises(sl.InvalidProblemError, match="sample_weight: expected"):
         clone(model).fit(table, y, sample_weight=[1.0])
+
+
+def test_a_column_that_varies_only_in_rows_without_weight_can_be_proven(patients):
+    table, y = patients
+    weights = np.where(np.arange(len(table)) > 0, 1.0, 0.0)
+    table = table.assign(site=np.where(weights > 0, "A", "B"))
+    model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y, sample_weight=weights)
+    events = (y == "dead").astype(int)
+    assert verify_model(model.card_, model.certificate_, table, events, weights).valid
 
 
 def test_weights_and_groups_reach_the_folds(patients):

@@ -1,10 +1,12 @@
 """Natural cubic splines against the one of scipy."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.interpolate import CubicSpline
 
-from shortlist.prognostic.spline import KNOT_QUANTILES, NaturalSpline, spline_curves
+from shortlist.prognostic.design import Design
+from shortlist.prognostic.spline import KNOT_QUANTILES, place_knots, spline_curves
 
 KNOTS = (1.0, 2.5, 3.0, 7.0, 8.0)
 
@@ -32,18 +34,20 @@ def test_curves_are_straight_outside_however_far():
 
 
 @pytest.mark.parametrize("n_knots", KNOT_QUANTILES)
-def test_transformer_adds_the_curves(n_knots):
-    X = np.random.default_rng(0).normal(size=(100, 2))
-    spline = NaturalSpline(n_knots).fit(X)
-    assert [len(knots) for knots in spline.knots_] == [n_knots, n_knots]
-    out = spline.transform(X)
-    assert out.shape == (100, 2 * (n_knots - 1))
-    assert np.array_equal(out[:, 0], X[:, 0])
-    assert np.array_equal(out[:, n_knots - 1], X[:, 1])
+def test_design_adds_the_curves(n_knots):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=["a", "b"])
+    assert [len(place_knots(X[name].to_numpy(), n_knots)) for name in X] == [n_knots, n_knots]
+    design = Design(dict.fromkeys(X, "numeric"), n_knots).fit(X)
+    assert design.matrix.shape == (100, 2 * (n_knots - 1))
+    raw = design.matrix * design.scales + design.means
+    assert raw[:, 0] == pytest.approx(X["a"].to_numpy(), rel=1e-12, abs=1e-12)
+    assert raw[:, n_knots - 1] == pytest.approx(X["b"].to_numpy(), rel=1e-12, abs=1e-12)
 
 
 def test_few_different_values_stay_linear():
-    X = np.array([[0.0], [0.0], [0.0], [1.0], [2.0]] * 20)
-    assert NaturalSpline(5).fit(X).knots_ == [(0.0, 1.0, 2.0)]
-    assert NaturalSpline(5).fit(X[:4]).knots_ == [()]
-    assert NaturalSpline(None).fit(X).transform(X).shape == X.shape
+    x = np.array([0.0, 0.0, 0.0, 1.0, 2.0] * 20)
+    assert place_knots(x, 5) == (0.0, 1.0, 2.0)
+    assert place_knots(x[:4], 5) == ()
+    assert place_knots(x, None) == ()
+    linear = Design({"x": "numeric"}).fit(pd.DataFrame({"x": x}))
+    assert linear.matrix.shape == (100, 1)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
-from shortlist.prognostic.design import DesignTransformer
+from shortlist.prognostic.design import Design
 from shortlist.report import (
     describe_model,
     render_report,
@@ -269,7 +269,7 @@ def test_resamples_fit_what_the_model_fits(model, evaluation):
 def test_the_transformer_is_the_design_and_unknown_levels_count_as_missing(patients, model):
     table, y = patients
     plain = model.check(table, y)
-    transformer = DesignTransformer(plain.kinds, 3, True).fit(plain.frame)
+    transformer = Design(plain.kinds, 3, True).fit(plain.frame)
     assert transformer.transform(plain.frame).tobytes() == model.problem(table, y).X.tobytes()
     odd, gap = plain.frame.iloc[[0]].copy(), plain.frame.iloc[[0]].copy()
     odd["stage"], gap["stage"] = "IV", np.nan

@@ -32,6 +32,7 @@ def test_types_and_missing_values(tmp_path):
     [
         ("a,b\n1.5,x\n2,y\n", "t.csv"),
         ("a;b\n1,5;x\n2;y\n", "t.csv"),
+        ("a;b\n+1,5;x\n2;y\n", "t.csv"),
         ("a;b\n1.5;x\n2;y\n", "t.csv"),
         ("a\tb\n1.5\tx\n2\ty\n", "t.tsv"),
         ("a\tb\n1.5\tx\n2\ty\n", "t.txt"),

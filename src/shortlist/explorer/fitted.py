@@ -59,7 +59,7 @@ def make_problem(
         prepared.design.matrix,
         prepared.plain.labels,
         ridge=state.ridge,
-        groups=prepared.design.predictors,
+        groups=prepared.design.predictors_,
         sample_weight=sample_weight,
         **vars(replace(limits, budget=None, max_features=None, include=())),
     )

@@ -80,7 +80,7 @@ class PreparedPatients:
         plain = check_table(
             patients.predictors, patients.events, kinds=kinds, include=(), exclude=exclude
         )
-        design = Design.fit(plain.frame, plain.kinds, spline_knots, missing_indicator)
+        design = Design(plain.kinds, spline_knots, missing_indicator).fit(plain.frame)
         known = set(design.names)
         shared = (
             SharedFee(amount=float(amount), members=tuple(m for m in members if m in known))

@@ -178,13 +178,17 @@ class ModelCard(Plain):
 
     @model_validator(mode="after")
     def _check(self) -> ModelCard:
-        names = [candidate.name for candidate in self.candidates]
-        if len(set(names)) < len(names):
+        if len({item.name for item in self.candidates}) < len(self.candidates):
             raise ValueError("two candidates have the same name")
-        bought = [(item.name, item.kind) for item in self.candidates if item.bought]
-        if bought != [(term.name, term.kind) for term in self.terms]:
+        bought = [item for item in self.candidates if item.bought]
+        terms = [(term.name, term.kind) for term in self.terms]
+        if [(item.name, item.kind) for item in bought] != terms:
             raise ValueError("the terms are not those of the candidates bought")
-        if not isclose(self.cost, self._price(), rel_tol=1e-9, abs_tol=1e-9):
+        paid = {item.name for item in bought}
+        price = sum(item.cost for item in bought) + sum(
+            fee.amount for fee in self.limits.fees if paid.intersection(fee.members)
+        )
+        if not isclose(self.cost, price, rel_tol=1e-9, abs_tol=1e-9):
             raise ValueError("the cost is not that of the candidates bought and their fees")
         search = self.search
         if search.lower_bound > search.objective:
@@ -194,11 +198,6 @@ class ModelCard(Plain):
         if self.data.events > self.data.rows:
             raise ValueError("there are more events than rows")
         return self
-
-    def _price(self) -> float:
-        bought = {term.name for term in self.terms}
-        fees = (fee.amount for fee in self.limits.fees if bought.intersection(fee.members))
-        return sum(item.cost for item in self.candidates if item.bought) + sum(fees)
 
     def log_odds(self, table: pd.DataFrame) -> Float:
         """Return the log-odds of the event for each row.
@@ -214,8 +213,9 @@ class ModelCard(Plain):
         ndarray of shape (n_rows,)
             Log-odds.
         """
-        contributions = self._contributions(table)
-        for name, contribution in contributions.items():
+        total = np.full(len(table), self.intercept)
+        for name, contribution in self._contributions(table).items():
+            total = total + contribution.log_odds
             if contribution.unknown:
                 some = ", ".join(repr(level) for level in sorted(contribution.unknown)[:3])
                 warnings.warn(
@@ -223,9 +223,6 @@ class ModelCard(Plain):
                     ShortlistWarning,
                     stacklevel=2,
                 )
-        total = np.full(len(table), self.intercept)
-        for contribution in contributions.values():
-            total = total + contribution.log_odds
         return total
 
     def probability(self, table: pd.DataFrame) -> Float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from .model import PrognosticModel
 from .plain_table import PlainTable
 
 Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 Level = Literal["note", "warning"]
 
 NEARLY_COLLINEAR = 0.95  # correlation
@@ -129,16 +131,14 @@ def similar_predictors(problem: SubsetProblem) -> list[tuple[str, str, float]]:
 
     Factors and splines, which have several columns, are paired only if they say exactly the same.
     """
-    bases = [_basis(problem.X[:, problem.columns_of((g,))]) for g in range(problem.n_predictors)]
-    starts = np.concatenate([[0], np.cumsum([basis.shape[1] for basis in bases])])
-    columns = np.column_stack(bases)
-    gram = columns.T @ columns
+    gram, owners = _gram(problem, range(problem.n_predictors))
+    starts = np.searchsorted(owners, range(problem.n_predictors + 1))
     pairs = []
-    for g, h in np.argwhere(np.triu(np.ones((len(bases), len(bases)), dtype=bool), 1)).tolist():
-        size = bases[g].shape[1]
-        if size == 0 or size != bases[h].shape[1]:
-            continue
+    for g, h in combinations(range(problem.n_predictors), 2):
         block = gram[starts[g] : starts[g + 1], starts[h] : starts[h + 1]]
+        size = len(block)
+        if block.shape != (size, size) or size == 0:
+            continue
         same = abs(block[0, 0]) if size == 1 else np.linalg.svd(block, compute_uv=False).min()
         if same >= (NEARLY_COLLINEAR if size == 1 else _SAME):
             pairs.append((problem.name_of(g), problem.name_of(h), float(same)))
@@ -148,40 +148,36 @@ def similar_predictors(problem: SubsetProblem) -> list[tuple[str, str, float]]:
 def determined_predictors(problem: SubsetProblem, apart_from: frozenset[str]) -> list[str]:
     """Return predictors that are exact sums of others, as subscores and their total are."""
     kept = [g for g in range(problem.n_predictors) if problem.name_of(g) not in apart_from]
-    bases = [_basis(problem.X[:, problem.columns_of((g,))]) for g in kept]
-    owners = np.repeat(kept, [basis.shape[1] for basis in bases])
+    gram, owners = _gram(problem, kept)
     if len(owners) >= problem.n_rows:
         return []  # more columns than rows: everything is
-    columns = np.column_stack(bases)
-    values, vectors = np.linalg.eigh(columns.T @ columns)
+    values, vectors = np.linalg.eigh(gram)
     null = vectors[:, values < 1e-10]
     involved = np.abs(null).max(axis=1, initial=0.0) > 1e-6
     return [problem.name_of(int(g)) for g in np.unique(owners[involved])]
 
 
-def _basis(block: Float) -> Float:
-    """Return an orthonormal basis of the centred columns of a predictor."""
-    centred = block - block.mean(axis=0)
-    left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    basis: Float = left[:, values > 1e-9 * max(1e-300, values.max(initial=0.0))]
-    return basis
+def _gram(problem: SubsetProblem, predictors: Sequence[int]) -> tuple[Float, Int]:
+    """Return the products of orthonormal bases of predictors, and the owner of each column."""
+    bases = []
+    for g in predictors:
+        block = problem.X[:, problem.columns_of((g,))]
+        left, values, _ = np.linalg.svd(block - block.mean(axis=0), full_matrices=False)
+        bases.append(left[:, values > 1e-9 * max(1e-300, values.max(initial=0.0))])
+    columns = np.column_stack(bases)
+    return columns.T @ columns, np.repeat(predictors, [basis.shape[1] for basis in bases])
 
 
 def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:
     pairs = similar_predictors(problem)
     copies = [pair for pair in pairs if pair[2] >= _SAME]
     for first, second, _ in copies:
-        both = {first, second} <= bought
-        yield Finding(
-            "warning" if both else "note",
-            "Copies",
-            f"{shown(first)} and {shown(second)} carry the same information."
-            + (
+        text = f"{shown(first)} and {shown(second)} carry the same information."
+        if {first, second} <= bought:
+            text += (
                 " Both were bought, because the ridge favours sharing a coefficient; exclude one."
-                if both
-                else ""
-            ),
-        )
+            )
+        yield Finding("warning" if {first, second} <= bought else "note", "Copies", text)
     for first, second, correlation in pairs:
         if correlation < _SAME:
             yield Finding(
@@ -194,7 +190,7 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
     sums = determined_predictors(problem, frozenset(second for _, second, _ in copies))
     if sums:
         yield Finding(
-            "warning" if len(bought.intersection(sums)) == len(sums) else "note",
+            "warning" if bought.issuperset(sums) else "note",
             "Sums",
             f"{_listed(sums)} determine each other, as subscores and their total do; "
             "exclude one of them.",
@@ -205,9 +201,8 @@ def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Findin
     table = plain.frame.assign(**{"": plain.labels})
     if persons is not None:
         table = table.assign(**{" ": np.asarray(persons).astype(str)})
-    is_fine = any(plain.frame[name].nunique() > 20 for name in plain.kinds)
     n_copies = int(table.duplicated().sum())
-    if n_copies and is_fine:
+    if n_copies and plain.frame.nunique().max() > 20:
         yield Finding(
             "warning",
             "Duplicated rows",

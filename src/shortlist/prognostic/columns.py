@@ -7,7 +7,7 @@ alike: float64 with NaN, 0 and 1 with NaN, or text with None.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, time
 from typing import Any, Literal, get_args
 
@@ -32,27 +32,23 @@ _MOST_COMPLAINTS = 10
 
 
 def read_columns(
-    table: pd.DataFrame, kinds: Mapping[str, str] | None
+    table: pd.DataFrame, kinds: Mapping[str, Any]
 ) -> tuple[dict[str, Kind], dict[str, NDArray[Any]]]:
     """Return the kind of every column, as given or else as its values suggest, and its plain form.
 
     What is wrong with any of the columns is said of all of them at once.
     """
-    given: dict[str, Any] = dict(kinds or {})
-    for name, kind in given.items():
+    for name, kind in kinds.items():
         if kind not in KINDS:
-            raise InvalidProblemError(
-                f"kinds: {shown(name)} must be one of {', '.join(map(repr, KINDS))}, not {kind!r}."
-            )
-        if name not in table.columns:
-            raise InvalidProblemError(f"kinds: there is no column {shown(name)}; correct the name.")
+            known = ", ".join(map(repr, KINDS))
+            raise InvalidProblemError(f"kinds: {shown(name)} must be one of {known}, not {kind!r}.")
     found: dict[str, Kind] = {}
     columns: dict[str, NDArray[Any]] = {}
     complaints: dict[str, str] = {}
     for name in table.columns:
         try:
-            kind = given.get(name) or infer_kind(table[name])
-            values = read_column(table[name], kind)
+            kind = kinds.get(name) or infer_kind(table[name])
+            values = _READERS[kind](table[name])
             if kind == "categorical":
                 _check_levels(name, values)
         except InvalidProblemError as error:
@@ -106,20 +102,11 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
 def may_be_codes(column: pd.Series[Any]) -> bool:
     """Whether a column that is taken for numbers has three to ten different ones, all whole."""
     try:
-        if infer_kind(column) != "numeric":
-            return False
-        values = as_numbers(column)
+        numbers = as_numbers(column) if infer_kind(column) == "numeric" else np.empty(0)
     except InvalidProblemError:
         return False
-    different = np.unique(values[~np.isnan(values)])
+    different = np.unique(numbers[~np.isnan(numbers)])
     return 3 <= len(different) <= 10 and bool((different == np.floor(different)).all())
-
-
-def read_column(column: pd.Series[Any], kind: Kind) -> NDArray[Any]:
-    """Return the values of a column in the plain form of its kind."""
-    if kind == "numeric":
-        return as_numbers(column)
-    return as_truth_values(column) if kind == "boolean" else as_levels(column)
 
 
 def as_numbers(column: pd.Series[Any]) -> Float:
@@ -150,10 +137,9 @@ def as_truth_values(column: pd.Series[Any]) -> Float:
 
 def as_levels(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column as text, None where a value is missing; 3.0 and 3 are the same level."""
-    levels = np.empty(len(column), dtype=object)  # of None
-    for position in np.flatnonzero(~_is_missing(column)):
-        levels[position] = level_of(column.iloc[position])
-    return levels
+    missing = _is_missing(column)
+    values = zip(column.array, missing, strict=True)  # of the array: a float32 stays one
+    return np.array([None if gone else level_of(value) for value, gone in values], dtype=object)
 
 
 def level_of(value: Any) -> str:
@@ -233,3 +219,10 @@ def _is_missing(column: pd.Series[Any]) -> NDArray[np.bool_]:
 
 def _is_binary(numbers: pd.Series[Any]) -> bool:
     return bool(numbers.dropna().isin([0, 1]).all())
+
+
+_READERS: dict[Kind, Callable[[pd.Series[Any]], NDArray[Any]]] = {
+    "numeric": as_numbers,
+    "boolean": as_truth_values,
+    "categorical": as_levels,
+}

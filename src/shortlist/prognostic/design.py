@@ -1,4 +1,4 @@
-"""Preprocessing: the matrix of a problem, made from columns in plain form.
+"""Preprocessing: from columns in plain form to the matrix of a problem, and back to terms.
 
 Numbers are imputed by their median, bent by splines if asked, centred and divided by two standard
 deviations; truth values and factors are imputed by their most frequent value; a factor of more than
@@ -9,7 +9,7 @@ penalty depends neither on units nor on the order of the levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,107 +17,113 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from .columns import Kind
-from .spline import NaturalSpline
+from .spline import place_knots, spline_curves
+from .term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 
 Float = NDArray[np.float64]
 
 
-class TwoDeviationScaler(StandardScaler):  # type: ignore[misc]
-    """Centre each column and divide it by two standard deviations, those of the weighted rows."""
-
-    def __init__(self, weights: Float | None = None) -> None:
-        super().__init__()
-        self.weights = weights
-
-    def fit(self, X: Float, y: Any = None) -> TwoDeviationScaler:
-        """Measure means and deviations."""
-        super().fit(X, sample_weight=self.weights)
-        self.scale_: Float = 2.0 * np.asarray(self.scale_)
-        return self
-
-
 @dataclass(frozen=True)
-class Design:
-    """Preprocessing fitted to some rows, one predictor per original column.
+class Encoding:
+    """How a column of the table becomes columns of the matrix, numbers not yet scaled.
 
     Attributes
     ----------
-    transformer : ColumnTransformer
-        What makes the matrix.
-    names : tuple of str
-        The predictors, in the order of the table.
-    predictors : list of str
-        The predictor of each column of the matrix; those of one predictor stand together.
-    order : ndarray of shape (n_columns,)
-        The position of each column of the matrix in what the transformer returns.
-    matrix : ndarray of shape (n_rows, n_columns)
-        The rows that it was fitted to.
+    name, kind
+        The column and what it is.
+    fill : float or str
+        The value that stands in for a missing one.
+    knots : tuple of float
+        The knots of a number, none if it is linear.
+    levels : tuple of str
+        The levels of a factor, sorted. The first of two has no column.
+    has_indicator : bool
+        Whether the last column says where a value is missing.
     """
 
-    transformer: ColumnTransformer
-    names: tuple[str, ...]
-    predictors: list[str]
-    order: NDArray[np.int64]
-    matrix: Float
+    name: str
+    kind: Kind
+    fill: Any
+    knots: tuple[float, ...]
+    levels: tuple[str, ...]
+    has_indicator: bool
 
     @classmethod
     def fit(
-        cls,
-        table: pd.DataFrame,
-        kinds: Mapping[str, Kind],
-        n_knots: int | None,
-        missing_indicator: bool,
-        weights: Float | None = None,
-    ) -> Design:
-        """Fit the preprocessing to a table in plain form, whose rows may have weights."""
-        of_kind = {
-            kind: [name for name in table.columns if kinds[name] == kind]
-            for kind in ("numeric", "boolean", "categorical")
-        }
-        blocks: list[tuple[str, Any, list[str]]] = [
-            (kind, _block(kind, n_knots, weights), names)
-            for kind, names in of_kind.items()
-            if names
-        ]
-        if missing_indicator:
-            indicator = MissingIndicator(features="missing-only", error_on_new=False)
-            blocks.append(("missing", indicator, list(table.columns)))
-        transformer = ColumnTransformer(blocks, sparse_threshold=0.0)
-        unordered_matrix = transformer.fit_transform(table)
-        unordered = list(_predictors(transformer))
-        position = {name: index for index, name in enumerate(table.columns)}
-        order = np.argsort([position[name] for name in unordered], kind="stable")
-        matrix = np.ascontiguousarray(unordered_matrix[:, order], dtype=np.float64)
-        return cls(transformer, tuple(table.columns), [unordered[i] for i in order], order, matrix)
+        cls, name: str, kind: Kind, values: NDArray[Any], n_knots: int | None, indicate: bool
+    ) -> Encoding:
+        """Measure the median and knots of a number, the most frequent value and levels of others.
 
-    def transform(self, table: pd.DataFrame) -> Float:
-        """Return the matrix of other rows; a level that the fit has not seen counts as missing."""
-        known = table.copy()
-        for block, fitted, names in self.transformer.transformers_:
-            if block == "categorical":
-                for name, levels in zip(
-                    names, fitted.named_steps["encode"].categories_, strict=True
-                ):
-                    known[name] = known[name].where(known[name].isin(levels), np.nan)
-        matrix: Float = self.transformer.transform(known)[:, self.order]
-        return matrix
+        A column without any value, as a fold may have it, counts as one of zeros. `indicate` asks
+        for an indicator of missing values, if there are any.
+        """
+        missing = pd.isna(values)
+        known = values[~missing]
+        if missing.all():
+            known = np.array(["0" if kind == "categorical" else 0.0], dtype=values.dtype)
+        has_indicator = indicate and bool(missing.any())
+        if kind == "numeric":
+            fill = float(np.median(known))
+            knots = place_knots(np.where(missing, fill, values), n_knots)
+            return cls(name, kind, fill, knots, (), has_indicator)
+        levels = tuple(sorted(set(known))) if kind == "categorical" else ()
+        return cls(name, kind, pd.Series(known).mode().tolist()[0], (), levels, has_indicator)
 
-    def entries_of(self, block: str, coef: Float) -> Float:
-        """Return the entries of `coef` (one per column of the matrix) that belong to a block."""
-        unordered = np.empty_like(coef)
-        unordered[self.order] = coef
-        part: Float = unordered[self.transformer.output_indices_[block]]
-        return part
+    def columns(self, values: NDArray[Any]) -> list[Float]:
+        """Return the columns of the matrix; a level that is not known counts as missing."""
+        if self.kind == "categorical":
+            positions = pd.Index(self.levels, dtype=object).get_indexer(pd.Index(values))
+            missing = positions < 0
+            positions[missing] = self.levels.index(self.fill)
+            first = 1 if len(self.levels) == 2 else 0
+            columns = [*np.eye(len(self.levels))[first:, positions]]
+        else:
+            missing = np.isnan(values)
+            filled = np.where(missing, self.fill, values)
+            columns = [filled, *spline_curves(filled, self.knots)]
+        return [*columns, missing.astype(np.float64)] if self.has_indicator else columns
+
+    def term(self, values: NDArray[Any], coef: list[float]) -> tuple[Term, float]:
+        """Return the term that coefficients make, and what it adds to the intercept.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows,)
+            The values that this was fitted to.
+        coef : list of float
+            One coefficient per column, in the units of the table.
+        """
+        about: dict[str, Any] = {"name": self.name, "missing_coefficient": None}
+        if self.has_indicator:
+            *coef, about["missing_coefficient"] = coef
+        if self.kind == "boolean":
+            return BooleanTerm(fill=self.fill == 1, coefficient=coef[0], **about), 0.0
+        if self.kind == "numeric":
+            known = values[~np.isnan(values)]
+            known = known if len(known) else np.zeros(1)
+            low, q1, q3, high = np.quantile(known, [0, 0.25, 0.75, 1]).tolist()
+            term = NumericTerm(
+                fill=self.fill,
+                quartiles=(q1, q3),
+                range=(low, high),
+                knots=self.knots,
+                coefficients=tuple(coef),
+                **about,
+            )
+            return term, 0.0
+        if len(self.levels) == 2:
+            coef = [0.0, *coef]
+        effects = dict(zip(self.levels, coef, strict=True))
+        base = effects[self.fill]
+        differences = {level: effect - base for level, effect in effects.items()}
+        return CategoricalTerm(reference=self.fill, coefficients=differences, **about), base
 
 
-class DesignTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Makes the columns of the problem from patients in plain form, as `PrognosticModel` does.
+class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The columns of a problem, made from patients in plain form, one predictor per column.
 
     Parameters
     ----------
@@ -130,8 +136,15 @@ class DesignTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    encodings : dict from str to Encoding
+        How each predictor is encoded, in the order of the table.
     predictors_ : list of str
-        The predictor of each column that `transform` returns.
+        The predictor of each column of the matrix; those of one predictor stand together. This
+        name is the one that `Experiment` asks a preprocessor for.
+    means, scales : ndarray of shape (n_columns,)
+        What is subtracted from each column, and what it is divided by then.
+    matrix : ndarray of shape (n_rows, n_columns)
+        The rows that it was fitted to.
     """
 
     def __init__(
@@ -144,55 +157,69 @@ class DesignTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_knots = n_knots
         self.missing_indicator = missing_indicator
 
-    def fit(self, X: pd.DataFrame, y: Any = None) -> DesignTransformer:
-        """Measure medians, scales and levels."""
-        self.design_ = Design.fit(X, self.kinds, self.n_knots, self.missing_indicator)
-        self.predictors_ = self.design_.predictors
+    def fit(self, X: pd.DataFrame, y: Any = None, weights: Float | None = None) -> Design:
+        """Measure medians, levels and scales; the latter count rows by their weights."""
+        self.encodings: dict[str, Encoding] = {}
+        self.predictors_: list[str] = []
+        columns, is_scaled = [], []
+        for name in X.columns:
+            values = X[name].to_numpy()
+            encoding = Encoding.fit(
+                name, self.kinds[name], values, self.n_knots, self.missing_indicator
+            )
+            self.encodings[name] = encoding
+            own = encoding.columns(values)
+            columns += own
+            self.predictors_ += [name] * len(own)
+            is_scaled += [encoding.kind == "numeric"] * len(own)
+            if encoding.has_indicator:
+                is_scaled[-1] = False
+        matrix = np.column_stack(columns)
+        self.means, self.scales = np.zeros(len(columns)), np.ones(len(columns))
+        if any(is_scaled):
+            numbers = np.ascontiguousarray(matrix[:, is_scaled])
+            scaler = StandardScaler().fit(numbers, sample_weight=weights)
+            self.means[is_scaled], self.scales[is_scaled] = scaler.mean_, 2.0 * scaler.scale_
+        self.matrix: Float = (matrix - self.means) / self.scales
         return self
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The predictors, in the order of the table."""
+        return tuple(self.encodings)
+
     def transform(self, X: pd.DataFrame) -> Float:
-        """Return the columns of the problem; a level that `fit` has not seen counts as missing."""
-        return self.design_.transform(X)
+        """Return the matrix of other rows; a level that the fit has not seen counts as missing."""
+        columns = [
+            column
+            for name, encoding in self.encodings.items()
+            for column in encoding.columns(X[name].to_numpy())
+        ]
+        matrix: Float = (np.array(columns).T - self.means) / self.scales
+        return matrix
 
+    def equation(
+        self, table: pd.DataFrame, coef: Float, intercept: float, bought: Collection[str]
+    ) -> tuple[tuple[Term, ...], float]:
+        """Return the terms of the predictors bought, in the units of the table, and the intercept.
 
-def _block(kind: str, n_knots: int | None, weights: Float | None) -> Any:
-    if kind == "numeric":
-        return Pipeline(
-            [
-                ("impute", SimpleImputer(strategy="median", keep_empty_features=True)),
-                ("spline", NaturalSpline(n_knots)),
-                ("scale", TwoDeviationScaler(weights)),
-            ]
-        )
-    impute = SimpleImputer(
-        strategy="most_frequent", missing_values=np.nan, keep_empty_features=True
-    )
-    if kind == "boolean":
-        return impute
-    encode = OneHotEncoder(drop="if_binary", sparse_output=False)
-    return Pipeline([("impute", impute), ("encode", encode)])
-
-
-def _predictors(transformer: ColumnTransformer) -> Iterator[str]:
-    """Yield the predictor of each column that the transformer returns."""
-    for block, fitted, names in transformer.transformers_:
-        if block == "numeric":
-            for name, knots in zip(names, fitted.named_steps["spline"].knots_, strict=True):
-                yield from [name] * n_spline_columns(knots)
-        elif block == "boolean":
-            yield from names
-        elif block == "categorical":
-            for name, levels in zip(names, fitted.named_steps["encode"].categories_, strict=True):
-                yield from [name] * n_dummy_columns(levels)
-        elif block == "missing":
-            yield from (names[position] for position in fitted.features_)
-
-
-def n_spline_columns(knots: Sequence[float]) -> int:
-    """Return the number of columns that a number takes: itself and its curves."""
-    return max(1, len(knots) - 1)
-
-
-def n_dummy_columns(levels: Sequence[str]) -> int:
-    """Return the number of columns that a factor takes: one per level, one for two levels."""
-    return 1 if len(levels) == 2 else len(levels)
+        Parameters
+        ----------
+        table : DataFrame
+            The rows that this was fitted to, in plain form.
+        coef : ndarray of shape (n_columns,)
+            One coefficient per column of the matrix.
+        intercept : float
+            The intercept for the matrix.
+        bought : collection of str
+            The predictors that get a term.
+        """
+        slopes = coef / self.scales
+        terms = []
+        for name, encoding in self.encodings.items():
+            if name in bought:
+                own = [i for i, predictor in enumerate(self.predictors_) if predictor == name]
+                term, base = encoding.term(table[name].to_numpy(), slopes[own].tolist())
+                terms.append(term)
+                intercept += base - float(slopes[own] @ self.means[own])
+        return tuple(terms), intercept

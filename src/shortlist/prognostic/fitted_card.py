@@ -22,7 +22,6 @@ from .card import (
     StatedLimits,
 )
 from .design import Design
-from .equation import write_equation
 from .plain_table import PlainTable
 
 if TYPE_CHECKING:
@@ -40,9 +39,7 @@ def make_card(
 ) -> ModelCard:
     """Describe the model that a search found, in the units of the table."""
     bought = [problem.name_of(g) for g in solution.support]
-    terms, intercept = write_equation(
-        design, plain.frame, solution.coef, solution.intercept, bought
-    )
+    terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
     constraints = problem.constraints
     names = design.names
     return ModelCard(

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..estimators.folds import make_folds
@@ -25,7 +25,6 @@ from ..estimators.ridge_search import (
     warn_of_limits,
 )
 from ..limits import Limits
-from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution
 from .card import Outcome
@@ -232,12 +231,9 @@ class PrognosticModel(LogOddsClassifier):
             ridge = search.ridge
         design = self.design_of(plain)
         problem = self._problem(plain, design, ridge)
-
-        def show(progress: Progress) -> None:
-            announce(progress.describe())
-
-        solution = self._solve(problem, self.time_limit, callback=show).detached()
-
+        solution = self._solve(
+            problem, self.time_limit, callback=lambda progress: announce(progress.describe())
+        ).detached()
         outcome = outcome or plain.outcome(getattr(y, "name", None))
         self._set_fitted(plain, design, problem, solution, search, outcome)
         warn_of_limits(solution, search)
@@ -304,9 +300,8 @@ class PrognosticModel(LogOddsClassifier):
 
     def design_of(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, fitted to patients."""
-        return Design.fit(
-            plain.frame, plain.kinds, self.spline_knots, self.missing_indicator, plain.weights
-        )
+        design = Design(plain.kinds, self.spline_knots, self.missing_indicator)
+        return design.fit(plain.frame, weights=plain.weights)
 
     def limits_of(self, plain: PlainTable) -> Limits:
         """Return prices and limits of the columns of a table that can be bought."""
@@ -330,12 +325,9 @@ class PrognosticModel(LogOddsClassifier):
         """
         check_is_fitted(self)
         table = as_table(X)
-        nameless = not hasattr(X, "columns") or table is not as_table(table)
-        if nameless and table.shape[1] != self.n_features_in_:  # by position, not by name
-            raise ValueError(
-                f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        has_names = any(isinstance(name, str) for name in getattr(X, "columns", ()))
+        if not has_names:  # columns go by position, so none may be missing
+            _check_n_features(self, table, reset=False)
         log_odds = self.card_.log_odds(table)
         return log_odds if self.event_ == self.classes_[1] else -log_odds
 
@@ -346,7 +338,7 @@ class PrognosticModel(LogOddsClassifier):
             design.matrix,
             plain.labels,
             ridge=ridge,
-            groups=design.predictors,
+            groups=design.predictors_,
             sample_weight=plain.weights,
             loss=loss,
             **vars(self.limits_of(plain)),
@@ -357,11 +349,10 @@ class PrognosticModel(LogOddsClassifier):
     ) -> RidgeSearch:
         ridges = check_ridges(self.ridges)
         folds = make_folds(self.cv, plain.frame, plain.labels, owners, self.random_state)
-        for rows in (rows for fold in folds for rows in fold):
-            if len(np.unique(plain.labels[rows])) < 2:
-                raise InvalidProblemError(
-                    "cv: a fold has rows of one outcome only; use fewer folds or give a ridge."
-                )
+        if any(len(np.unique(plain.labels[rows])) < 2 for fold in folds for rows in fold):
+            raise InvalidProblemError(
+                "cv: a fold has rows of one outcome only; use fewer folds or give a ridge."
+            )
         limit = None if self.time_limit is None else self.time_limit / (len(ridges) * len(folds))
 
         def score_fold(train: Int, test: Int) -> list[FoldScore]:

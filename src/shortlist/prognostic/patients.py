@@ -43,9 +43,14 @@ def split_patients(
 ) -> Patients:
     """Split a table that was read from a file, which messages name."""
     predictors = split_columns(path, table, outcome, person)
-    labels = _labels(path, table[outcome])
-    values = sorted(set(labels))
-    event, no_event = _event(path, outcome, values, positive)
+    missing = np.flatnonzero(table[outcome].isna())
+    if len(missing):
+        raise InvalidFileError(
+            f"{path}: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            "remove those rows."
+        )
+    labels = [level_of(value) for value in table[outcome]]
+    event, no_event = _event(path, outcome, sorted(set(labels)), positive)
     persons = None if person is None else table[person]
     if persons is not None and persons.isna().any():
         raise InvalidFileError(
@@ -77,16 +82,6 @@ def split_columns(
     if predictors.shape[1] == 0:
         raise InvalidFileError(f"{path}: has no column to predict from.")
     return predictors
-
-
-def _labels(path: Path, column: pd.Series[Any]) -> list[str]:
-    missing = np.flatnonzero(column.isna())
-    if len(missing):
-        raise InvalidFileError(
-            f"{path}: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
-            "remove those rows."
-        )
-    return [level_of(value) for value in column]
 
 
 def _event(path: Path, outcome: str, values: list[str], positive: str | None) -> tuple[str, str]:

@@ -34,7 +34,7 @@ class PlainTable:
     Attributes
     ----------
     frame : DataFrame
-        The candidates: float64 with NaN, or objects that are text or NaN.
+        The candidates: float64 with NaN, or objects that are text or None.
     kinds : dict from str to str
         The kind of each candidate.
     labels : ndarray of shape (n_rows,)
@@ -96,11 +96,7 @@ class PlainTable:
             digest.update(f"{json.dumps(name)} {kind}\n".encode())
             column = self.frame[name]
             if kind == "categorical":
-                missing = column.isna()
-                levels = [
-                    None if gone else level for level, gone in zip(column, missing, strict=True)
-                ]
-                digest.update(json.dumps(levels).encode())
+                digest.update(json.dumps(column.tolist()).encode())
             else:
                 values = column.to_numpy(dtype="<f8")
                 digest.update(np.where(np.isnan(values), np.nan, values).tobytes())
@@ -112,10 +108,11 @@ class PlainTable:
 
 def as_table(X: Any) -> pd.DataFrame:
     """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
-    table: pd.DataFrame = X
-    if not isinstance(X, pd.DataFrame) and hasattr(X, "columns"):  # another kind of data frame
+    if isinstance(X, pd.DataFrame):
+        table = X
+    elif hasattr(X, "columns"):  # another kind of data frame
         table = pd.DataFrame({name: X[name].to_numpy() for name in X.columns}).infer_objects()
-    elif not isinstance(X, pd.DataFrame):
+    else:
         table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
     if not any(isinstance(name, str) for name in table.columns):
         return table.set_axis([f"x{i}" for i in range(table.shape[1])], axis="columns")
@@ -146,20 +143,18 @@ def check_table(
     if isinstance(X, PlainTable):
         return X
     table = as_table(X)
-    labels = _labels(y, len(table))
-    classes = np.unique(labels)
+    labels, classes = _labels(y, len(table))
     event = _event(classes, positive)
-    for argument, names in (("include", include), ("exclude", exclude)):
+    kinds = kinds or {}
+    for argument, names in (("include", include), ("exclude", exclude), ("kinds", kinds)):
         _check_names(argument, names, table)
     both = sorted(set(include).intersection(exclude))
     if both:
         raise InvalidProblemError(
             f"include and exclude: {shown(both[0])} is in both; remove it from one."
         )
-    candidates = table.drop(columns=list(exclude))
-    candidate_kinds, columns = read_columns(
-        candidates, {name: kind for name, kind in (kinds or {}).items() if name not in exclude}
-    )
+    given = {name: kind for name, kind in kinds.items() if name not in exclude}
+    candidate_kinds, columns = read_columns(table.drop(columns=list(exclude)), given)
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
     for name in constant:
         if name in include:
@@ -179,7 +174,9 @@ def check_table(
         )
     events = (labels == event).astype(np.int64)
     names = list(table.columns)
-    return PlainTable(_plain_frame(columns), candidate_kinds, events, names, classes, event)
+    # With its type for each column, or pandas would have its own for text.
+    series = {name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}
+    return PlainTable(pd.DataFrame(series), candidate_kinds, events, names, classes, event)
 
 
 def check_limits(limits: Limits, kinds: Mapping[str, Kind], spline_knots: int | None) -> None:
@@ -218,18 +215,8 @@ def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None
     return owners
 
 
-def _plain_frame(columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
-    series = {}
-    for name, values in columns.items():
-        if values.dtype == object:
-            values = np.array(
-                [np.nan if level is None else level for level in values], dtype=object
-            )
-        series[name] = pd.Series(values, dtype=values.dtype)
-    return pd.DataFrame(series)
-
-
-def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the outcomes and their two values, sorted."""
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise InvalidProblemError(
@@ -242,15 +229,15 @@ def _labels(y: ArrayLike, n_rows: int) -> NDArray[Any]:
             "remove those rows."
         )
     check_classification_targets(labels)
-    n_classes = len(np.unique(labels))
-    if n_classes < 2:
+    classes = np.unique(labels)
+    if len(classes) < 2:
         raise InvalidProblemError("y: has only 1 class but exactly 2 are needed; add the other.")
-    if n_classes > 2:
+    if len(classes) > 2:
         raise InvalidProblemError(
-            f"Only binary classification is supported, but y has {n_classes} classes; "
+            f"Only binary classification is supported, but y has {len(classes)} classes; "
             "select or merge classes."
         )
-    return np.asarray(labels)
+    return labels, classes
 
 
 def _event(classes: NDArray[Any], positive: Any) -> Any:
@@ -274,7 +261,7 @@ def _event(classes: NDArray[Any], positive: Any) -> Any:
     return classes[1]
 
 
-def _check_names(argument: str, names: Sequence[str], table: pd.DataFrame) -> None:
+def _check_names(argument: str, names: Iterable[str], table: pd.DataFrame) -> None:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidProblemError(
             f"{argument}: expected a list of columns, such as [{names!r}], not {names!r}."

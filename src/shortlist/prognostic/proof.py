@@ -22,7 +22,6 @@ from ..problem import SubsetProblem
 from ..result import Status
 from ..verification import Verdict, verify
 from .card import ModelCard
-from .equation import write_equation
 from .model import PrognosticModel
 
 _CARD = "card"  # the field of the certificate's file that holds the model
@@ -118,12 +117,8 @@ def verify_model(
     >>> verify_model(model.card_, model.certificate_, patients, [0, 1, 0, 1]).reason
     'The patients are not those that the model was fitted to.'
     """
-    if sample_weight is not None:  # rows without weight are none of the model's
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        X, y, sample_weight = X[weights > 0], np.asarray(y)[weights > 0], weights[weights > 0]
-    table = _candidates(card, X)
     model = _restated(card)
-    plain = model.check(table, y).weighted(sample_weight)
+    plain = model.check(_candidates(card, X), y).weighted(sample_weight)
     if plain.sha256 != card.data.sha256:
         return _refused("The patients are not those that the model was fitted to.")
     problem = model.problem(plain, plain.labels)
@@ -133,18 +128,18 @@ def verify_model(
     coef = np.zeros(problem.n_columns)
     coef[list(certificate.model.columns)] = certificate.model.values
     proven = problem.decision_function(coef, certificate.model.intercept)
-    difference = np.abs(card.log_odds(table) - proven).max(initial=0.0)
+    difference = np.abs(card.log_odds(plain.frame) - proven).max(initial=0.0)
     if difference > _TOLERANCE * (1.0 + np.abs(proven).max(initial=0.0)):
         return _refused("The model predicts otherwise than the one that the certificate proves.")
     bought = [problem.name_of(g) for g in certificate.support]
     # With the same terms and the same predictions the intercept is the same too.
-    terms, _ = write_equation(model.design_of(plain), plain.frame, coef, 0.0, bought)
+    terms, _ = model.design_of(plain).equation(plain.frame, coef, 0.0, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
         return _refused("The model claims other numbers of rows or events than the patients have.")
     left_out = card.limits.exclude
-    if len({*left_out}) < len(left_out) or not {*left_out} <= {*X.columns} - {*table.columns}:
+    if len({*left_out}) < len(left_out) or not {*left_out} <= {*X.columns} - {*plain.kinds}:
         return _refused("The model claims to leave out columns that the table does not have.")
     search = card.search
     highest = certificate.lower_bound + _ROUNDING * certificate.objective

@@ -12,11 +12,9 @@ Each is 0 below t_1 and a straight line above t_k, so nothing bends where there 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 
 Float = NDArray[np.float64]
 
@@ -45,40 +43,14 @@ def spline_curves(x: Float, knots: Sequence[float]) -> list[Float]:
     return curves
 
 
-class NaturalSpline(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Replace each column by itself and the curves of its natural cubic spline.
+def place_knots(x: Float, n_knots: int | None) -> tuple[float, ...]:
+    """Return 3, 4 or 5 knots at fixed quantiles of x; none for None, which is linear.
 
-    Parameters
-    ----------
-    n_knots : int, optional
-        3, 4 or 5 knots at fixed quantiles of each column; None leaves the columns as they are.
-        A column in which some of these coincide gets fewer, and none if fewer than three remain.
-
-    Attributes
-    ----------
-    knots_ : list of tuple of float
-        The knots of each column.
+    Where some of these coincide there are fewer, and none if fewer than three remain.
     """
-
-    def __init__(self, n_knots: int | None = None) -> None:
-        self.n_knots = n_knots
-
-    def fit(self, X: Float, y: Any = None) -> NaturalSpline:
-        """Place the knots."""
-        self.knots_ = [self._place(column) for column in np.asarray(X).T]
-        return self
-
-    def transform(self, X: Float) -> Float:
-        """Return each column followed by its curves."""
-        columns = []
-        for column, knots in zip(np.asarray(X).T, self.knots_, strict=True):
-            columns += [column, *spline_curves(column, knots)]
-        return np.column_stack(columns)
-
-    def _place(self, column: Float) -> tuple[float, ...]:
-        if self.n_knots is None:
-            return ()
-        knots = np.unique(np.quantile(column, KNOT_QUANTILES[self.n_knots], method="nearest"))
-        spread = float(column.max() - column.min())
-        apart = knots[np.concatenate([[True], np.diff(knots) > 1e-6 * spread])]
-        return tuple(apart.tolist()) if len(apart) >= 3 else ()
+    if n_knots is None:
+        return ()
+    knots = np.unique(np.quantile(x, KNOT_QUANTILES[n_knots], method="nearest"))
+    spread = float(x.max() - x.min())
+    apart = knots[np.concatenate([[True], np.diff(knots) > 1e-6 * spread])]
+    return tuple(apart.tolist()) if len(apart) >= 3 else ()

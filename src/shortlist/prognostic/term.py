@@ -88,18 +88,26 @@ class TermBase(Plain, ABC):
         """The value that stands in for a missing one: the median, or the most frequent one."""
 
     @abstractmethod
-    def contribution(self, column: pd.Series[Any]) -> Contribution:
-        """Return what the values of a column add to the log-odds."""
+    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
+        """Return what the values of a column add, without what being missing adds."""
 
     @abstractmethod
-    def differences(self) -> list[Contrast]:
+    def _contrasts_of_values(self) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
+
+    def contribution(self, column: pd.Series[Any]) -> Contribution:
+        """Return what the values of a column add to the log-odds."""
+        found = self._contribution_of_values(column)
+        if self.missing_coefficient is None:
+            return found
+        return found._replace(log_odds=found.log_odds + self.missing_coefficient * found.imputed)
 
     def contrasts(self) -> list[Contrast]:
         """Return the differences between patients that are worth a line."""
-        if self.missing_coefficient is None:
-            return self.differences()
-        return [*self.differences(), Contrast("missing", None, self.typical)]
+        contrasts = self._contrasts_of_values()
+        if self.missing_coefficient is not None:
+            contrasts.append(Contrast("missing", None, self.typical))
+        return contrasts
 
     def effects(self) -> list[Effect]:
         """Return the effect of each contrast."""
@@ -120,13 +128,11 @@ class NumericTerm(TermBase):
     """
 
     kind: Literal["numeric"] = "numeric"
-    name: Name
     fill: Finite
     quartiles: tuple[Finite, Finite]
     range: tuple[Finite, Finite]
     knots: tuple[Finite, ...]
     coefficients: tuple[Finite, ...]
-    missing_coefficient: Finite | None
 
     @model_validator(mode="after")
     def _check(self) -> NumericTerm:
@@ -139,23 +145,22 @@ class NumericTerm(TermBase):
             raise ValueError("quartiles must lie in the range")
         return self
 
-    def contribution(self, column: pd.Series[Any]) -> Contribution:
-        """Return what the values of a column add to the log-odds."""
+    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
         values = as_numbers(column)
         missing = np.isnan(values)
-        log_odds = self._curve(np.where(missing, self.fill, values))
-        return Contribution(
-            _add_missing(log_odds, missing, self.missing_coefficient),
-            missing,
-            (values < self.range[0]) | (values > self.range[1]),
-        )
+        x = np.where(missing, self.fill, values)
+        log_odds = self.coefficients[0] * x
+        for slope, curve in zip(self.coefficients[1:], spline_curves(x, self.knots), strict=True):
+            log_odds = log_odds + slope * curve
+        outside = (values < self.range[0]) | (values > self.range[1])
+        return Contribution(log_odds, missing, outside)
 
     @property
     def typical(self) -> float:
         """The median."""
         return self.fill
 
-    def differences(self) -> list[Contrast]:
+    def _contrasts_of_values(self) -> list[Contrast]:
         """Return a step of a round size, if the term is linear, and the quartiles."""
         low, high = self.quartiles if self.quartiles[0] < self.quartiles[1] else self.range
         contrasts = [Contrast(f"{_short(high)} vs {_short(low)}", high, low)]
@@ -165,39 +170,26 @@ class NumericTerm(TermBase):
             contrasts.insert(0, Contrast(text, self.fill + unit, self.fill))
         return contrasts
 
-    def _curve(self, x: Float) -> Float:
-        log_odds = self.coefficients[0] * x
-        for slope, curve in zip(self.coefficients[1:], spline_curves(x, self.knots), strict=True):
-            log_odds = log_odds + slope * curve
-        return log_odds
-
 
 class BooleanTerm(TermBase):
     """A truth value; `fill` stands in for a missing one."""
 
     kind: Literal["boolean"] = "boolean"
-    name: Name
     fill: bool
     coefficient: Finite
-    missing_coefficient: Finite | None
 
-    def contribution(self, column: pd.Series[Any]) -> Contribution:
-        """Return what the values of a column add to the log-odds."""
+    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
         values = as_truth_values(column)
         missing = np.isnan(values)
         log_odds = self.coefficient * np.where(missing, float(self.fill), values)
-        return Contribution(
-            _add_missing(log_odds, missing, self.missing_coefficient),
-            missing,
-            np.zeros(len(values), dtype=bool),
-        )
+        return Contribution(log_odds, missing, outside=np.zeros_like(missing))
 
     @property
     def typical(self) -> float:
         """The most frequent value."""
         return float(self.fill)
 
-    def differences(self) -> list[Contrast]:
+    def _contrasts_of_values(self) -> list[Contrast]:
         """Return 1, which is true, compared with 0."""
         return [Contrast("1 vs 0", 1.0, 0.0)]
 
@@ -206,10 +198,8 @@ class CategoricalTerm(TermBase):
     """A factor: differences of its levels to the reference, which stands in for a missing one."""
 
     kind: Literal["categorical"] = "categorical"
-    name: Name
     reference: str
     coefficients: dict[str, Finite]
-    missing_coefficient: Finite | None
 
     @model_validator(mode="after")
     def _check(self) -> CategoricalTerm:
@@ -217,19 +207,12 @@ class CategoricalTerm(TermBase):
             raise ValueError("the reference must be a level with coefficient 0")
         return self
 
-    def contribution(self, column: pd.Series[Any]) -> Contribution:
-        """Return what the values of a column add to the log-odds."""
+    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
         levels = as_levels(column)
-        known = np.array([level in self.coefficients for level in levels], dtype=bool)
-        log_odds = np.array(
-            [self.coefficients.get(level, 0.0) for level in levels], dtype=np.float64
-        )
-        return Contribution(
-            _add_missing(log_odds, ~known, self.missing_coefficient),
-            ~known,
-            np.zeros(len(levels), dtype=bool),
-            frozenset(set(levels[~known]) - {None}),
-        )
+        missing = np.array([level not in self.coefficients for level in levels], dtype=bool)
+        log_odds = np.array([self.coefficients.get(level, 0.0) for level in levels], dtype=float)
+        unknown = frozenset(levels[missing]) - {None}
+        return Contribution(log_odds, missing, np.zeros_like(missing), unknown)
 
     @property
     def typical(self) -> str:
@@ -241,7 +224,7 @@ class CategoricalTerm(TermBase):
         """The levels in their natural order: 2 before 10."""
         return sorted(self.coefficients, key=_natural)
 
-    def differences(self) -> list[Contrast]:
+    def _contrasts_of_values(self) -> list[Contrast]:
         """Return each level compared with the reference."""
         return [
             Contrast(f"{level} vs {self.reference}", level, self.reference)
@@ -253,17 +236,11 @@ class CategoricalTerm(TermBase):
 Term = NumericTerm | BooleanTerm | CategoricalTerm
 
 
-def _add_missing(log_odds: Float, missing: Bool, coefficient: float | None) -> Float:
-    return log_odds if coefficient is None else log_odds + coefficient * missing
-
-
 def _natural(level: str) -> list[tuple[int, float, str]]:
     """Return what sorts numbers inside texts as numbers."""
-    parts = re.split(r"(\d+(?:\.\d+)?)", level)
+    parts = re.split(r"(\d+(?:\.\d+)?)", level)  # every other part is a number
     return [
-        (0, float(part), "") if number else (1, 0.0, part)
-        for number, part in ((i % 2, part) for i, part in enumerate(parts))
-        if part
+        (0, float(part), "") if i % 2 else (1, 0.0, part) for i, part in enumerate(parts) if part
     ]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..prognostic import PrognosticModel
-from ..prognostic.design import DesignTransformer
+from ..prognostic.design import Design
 from ..result import Status
 from .comparison import RULES
 from .effects import fit_full_model, make_probes
@@ -135,9 +135,7 @@ def _experiment(
             seed=seed,
             gap=model.gap,
             node_limit=_node_limit(model),
-            preprocessor=DesignTransformer(
-                plain.kinds, model.spline_knots, bool(model.missing_indicator)
-            ),
+            preprocessor=Design(plain.kinds, model.spline_knots, bool(model.missing_indicator)),
             names=list(plain.kinds),
             probes=make_probes(fit_full_model(model, plain)) if with_probes else None,
         )

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..errors import InvalidFileError, MissingDependencyError, ShortlistWarning
-from .delimited import check_names, check_size, find_delimiter, read_lines, read_rows, with_point
+from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
 from .workbook import first_line, is_workbook, read_sheet
 
 # Besides what pandas takes for missing: the signs of the UCI repository and of SAS.
 _MISSING = ["?", "."]
-_SAMPLE_LINES = 1000
+_SAMPLE_ROWS = 1000  # in which decimal commas are looked for
 # Every digit counts: pandas reads numbers exactly by itself since 3.1, before that if asked.
 _EXACT: dict[str, Any] = (
     {}
@@ -85,8 +83,7 @@ def read_noting(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 def _read_text(path: Path) -> pd.DataFrame:
     delimiter = find_delimiter(path)
-    decimal = _decimal(path, delimiter)
-    names, n_rows = _check_rows(path, delimiter)
+    names, n_rows, decimal = _check_rows(path, delimiter)
     try:
         with warnings.catch_warnings():
             # Of rows that are too long, which are found below.
@@ -119,28 +116,25 @@ def _read_text(path: Path) -> pd.DataFrame:
     return table
 
 
-def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int]:
-    """Return the names of the columns and the number of rows, each with as many cells."""
+def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int, str]:
+    """Return the names of the columns, the number of rows, and the decimal sign.
+
+    Every row must have as many cells as there are names.
+    """
     rows = read_rows(path, delimiter)
     names = next(rows, [])
     check_names(path, names)
-    number = 0
+    number, decimal = 0, "."
     for number, row in enumerate(rows, start=1):
         if len(row) != len(names):
             raise InvalidFileError(
                 f"{path}: row {number} has {len(row)} cells but there are {len(names)} columns; "
                 "correct that row, and quote text that contains the delimiter."
             )
-    return names, number
-
-
-def _decimal(path: Path, delimiter: str) -> str:
-    if delimiter == ",":
-        return "."
-    between = re.escape(delimiter)
-    comma = re.compile(rf"(^|{between})\s*\"?-?\d+,\d+\"?\s*({between}|$)")
-    lines = islice(read_lines(path), _SAMPLE_LINES)
-    return "," if any(comma.search(line) for line in lines) else "."
+        is_sampled = delimiter != "," and number <= _SAMPLE_ROWS
+        if is_sampled and row != [with_point(cell) for cell in row]:
+            decimal = ","
+    return names, number, decimal
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
