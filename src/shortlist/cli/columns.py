@@ -40,15 +40,19 @@ class Columns:
         """Return the predictors to leave out; the outcome and persons are out already."""
         return [name for name in self._split(values) if name not in self._others]
 
-    def marked(self, options: dict[str, tuple[str, Names]]) -> dict[str, str]:
-        """Return the predictors with the mark of the one of two options that names them."""
+    def marked(self, *options: tuple[str, Names, str]) -> dict[str, str]:
+        """Return the predictors with the mark of the option that names them.
+
+        Each of two options has a name, its values and a mark.
+        """
         marks: dict[str, str] = {}
-        for option, (mark, values) in options.items():
+        for option, values, mark in options:
             names = self.named(option, values)
             both = marks.keys() & names
             if both:
                 raise InvalidProblemError(
-                    f"{' and '.join(options)}: {shown(min(both))} is in both; remove it from one."
+                    f"{' and '.join(name for name, *_ in options)}: {shown(min(both))} is in "
+                    "both; remove it from one."
                 )
             marks |= dict.fromkeys(names, mark)
         return marks

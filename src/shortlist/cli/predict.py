@@ -50,7 +50,7 @@ def predict(
         probability = card.probability(table).tolist()
         imputed = _names_where(card.imputed(table))
         outside = _names_where(card.outside(table))
-    rows = list(range(1, len(table) + 1))
+    rows = range(1, len(table) + 1)
     owners: list[object] = []
     if identifier is not None:
         values = table[identifier]
@@ -69,7 +69,7 @@ def predict(
         }
         write_or_print(json.dumps(record, indent=2) + "\n", output)
         return
-    columns: dict[str, list[object]] = {"row": rows}
+    columns: dict[str, list[object]] = {"row": list(rows)}
     if identifier is not None:
         columns[identifier] = owners
     columns["probability"] = probability

@@ -139,31 +139,32 @@ class ProblemOptions:
         ridge = self._number_of_ridge()
         patients = read_patients(self.data, self.outcome, self.positive, self.person)
         columns = Columns(patients, self.outcome, self.person)
-        kinds = {
-            "--categorical": ("categorical", self.categorical),
-            "--numeric": ("numeric", self.numeric),
-        }
-        signs = {
-            "--increasing": ("positive", self.increasing),
-            "--decreasing": ("negative", self.decreasing),
-        }
+        exclude = columns.excluded(self.exclude)
+        kinds = columns.marked(
+            ("--categorical", self.categorical, "categorical"),
+            ("--numeric", self.numeric, "numeric"),
+        )
+        signs = columns.marked(
+            ("--increasing", self.increasing, "positive"),
+            ("--decreasing", self.decreasing, "negative"),
+        )
         model = PrognosticModel(
             max_features=self.max_features,
             budget=self.budget,
             costs=None if self.costs is None else columns.costs(self.costs),
             fees=None if self.fees is None else read_fees(self.fees, columns.names),
             include=columns.named("--include", self.include),
-            exclude=columns.excluded(self.exclude),
-            kinds=columns.marked(kinds),
+            exclude=exclude,
+            kinds=kinds,
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
-            signs=columns.marked(signs) or None,
+            signs=signs or None,
             threads=self.threads,
         )
-        columns.note_codes({*model.exclude, *model.kinds})
+        columns.note_codes({*exclude, *kinds})
         return patients, model
 
     def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:

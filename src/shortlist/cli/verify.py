@@ -116,19 +116,15 @@ def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
     if outcome.name is None:
         raise InvalidFileError(f"{source}: does not say which column is the outcome.")
     table = read_table(data)
+    advice = "which the proof is about; pass the data that the model was fitted to."
     for name in (outcome.name, *(candidate.name for candidate in card.candidates)):
         if name not in table.columns:
-            raise InvalidFileError(
-                f"{data}: has no column {shown(name)}, which the proof is about; pass the data "
-                "that the model was fitted to."
-            )
+            raise InvalidFileError(f"{data}: has no column {shown(name)}, {advice}")
     values = {level_of(value) for value in table[outcome.name].dropna()}
+    column = f"column {shown(outcome.name)}"
     for value in (outcome.event, outcome.no_event):
         if value not in values:
-            raise InvalidFileError(
-                f"{data}: column {shown(outcome.name)} has no value {shown(value)}, which the "
-                "proof is about; pass the data that the model was fitted to."
-            )
+            raise InvalidFileError(f"{data}: {column} has no value {shown(value)}, {advice}")
     return split_patients(data, table, outcome.name, outcome.event, None)
 
 
