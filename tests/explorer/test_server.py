@@ -281,7 +281,9 @@ def test_data_of_all_sessions_together_are_limited(prepared, monkeypatch):
         sessions.open(None)
     assert len(sessions) == 4  # they share the data they start with
     frame = prepared.patients.predictors.assign(outcome=prepared.patients.events)
-    other = upload.prepare_upload(upload.Upload("copy", frame, 0), "outcome", "1")
+    other = upload.prepare_upload(
+        upload.Upload("copy", frame, 0), upload.UploadChoice(outcome="outcome", event="1")
+    )
     _, newest = sessions.open(None)
     newest.use(other)
     sessions.make_room()
@@ -451,7 +453,7 @@ def test_a_tuning_ends_with_other_limits_but_not_with_another_ridge(prepared):
     turn.check()
     mine.begin("solve", 3, state.model_copy(update={"budget": 3.0}))
     with pytest.raises(SupersededError):
-        tune_ridge(prepared, state, turn.check)
+        tune_ridge(prepared, state, turn)
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t.csv", "renamed"])

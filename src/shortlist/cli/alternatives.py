@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -25,7 +24,7 @@ def alternatives(
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
     from ..result import Status
-    from .terminal import print_table
+    from .terminal import print_json, print_table
 
     options.check_limits()
     with noting() as notes, working("Reading") as announce:
@@ -43,22 +42,23 @@ def alternatives(
         and all(row["is_proven"] for row in replaced)
     )
     if as_json:
-        record = {
-            "ridge": problem.ridge,
-            "loss": problem.loss.name,
-            "tolerance": tolerance,
-            "is_complete": models.is_complete,
-            "is_proven": proven,
-            "models": listed,
-            "substitutes": replaced,
-            "notes": notes,
-        }
-        typer.echo(json.dumps(record, indent=2))
+        print_json(
+            {
+                "ridge": problem.ridge,
+                "loss": problem.loss.name,
+                "tolerance": tolerance,
+                "is_complete": models.is_complete,
+                "is_proven": proven,
+                "models": listed,
+                "substitutes": replaced,
+                "notes": notes,
+            }
+        )
     else:
         print_table(
             f"Models whose penalised loss is at most {100 * tolerance:g} % above the best",
             ["worse by", "cost", "predictors"],
-            [(f"{m['excess']:.2%}", f"{m['cost']:g}", ", ".join(m["predictors"])) for m in listed],
+            [(f"{row['excess']:.2%}", f"{row['cost']:g}", row["predictors"]) for row in listed],
         )
         typer.echo(
             "The list is complete."
@@ -71,14 +71,8 @@ def alternatives(
             "Substitutes, if a predictor is unavailable",
             ["without", "worse by", "cost", "gained instead", "also lost"],
             [
-                (
-                    row["without"],
-                    f"{row['excess']:.2%}",
-                    f"{row['cost']:g}",
-                    ", ".join(row["gained"]),
-                    ", ".join(row["lost"]),
-                )
-                for row in replaced
+                (r["without"], f"{r['excess']:.2%}", f"{r['cost']:g}", r["gained"], r["lost"])
+                for r in replaced
             ],
         )
         typer.echo(f"Ridge {problem.ridge:g}. " + ("All results are proven." if proven else ""))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidProblemError, ShortlistWarning, shown
-from .parameter import split_names
 
 if TYPE_CHECKING:
     from ..prognostic.patients import Patients
@@ -24,10 +23,11 @@ class Columns:
         self.table = patients.predictors
         self.names = list(patients.predictors.columns)
         self._others = {outcome: "--outcome"} | ({} if person is None else {person: "--person"})
+        self._all = [*self.names, *self._others]
 
     def named(self, option: str, values: Names) -> list[str]:
         """Return the predictors that an option names."""
-        names = split_names(values, [*self.names, *self._others])
+        names = self._split(values)
         for name in names:
             if name in self._others:
                 raise InvalidProblemError(
@@ -38,43 +38,38 @@ class Columns:
 
     def excluded(self, values: Names) -> list[str]:
         """Return the predictors to leave out; the outcome and persons are out already."""
-        names = split_names(values, [*self.names, *self._others])
-        return [name for name in names if name not in self._others]
+        return [name for name in self._split(values) if name not in self._others]
 
-    def kinds(self, categorical: Names, numeric: Names) -> dict[str, str]:
-        """Return the kinds of the columns that options name."""
-        return self._either(
-            {"--categorical": categorical, "--numeric": numeric}, ("categorical", "numeric")
-        )
+    def marked(self, *options: tuple[str, Names, str]) -> dict[str, str]:
+        """Return the predictors with the mark of the option that names them.
 
-    def signs(self, increasing: Names, decreasing: Names) -> dict[str, str] | None:
-        """Return the signs of the columns that options name, None if they name none."""
-        options = {"--increasing": increasing, "--decreasing": decreasing}
-        return self._either(options, ("positive", "negative")) or None
-
-    def _either(self, options: dict[str, Names], words: tuple[str, str]) -> dict[str, str]:
-        first, second = (self.named(option, values) for option, values in options.items())
-        both = set(first).intersection(second)
-        if both:
-            raise InvalidProblemError(
-                f"{' and '.join(options)}: {shown(min(both))} is in both; remove it from one."
-            )
-        return dict.fromkeys(first, words[0]) | dict.fromkeys(second, words[1])
+        Each of two options has a name, its values and a mark.
+        """
+        marks: dict[str, str] = {}
+        for option, values, mark in options:
+            names = self.named(option, values)
+            both = marks.keys() & names
+            if both:
+                raise InvalidProblemError(
+                    f"{' and '.join(name for name, *_ in options)}: {shown(min(both))} is in "
+                    "both; remove it from one."
+                )
+            marks |= dict.fromkeys(names, mark)
+        return marks
 
     def costs(self, path: Path) -> dict[str, float]:
         """Read a price list, which may also price the outcome and the person."""
         from ..tables import read_costs
 
-        costs = read_costs(path, [*self.names, *self._others])
+        costs = read_costs(path, self._all)
         return {name: cost for name, cost in costs.items() if name not in self._others}
 
-    def note_codes(self, excluded: Sequence[str], categorical: Names, numeric: Names) -> None:
-        """Warn of numbers that may be codes: three to ten distinct ones, all whole."""
+    def note_codes(self, settled: Collection[str]) -> None:
+        """Warn of other numbers that may be codes: three to ten distinct ones, all whole."""
         from ..prognostic.columns import may_be_codes
 
-        said = {*excluded, *self.kinds(categorical, numeric)}
         suspects = [
-            name for name in self.names if name not in said and may_be_codes(self.table[name])
+            name for name in self.names if name not in settled and may_be_codes(self.table[name])
         ]
         if suspects:
             warnings.warn(
@@ -84,3 +79,13 @@ class Columns:
                 ShortlistWarning,
                 stacklevel=2,
             )
+
+    def _split(self, values: Names) -> list[str]:
+        """Return the names in the values of an option: with commas between them, or one each.
+
+        A name that contains a comma is known by being a column.
+        """
+        names: list[str] = []
+        for value in values or ():
+            names += [value] if value in self._all else [part.strip() for part in value.split(",")]
+        return names

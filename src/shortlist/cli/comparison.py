@@ -20,7 +20,6 @@ from ..result import Solution, Status
 
 # Columns run from 0 to 1, so an odds ratio for a whole unit would compare the extremes.
 ODDS_RATIO_STEP = 0.1
-_NOTHING = "-"
 _CAPTION = " * of the event, when the predictor rises by a tenth of its range\n"
 
 
@@ -46,13 +45,8 @@ class Comparison:
 
     def cost_of_noise(self, solution: Solution) -> float:
         """Return what a model spends on uninformative predictors."""
-        return float(
-            sum(
-                self.data.costs[g]
-                for g in solution.support
-                if self.data.roles[g] == "uninformative"
-            )
-        )
+        noise = [g for g in solution.support if self.data.roles[g] == "uninformative"]
+        return float(self.data.costs[noise].sum())
 
 
 def compare(
@@ -168,7 +162,7 @@ def _table(comparison: Comparison) -> Table:
 
 def _coefficient(solution: Solution, g: int) -> tuple[str, str]:
     if g not in solution.support:
-        return _NOTHING, _NOTHING
+        return "-", "-"
     coefficient = float(solution.coef[g])
     return f"{coefficient:+.2f}", f"{odds_ratio(coefficient):.2f}"
 
@@ -176,25 +170,23 @@ def _coefficient(solution: Solution, g: int) -> tuple[str, str]:
 def _conclusions(comparison: Comparison, showcase_seed: int) -> list[str]:
     best, greedy = comparison.best, comparison.greedy
     found = "proved it" if best.status is Status.OPTIMAL else f"stopped ({best.status.value})"
-    sentences = [
+    proof = (
         f"shortlist {found} after {best.nodes} nodes in {best.seconds:.2f} s: no affordable "
         f"selection has a penalised loss below {best.lower_bound:.3f}."
-    ]
+    )
     if greedy.support == best.support:
-        sentences.append(
+        return [
+            proof,
             "The greedy rule finds the same selection here, but cannot prove it; "
-            f"with --seed {showcase_seed} it does not."
-        )
-        return sentences
+            f"with --seed {showcase_seed} it does not.",
+        ]
     noise = comparison.cost_of_noise(greedy)
     wasted = f" It spends {noise:g} of {greedy.cost:g} minutes on noise." if noise else ""
-    sentences.append(
+    return [
+        proof,
         f"The greedy rule (largest univariable coefficient per minute first) does "
-        f"[bold]{comparison.excess:.1%} worse[/bold] with the same budget.{wasted}"
-    )
-    sentences.append(
+        f"[bold]{comparison.excess:.1%} worse[/bold] with the same budget.{wasted}",
         "This seed was chosen to show a difference; on others (--seed 1) the two agree."
         if comparison.data.parameters["random_state"] == showcase_seed
-        else "How much they differ depends on the data; try another --seed."
-    )
-    return sentences
+        else "How much they differ depends on the data; try another --seed.",
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -37,6 +36,7 @@ def demo(
 
     from ..result import Status
     from .comparison import as_record, compare, render
+    from .terminal import print_json
 
     with working("Searching") as announce:
         comparison = compare(
@@ -48,7 +48,7 @@ def demo(
             callback=lambda progress: announce(progress.describe()),
         )
     if as_json:
-        typer.echo(json.dumps(as_record(comparison), indent=2))
+        print_json(as_record(comparison))
     else:
         render(comparison, Console(), SHOWCASE_SEED)
     if comparison.best.status is not Status.OPTIMAL:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import InvalidProblemError
-from .columns import Columns
 from .parameter import (
     CategoricalColumns,
     CostsFile,
@@ -20,12 +20,10 @@ from .parameter import (
     PersonColumn,
     SplineKnots,
 )
+from .problem_options import ProblemOptions
 from .progress import noting, working
 
-if TYPE_CHECKING:
-    from ..explorer import PreparedPatients
-
-_PAGE_PANEL = "Page"
+_page_option = partial(typer.Option, rich_help_panel="Page")
 
 
 def explore(
@@ -51,32 +49,19 @@ def explore(
     missing_indicator: MissingIndicator = False,
     ridge: Annotated[
         float,
-        typer.Option(
+        _page_option(
             min=1e-4,
             max=1e4,
             help="Strength of the L2 penalty at the start; `shortlist fit` can tune it.",
-            rich_help_panel=_PAGE_PANEL,
         ),
     ] = 1.0,
     settings: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Settings that the page saved.", rich_help_panel=_PAGE_PANEL
-        ),
+        Path | None, _page_option(metavar="FILE", help="Settings that the page saved.")
     ] = None,
     port: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=65535,
-            help="Port on this machine; 0 is a free one.",
-            rich_help_panel=_PAGE_PANEL,
-        ),
+        int, _page_option(min=0, max=65535, help="Port on this machine; 0 is a free one.")
     ] = 0,
-    browser: Annotated[
-        bool,
-        typer.Option("--browser/--no-browser", help="Open the page.", rich_help_panel=_PAGE_PANEL),
-    ] = True,
+    browser: Annotated[bool, _page_option("--browser/--no-browser", help="Open the page.")] = True,
 ) -> None:
     """Drag the budget on a page of this machine, and watch the proven best model change.
 
@@ -85,32 +70,36 @@ def explore(
     """
     from ..explorer import PreparedPatients, example_patients
     from ..explorer.serve import check_installed, serve
-    from ..prognostic.patients import read_patients
     from ..solver.compilation import ready_kernels
-    from ..tables import read_fees
 
     check_installed()
-    about_data = (outcome, positive, person, costs, fees, exclude, categorical, numeric)
-    if data is None and any((*about_data, spline_knots, missing_indicator)):
+    about_data: dict[str, Any] = {
+        "positive": positive,
+        "person": person,
+        "costs": costs,
+        "fees": fees,
+        "exclude": exclude,
+        "categorical": categorical,
+        "numeric": numeric,
+        "spline_knots": spline_knots,
+        "missing_indicator": missing_indicator,
+    }
+    if data is None and any((outcome, *about_data.values())):
         raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
     with noting(), working("Preparing"):
-        prepared: PreparedPatients
         if data is None or outcome is None:
             prepared = example_patients()
         else:
-            patients = read_patients(data, outcome, positive, person)
-            columns = Columns(patients, outcome, person)
-            excluded = columns.excluded(exclude)
-            columns.note_codes(excluded, categorical, numeric)
+            patients, model = ProblemOptions(data, outcome, **about_data).read()
             prepared = PreparedPatients.prepare(
                 data.name,
                 patients,
-                costs=None if costs is None else columns.costs(costs),
-                fees=() if fees is None else read_fees(fees, columns.names),
-                exclude=excluded,
-                kinds=columns.kinds(categorical, numeric),
+                costs=model.costs,
+                fees=model.fees or (),
+                exclude=model.exclude,
+                kinds=model.kinds,
                 spline_knots=spline_knots,
                 missing_indicator=missing_indicator,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -16,7 +15,7 @@ from .output import check_paths
 from .parameter import AsJson, LossName, ReportFile
 from .problem_options import ProblemOptions, with_problem_options
 from .progress import noting, working
-from .report import check_report, make_report, report_files
+from .report import make_report, report_files
 
 _RESAMPLES = 199
 
@@ -54,6 +53,7 @@ def fit(
     from ..prognostic import check_fit, save_proof
     from ..result import Status
     from .fit_view import Fitted, as_record, render
+    from .terminal import print_json
 
     if loss_of(loss) is not LOGISTIC:
         raise InvalidProblemError(
@@ -67,7 +67,10 @@ def fit(
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
         patients, estimator = options.read()
-        check_report(report, patients)
+        if report is not None:
+            from ..report import check_enough
+
+            check_enough(patients.events, patients.persons)
         announce("Preparing")
         estimator.fit(*patients.data, announce, outcome=patients.outcome)
         card = estimator.card_
@@ -89,7 +92,7 @@ def fit(
     files = {"model": model, "certificate": certificate, "report": report}
     fitted = Fitted(card, estimator, patients, files, notes, perf_counter() - started)
     if as_json:
-        typer.echo(json.dumps(as_record(fitted), indent=2))
+        print_json(as_record(fitted))
     else:
         render(fitted)
     if report is not None:

@@ -47,7 +47,8 @@ def as_record(fitted: Fitted) -> dict[str, Any]:
     return {
         "model": fitted.card.model_dump(mode="json"),
         "effects": [
-            effect._asdict() | {"odds_ratio": effect.odds_ratio if _is_number(effect) else None}
+            effect._asdict()
+            | {"odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None}
             for effect in fitted.card.effects()
         ],
         "apparent_auc": fitted.auc,
@@ -64,21 +65,19 @@ def render(fitted: Fitted) -> None:
     if fitted.card.terms:
         console.print(_table(fitted.card))
     for sentence in _conclusions(fitted):
-        console.print(sentence)
+        console.print(Text(sentence))
 
 
 def _introduction(fitted: Fitted) -> Text:
     card = fitted.card
-    outcome, data = card.outcome, card.data
-    n_bought = len(card.terms)
-    price = f" for {card.cost:g}" if card.limits.budget is not None else ""
-    of = f" of {card.limits.budget:g}" if card.limits.budget is not None else ""
-    text = Text(f"{n_bought} of {len(card.candidates)} predictors bought{price}{of}", style="bold")
+    outcome, data, budget = card.outcome, card.data, card.limits.budget
+    spent = "" if budget is None else f" for {card.cost:g} of {budget:g}"
+    bought = f"{len(card.terms)} of {len(card.candidates)} predictors bought{spent}"
     persons = fitted.patients.persons
     n_persons = data.rows if persons is None else persons.nunique()
     several = n_persons < data.rows
     who = f"{data.rows} rows of {n_persons} persons" if several else f"{data.rows} patients"
-    return text.append(
+    return Text(bought, style="bold").append(
         f"\n{who}, {data.events} {'rows ' if several else ''}with "
         f"{plain(outcome.name or 'the outcome')} = {plain(outcome.event)}.",
         style="not bold",
@@ -117,11 +116,7 @@ def _odds_ratio(effect: Effect) -> str:
     return "under a millionth" if effect.odds_ratio < 1e-6 else f"{effect.odds_ratio:.4g}"
 
 
-def _is_number(effect: Effect) -> bool:
-    return isfinite(effect.odds_ratio)
-
-
-def _conclusions(fitted: Fitted) -> list[Text]:
+def _conclusions(fitted: Fitted) -> list[str]:
     search = fitted.card.search
     if fitted.estimator.status_ is Status.OPTIMAL:
         proof = (
@@ -138,13 +133,9 @@ def _conclusions(fitted: Fitted) -> list[Text]:
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
         ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
-    lines = [
-        proof,
-        f"{ridge}. AUC {fitted.auc:.3f} (apparent, so optimistic).",
-    ]
-    lines += [
+    written = [
         f"{path} written. {_HINTS[name].format(path)}"
         for name, path in fitted.files.items()
         if path is not None and name in _HINTS
     ]
-    return [Text(line) for line in lines]
+    return [proof, f"{ridge}. AUC {fitted.auc:.3f} (apparent, so optimistic).", *written]

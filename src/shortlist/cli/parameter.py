@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +11,10 @@ import typer
 
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 
-LIMITS_PANEL = "Prices and limits"
-COLUMNS_PANEL = "Columns"
-SEARCH_PANEL = "Search"
+# Options in the panels of --help.
+limits_option = partial(typer.Option, rich_help_panel="Prices and limits")
+columns_option = partial(typer.Option, rich_help_panel="Columns")
+search_option = partial(typer.Option, rich_help_panel="Search")
 
 DataFile = Annotated[
     Path,
@@ -43,70 +44,46 @@ PersonColumn = Annotated[
 ]
 CostsFile = Annotated[
     Path | None,
-    typer.Option(
+    limits_option(
         metavar="FILE",
         help="The price list: a predictor and its cost per row; `shortlist costs-template` makes "
         "one to fill in.",
-        rich_help_panel=LIMITS_PANEL,
     ),
 ]
 FeesFile = Annotated[
     Path | None,
-    typer.Option(
+    limits_option(
         metavar="FILE",
         help="Fees paid once: an amount, then the predictors that share it, per row.",
-        rich_help_panel=LIMITS_PANEL,
     ),
 ]
 ExcludedColumns = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMNS",
-        help="Columns that are not predictors, separated by commas.",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
+    columns_option(metavar="COLUMNS", help="Columns that are not predictors, separated by commas."),
 ]
 CategoricalColumns = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMNS",
-        help="Columns whose numbers are codes, not amounts.",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
+    columns_option(metavar="COLUMNS", help="Columns whose numbers are codes, not amounts."),
 ]
 NumericColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMNS",
-        help="Columns whose numbers are amounts.",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
+    list[str] | None, columns_option(metavar="COLUMNS", help="Columns whose numbers are amounts.")
 ]
 SplineKnots = Annotated[
     int | None,
-    typer.Option(
-        min=3,
-        max=5,
-        help="Model numbers by natural cubic splines with this many knots.",
-        rich_help_panel=COLUMNS_PANEL,
+    columns_option(
+        min=3, max=5, help="Model numbers by natural cubic splines with this many knots."
     ),
 ]
 MissingIndicator = Annotated[
-    bool,
-    typer.Option(
-        "--missing-indicator",
-        help="Let a missing value itself predict.",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
+    bool, columns_option("--missing-indicator", help="Let a missing value itself predict.")
 ]
 LossName = Annotated[
     str,
-    typer.Option(
+    search_option(
         "--loss",
         metavar="NAME",
         help="logistic, or squared_hinge or hinge for a support vector machine, which needs "
         "--ridge.",
-        rich_help_panel=SEARCH_PANEL,
     ),
 ]
 ReportFile = Annotated[
@@ -124,17 +101,6 @@ OutputFile = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
-
-
-def split_names(values: Sequence[str] | None, columns: Sequence[str]) -> list[str]:
-    """Return the names that an option was given: with commas between them, or in several options.
-
-    A name that contains a comma is known by being a column.
-    """
-    names: list[str] = []
-    for value in values or ():
-        names += [value] if value in columns else [part.strip() for part in value.split(",")]
-    return names
 
 
 def decimal(text: str) -> float:

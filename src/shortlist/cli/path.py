@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import typer
 
 from .parameter import AsJson, LossName
@@ -20,24 +18,25 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
     --ridge gives it, it is tuned for the highest limit, so it may be another than that of `fit`.
     """
     from ..choice import solve_path
-    from .terminal import print_table
+    from .terminal import print_json, print_table
 
     options.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
         problem = options.problem(announce, loss)
         announce("Solving for every budget")
         stairs = solve_path(problem, time_limit=options.time_limit, threads=options.threads)
-    steps = stairs.to_records()
+    proven, steps = stairs.is_certified, stairs.to_records()
     if as_json:
-        record = {
-            "ridge": problem.ridge,
-            "loss": problem.loss.name,
-            "limit_name": stairs.limit_name,
-            "is_proven": stairs.is_certified,
-            "steps": steps,
-            "notes": notes,
-        }
-        typer.echo(json.dumps(record, indent=2))
+        print_json(
+            {
+                "ridge": problem.ridge,
+                "loss": problem.loss.name,
+                "limit_name": stairs.limit_name,
+                "is_proven": proven,
+                "steps": steps,
+                "notes": notes,
+            }
+        )
     else:
         print_table(
             f"Best model for every {'budget' if stairs.limit_name == 'budget' else 'number'}",
@@ -47,24 +46,16 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
                     f"{step['limit']:g}",
                     f"{step['objective']:.4f}",
                     len(step["predictors"]),
-                    ", ".join(step["gained"]),
-                    ", ".join(step["lost"]),
+                    step["gained"],
+                    step["lost"],
                 )
                 for step in steps
             ],
         )
+        tuned = ", tuned for the highest limit; pass the ridge of `fit` with --ridge"
         typer.echo(
-            f"Ridge {problem.ridge:g}"
-            + (
-                ", tuned for the highest limit; pass the ridge of `fit` with --ridge. "
-                if options.ridge == "tuned"
-                else ". "
-            )
-            + (
-                "All steps are proven."
-                if stairs.is_certified
-                else "Not proven: a limit was reached."
-            )
+            f"Ridge {problem.ridge:g}{tuned if options.ridge == 'tuned' else ''}. "
+            + ("All steps are proven." if proven else "Not proven: a limit was reached.")
         )
-    if not stairs.is_certified:
+    if not proven:
         raise typer.Exit(3)

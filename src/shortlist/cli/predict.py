@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -51,26 +51,26 @@ def predict(
         imputed = _names_where(card.imputed(table))
         outside = _names_where(card.outside(table))
     rows = range(1, len(table) + 1)
-    owners: list[object] | None = None
+    owners: list[object] = []
     if identifier is not None:
         values = table[identifier]
         owners = values.astype(object).where(values.notna(), None).tolist()
     if as_json:
-        record: dict[str, Any] = {
+        predictions: list[dict[str, object]] = [
+            {"row": row, "probability": p, "imputed": guessed, "outside": far}
+            for row, p, guessed, far in zip(rows, probability, imputed, outside, strict=True)
+        ]
+        for prediction, owner in zip(predictions, owners, strict=False):  # no owners without --id
+            prediction["id"] = owner if isinstance(owner, int | float | None) else str(owner)
+        record = {
             "outcome": card.outcome.model_dump(),
-            "predictions": [
-                {"row": row, "probability": p, "imputed": guessed, "outside": far}
-                for row, p, guessed, far in zip(rows, probability, imputed, outside, strict=True)
-            ],
+            "predictions": predictions,
             "notes": notes,
         }
-        if owners is not None:
-            for prediction, owner in zip(record["predictions"], owners, strict=True):
-                prediction["id"] = owner if isinstance(owner, int | float | None) else str(owner)
         write_or_print(json.dumps(record, indent=2) + "\n", output)
         return
     columns: dict[str, list[object]] = {"row": list(rows)}
-    if identifier is not None and owners is not None:
+    if identifier is not None:
         columns[identifier] = owners
     columns["probability"] = probability
     columns["imputed"] = ["; ".join(names) for names in imputed]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import InvalidProblemError
 from .columns import Columns
 from .parameter import (
-    LIMITS_PANEL,
-    SEARCH_PANEL,
     CategoricalColumns,
     CostsFile,
     DataFile,
@@ -29,6 +25,8 @@ from .parameter import (
     SplineKnots,
     amount,
     decimal,
+    limits_option,
+    search_option,
 )
 
 if TYPE_CHECKING:
@@ -47,53 +45,42 @@ class ProblemOptions:
     person: PersonColumn = None
     budget: Annotated[
         float | None,
-        typer.Option(
+        limits_option(
             parser=amount,
             metavar="NUMBER",
             help="Upper limit on the total cost; needs --costs.",
-            rich_help_panel=LIMITS_PANEL,
         ),
     ] = None
     costs: CostsFile = None
     fees: FeesFile = None
     max_features: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Upper limit on the number of predictors.", rich_help_panel=LIMITS_PANEL
-        ),
+        int | None, limits_option(min=0, help="Upper limit on the number of predictors.")
     ] = None
     include: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Predictors that must be bought, separated by commas.",
-            rich_help_panel=LIMITS_PANEL,
+        limits_option(
+            metavar="COLUMNS", help="Predictors that must be bought, separated by commas."
         ),
     ] = None
     exclude: ExcludedColumns = None
     max_coefficient: Annotated[
         float | None,
-        typer.Option(
+        search_option(
             metavar="NUMBER",
             help="Upper limit on the size of coefficients, per two standard deviations of a number "
             "or per level.",
-            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
     increasing: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Numbers and truth values that may only raise the risk.",
-            rich_help_panel=SEARCH_PANEL,
+        search_option(
+            metavar="COLUMNS", help="Numbers and truth values that may only raise the risk."
         ),
     ] = None
     decreasing: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Numbers and truth values that may only lower the risk.",
-            rich_help_panel=SEARCH_PANEL,
+        search_option(
+            metavar="COLUMNS", help="Numbers and truth values that may only lower the risk."
         ),
     ] = None
     categorical: CategoricalColumns = None
@@ -102,28 +89,24 @@ class ProblemOptions:
     missing_indicator: MissingIndicator = False
     ridge: Annotated[
         str,
-        typer.Option(
-            metavar="NUMBER",
-            help="Strength of the L2 penalty, or 'tuned' by cross-validation.",
-            rich_help_panel=SEARCH_PANEL,
+        search_option(
+            metavar="NUMBER", help="Strength of the L2 penalty, or 'tuned' by cross-validation."
         ),
     ] = "tuned"
     time_limit: Annotated[
         float | None,
-        typer.Option(
+        search_option(
             min=0,
             metavar="SECONDS",
             help="Stop a search with the best model so far, and exit code 3. Tuning the ridge "
             "may take as long again.",
-            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
     threads: Annotated[
         int | None,
-        typer.Option(
+        search_option(
             min=1,
             help="Threads of a long search; default: one per core. They do not change results.",
-            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None
 
@@ -153,33 +136,42 @@ class ProblemOptions:
         from ..prognostic.patients import read_patients
         from ..tables import read_fees
 
-        ridge = _parse_ridge(self.ridge)
+        ridge = self._number_of_ridge()
         patients = read_patients(self.data, self.outcome, self.positive, self.person)
         columns = Columns(patients, self.outcome, self.person)
+        exclude = columns.excluded(self.exclude)
+        kinds = columns.marked(
+            ("--categorical", self.categorical, "categorical"),
+            ("--numeric", self.numeric, "numeric"),
+        )
+        signs = columns.marked(
+            ("--increasing", self.increasing, "positive"),
+            ("--decreasing", self.decreasing, "negative"),
+        )
         model = PrognosticModel(
             max_features=self.max_features,
             budget=self.budget,
             costs=None if self.costs is None else columns.costs(self.costs),
             fees=None if self.fees is None else read_fees(self.fees, columns.names),
             include=columns.named("--include", self.include),
-            exclude=columns.excluded(self.exclude),
-            kinds=columns.kinds(self.categorical, self.numeric),
+            exclude=exclude,
+            kinds=kinds,
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
-            signs=columns.signs(self.increasing, self.decreasing),
+            signs=signs or None,
             threads=self.threads,
         )
-        columns.note_codes(model.exclude, self.categorical, self.numeric)
+        columns.note_codes({*exclude, *kinds})
         return patients, model
 
     def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
         from ..losses import LOGISTIC, loss_of
 
-        if loss_of(loss) is not LOGISTIC and _parse_ridge(self.ridge) is None:
+        if loss_of(loss) is not LOGISTIC and self.ridge == "tuned":
             raise InvalidProblemError(
                 f"--ridge: is tuned by the risks of a logistic regression; give a number with "
                 f"--loss {loss}."
@@ -189,43 +181,29 @@ class ProblemOptions:
             model.fit(*patients.data, announce)
         return model.problem(patients.predictors, patients.events, loss=loss)
 
+    def _number_of_ridge(self) -> float | None:
+        """Return the ridge, None if it is to be tuned."""
+        try:
+            return None if self.ridge == "tuned" else decimal(self.ridge)
+        except ValueError:
+            raise InvalidProblemError(
+                f"--ridge: must be a number greater than 0 or 'tuned', not {self.ridge!r}."
+            ) from None
+
 
 def with_problem_options(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command, whose first parameter is a `ProblemOptions`, take its fields as options."""
+    shared = signature(ProblemOptions, eval_str=True).parameters
+    own = list(signature(command, eval_str=True).parameters.values())[1:]
 
     @wraps(command)
     def run(**values: Any) -> None:
-        options = ProblemOptions(
-            **{field.name: values.pop(field.name) for field in fields(ProblemOptions)}
-        )
+        options = ProblemOptions(**{name: values.pop(name) for name in shared})
         command(options, **values)
 
-    types = get_type_hints(ProblemOptions, include_extras=True)
-    own_types = get_type_hints(command, include_extras=True)
     parameters = [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=types[field.name],
-        )
-        for field in fields(ProblemOptions)
-    ]
-    parameters += [
-        parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own_types[parameter.name])
-        for parameter in list(signature(command).parameters.values())[1:]
+        parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in (*shared.values(), *own)
     ]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _parse_ridge(ridge: str) -> float | None:
-    if ridge == "tuned":
-        return None
-    try:
-        return decimal(ridge)
-    except ValueError:
-        raise InvalidProblemError(
-            f"--ridge: must be a number greater than 0 or 'tuned', not {ridge!r}."
-        ) from None

@@ -26,21 +26,15 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         def notify(notice: str) -> None:
             status.console.print(Text(notice), soft_wrap=True)
 
-        with _hearing(notify, announce):
+        log, handler = logging.getLogger("shortlist"), _Teller(notify, announce)
+        level = log.level
+        log.addHandler(handler)
+        log.setLevel(logging.DEBUG)
+        try:
             yield announce
-
-
-@contextmanager
-def _hearing(notify: Callable[[str], None], announce: Callable[[str], None]) -> Iterator[None]:
-    log, handler = logging.getLogger("shortlist"), _Teller(notify, announce)
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.DEBUG)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-        log.removeHandler(handler)
+        finally:
+            log.setLevel(level)
+            log.removeHandler(handler)
 
 
 class _Teller(logging.Handler):

@@ -24,14 +24,6 @@ def report_files(path: Path | None) -> list[Path]:
     return [path, report_data_path(path)]
 
 
-def check_report(path: Path | None, patients: Patients) -> None:
-    """Raise if there are too few patients for a report, before any work."""
-    if path is not None:
-        from ..report import check_enough
-
-        check_enough(patients.events, patients.persons)
-
-
 def make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
     """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
     from ..report import N_COMPARED, compare_rules, validate_model, write_report

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +13,10 @@ from .output import check_paths
 from .parameter import AsJson, EventValue, ModelFile, OutcomeColumn, PersonColumn, ReportFile
 from .progress import noting, working
 from .report import report_files
+
+if TYPE_CHECKING:
+    from ..prognostic import ModelCard
+    from ..prognostic.patients import Patients
 
 
 class UpdateKind(StrEnum):
@@ -57,13 +60,14 @@ def validate(
     """
     from ..prognostic import ModelCard
     from ..report import describe_external, update_model, write_external
+    from .terminal import print_json
 
     if (update is None) != (updated is None):
         raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
     check_paths([model, data], [updated, *report_files(report)])
     with noting() as notes, working("Validating"):
         card = ModelCard.load(model)
-        patients = read_new_patients(card, data, outcome, positive, person)
+        patients = _read_new_patients(card, data, outcome, positive, person)
         new = (patients.predictors, patients.events.to_numpy())
         if report is not None:
             content = write_external(report, card, *new, patients.persons)
@@ -72,7 +76,7 @@ def validate(
         if update is not None and updated is not None:
             update_model(card, *new, update.value).save(updated)
     if as_json:
-        typer.echo(json.dumps(content | {"notes": notes}, indent=2))
+        print_json(content | {"notes": notes})
     else:
         _render(content)
     for path, hint in ((report, "Open it in a browser."), (updated, "Predict with it.")):
@@ -80,9 +84,9 @@ def validate(
             typer.echo(f"{path} written. {hint}", err=True)
 
 
-def read_new_patients(
-    card: Any, data: Path, outcome: str, positive: str | None, person: str | None
-) -> Any:
+def _read_new_patients(
+    card: ModelCard, data: Path, outcome: str, positive: str | None, person: str | None
+) -> Patients:
     """Read new patients; without `positive`, the event is what the model calls so, if it occurs."""
     from ..prognostic.columns import level_of
     from ..prognostic.patients import split_patients

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,6 +42,7 @@ def verify(
     not for --model; 3: its bounds hold, but do not prove the model optimal.
     """
     from ..prognostic import ModelCard, is_proven, load_proof, verify_model
+    from .terminal import print_json
 
     with noting() as notes, working("Checking the proof"):
         card, certificate = load_proof(proof)
@@ -79,7 +79,7 @@ def verify(
             "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
             "notes": notes,
         }
-        typer.echo(json.dumps(record, indent=2))
+        print_json(record)
     elif verdict.valid:
         typer.echo(
             ("The proof holds" if optimal else "The bounds hold, but optimality is not proven")
@@ -100,12 +100,10 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
     """Return why another model is clearly not that of a card; empty if that is not clear."""
     if other.data.sha256 != card.data.sha256:
         return "It was fitted to other data."
-    names = [
+    bought, proven = (
         ", ".join(shown(term.name) for term in item.terms) or "nothing" for item in (other, card)
-    ]
-    if names[0] != names[1]:
-        return f"It buys {names[0]}, and the proven model {names[1]}."
-    return ""
+    )
+    return "" if bought == proven else f"It buys {bought}, and the proven model {proven}."
 
 
 def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
@@ -118,19 +116,15 @@ def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
     if outcome.name is None:
         raise InvalidFileError(f"{source}: does not say which column is the outcome.")
     table = read_table(data)
+    advice = "which the proof is about; pass the data that the model was fitted to."
     for name in (outcome.name, *(candidate.name for candidate in card.candidates)):
         if name not in table.columns:
-            raise InvalidFileError(
-                f"{data}: has no column {shown(name)}, which the proof is about; pass the data "
-                "that the model was fitted to."
-            )
+            raise InvalidFileError(f"{data}: has no column {shown(name)}, {advice}")
     values = {level_of(value) for value in table[outcome.name].dropna()}
+    column = f"column {shown(outcome.name)}"
     for value in (outcome.event, outcome.no_event):
         if value not in values:
-            raise InvalidFileError(
-                f"{data}: column {shown(outcome.name)} has no value {shown(value)}, which the "
-                "proof is about; pass the data that the model was fitted to."
-            )
+            raise InvalidFileError(f"{data}: {column} has no value {shown(value)}, {advice}")
     return split_patients(data, table, outcome.name, outcome.event, None)
 
 
@@ -138,22 +132,19 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     """Yield the problem that was solved, by topic, and its answer."""
     from .terminal import plain
 
-    def listed(names: tuple[str, ...]) -> str:
+    def listed(names: Iterable[str]) -> str:
         return ", ".join(map(plain, names))
 
     outcome, limits, preparation = card.outcome, card.limits, card.preprocessing
     yield "outcome", plain(f"{outcome.name} = {outcome.event}, otherwise {outcome.no_event}")
     yield "rows", f"{card.data.rows}, {card.data.events} of them with the event"
-    yield (
-        "candidates",
-        f"{len(card.candidates)}: "
-        + ", ".join(
-            plain(item.name)
-            + (f" {item.cost:g}" if limits.budget is not None else "")
-            + ("" if item.kind == "numeric" else f" ({item.kind})")
-            for item in card.candidates
-        ),
+    candidates = (
+        plain(item.name)
+        + (f" {item.cost:g}" if limits.budget is not None else "")
+        + ("" if item.kind == "numeric" else f" ({item.kind})")
+        for item in card.candidates
     )
+    yield "candidates", f"{len(card.candidates)}: {', '.join(candidates)}"
     for fee in limits.fees:
         yield "fee", f"{fee.amount:g} for any of {listed(fee.members)}"
     if limits.budget is not None:
@@ -163,26 +154,26 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     if limits.include:
         yield "required", listed(limits.include)
     for sign, topic in (("positive", "only raises risk"), ("negative", "only lowers risk")):
-        signed = tuple(item.name for item in card.candidates if item.sign == sign)
+        signed = listed(item.name for item in card.candidates if item.sign == sign)
         if signed:
-            yield topic, listed(signed)
-    bounded = [item for item in card.candidates if item.max_coefficient is not None]
-    if bounded:
-        yield (
-            "coefficients",
-            "at most "
-            + ", ".join(f"{item.max_coefficient:g} ({plain(item.name)})" for item in bounded),
-        )
+            yield topic, signed
+    bounds = ", ".join(
+        f"{item.max_coefficient:g} ({plain(item.name)})"
+        for item in card.candidates
+        if item.max_coefficient is not None
+    )
+    if bounds:
+        yield "coefficients", f"at most {bounds}"
     if limits.exclude:
         yield "excluded", listed(limits.exclude)
     known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}
-    others = tuple(name for name in patients.predictors.columns if name not in known)
+    others = listed(name for name in patients.predictors.columns if name not in known)
     if others:
-        yield "not covered", f"{listed(others)} (in the data, but not in the proof)"
+        yield "not covered", f"{others} (in the data, but not in the proof)"
     if preparation.spline_knots is not None:
         yield "splines", f"{preparation.spline_knots} knots for every number"
     if preparation.missing_indicator:
         yield "missing", "a missing value may itself predict"
     yield "ridge", f"{card.search.ridge:g}"
     cost = f", for {card.cost:g}" if limits.budget is not None else ""
-    yield "bought", (listed(tuple(term.name for term in card.terms)) or "nothing") + cost
+    yield "bought", (listed(term.name for term in card.terms) or "nothing") + cost

@@ -20,38 +20,25 @@ from starlette.staticfiles import StaticFiles
 
 from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
 from ..prognostic.term import Plain
-from . import answer, bootstrap, performance, save
+from . import answer, bootstrap, save
 from .fitted import Fitted, make_problem
 from .guard import HOSTS, Guard
 from .prepared import PreparedPatients
-from .session import (
-    OtherDataError,
-    Session,
-    SessionEndedError,
-    Sessions,
-    SupersededError,
-    Turn,
-    Upload,
-)
+from .session import Session, SessionEndedError, Sessions, SupersededError, Turn
 from .state import PageRequest, State, check_names, parse
-from .upload import MOST_BYTES, describe_upload, prepare_upload, read_prices, read_upload
+from .upload import (
+    MOST_BYTES,
+    UploadChoice,
+    describe_upload,
+    prepare_upload,
+    read_prices,
+    read_upload,
+)
 
 STATIC = Path(__file__).parent / "static"
 _MOST_JSON_BYTES = 1_000_000
 _N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would not be faster
 _REFUSALS = (InvalidProblemError, InvalidFileError, MissingDependencyError)
-
-
-# What other errors are answered by: a status and a content.
-_ANSWERS: dict[type[Exception], tuple[int, dict[str, Any]]] = {
-    SupersededError: (409, {"superseded": True}),
-    SessionEndedError: (
-        410,
-        {"error": "This session has expired; reload the page.", "ended": True},
-    ),
-    OtherDataError: (400, {"error": "These settings belong to other data; reload the page."}),
-    Exception: (500, {"error": "Internal error; see the terminal for details."}),
-}
 
 
 class Opening(Plain):
@@ -60,20 +47,10 @@ class Opening(Plain):
     earlier: str | None = None
 
 
-class UploadChoice(Plain):
-    """What the columns of an upload are."""
-
-    outcome: str
-    event: str
-    exclude: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class Inquiry:
     """A question, and the data that it was checked to be about: a session may go on with others."""
 
-    session: Session
     prepared: PreparedPatients
     question: PageRequest
     turn: Turn
@@ -85,7 +62,7 @@ class Inquiry:
 
     def fit(self) -> Fitted:
         """Return the model for the settings."""
-        return self.session.fit(self.prepared, self.state, self.turn)
+        return self.turn.session.fit(self.prepared, self.state, self.turn)
 
 
 # What a page may ask about its settings; stability comes bit by bit and has a way of its own.
@@ -96,10 +73,10 @@ TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
         i.prepared, i.state, i.question.tolerance, i.turn
     ),
     "substitutes": lambda i: answer.describe_substitutes(i.prepared, i.state, i.turn),
-    "performance": lambda i: performance.describe_performance(i.prepared, i.fit()),
-    "patient": lambda i: performance.describe_patient(i.prepared, i.fit(), i.question.values),
-    "notes": lambda i: save.describe_notes(i.prepared, i.state, i.turn.check),
-    "tune": lambda i: save.tune_ridge(i.prepared, i.state, i.turn.check),
+    "performance": lambda i: answer.describe_performance(i.prepared, i.fit()),
+    "patient": lambda i: answer.describe_patient(i.prepared, i.fit(), i.question.values),
+    "notes": lambda i: save.describe_notes(i.prepared, i.state, i.turn),
+    "tune": lambda i: save.tune_ridge(i.prepared, i.state, i.turn),
 }
 
 
@@ -121,8 +98,12 @@ def make_app(prepared: PreparedPatients, *, ridge: float = 1.0, key: str = "") -
         routes=[Mount(f"/{key}", routes=routes)] if key else routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
         exception_handlers={
-            **dict.fromkeys(_REFUSALS, _refuse),
-            **{error: _answer(*answer) for error, answer in _ANSWERS.items()},
+            **dict.fromkeys(_REFUSALS, _answerer(400)),
+            SupersededError: _answerer(409, superseded=True),
+            SessionEndedError: _answerer(
+                410, error="This session has expired; reload the page.", ended=True
+            ),
+            Exception: _answerer(500, error="Internal error; see the terminal for details."),
         },
     )
 
@@ -138,18 +119,15 @@ class _Explorer:
     async def open_session(self, request: Request) -> Response:
         opening = parse(Opening, await _settings(request))
         name, session = self._sessions.open(opening.earlier)
-        started = await self._run(lambda: self._start(session.prepared))
+        started = await self._run(self._start, session.prepared)
         return JSONResponse({"session": name} | started)
 
     async def take_upload(self, request: Request) -> Response:
         session = self._session(request)
         content = await _file(request, MOST_BYTES)
-
-        def work() -> tuple[Upload, dict[str, Any]]:
-            upload = read_upload(_file_name(request), content)
-            return upload, describe_upload(upload)
-
-        session.upload, described = await self._run(work)
+        upload = await self._run(read_upload, _file_name(request), content)
+        described = await self._run(describe_upload, upload)
+        session.upload = upload
         self._sessions.make_room()
         return JSONResponse(described)
 
@@ -159,14 +137,8 @@ class _Explorer:
         upload = session.upload
         if upload is None:
             raise InvalidProblemError("No file is loaded; load one first.")
-
-        def work() -> tuple[PreparedPatients, dict[str, Any]]:
-            prepared = prepare_upload(
-                upload, choice.outcome, choice.event, choice.exclude, choice.categorical
-            )
-            return prepared, self._start(prepared)
-
-        prepared, started = await self._run(work)
+        prepared = await self._run(prepare_upload, upload, choice)
+        started = await self._run(self._start, prepared)
         session.use(prepared)
         self._sessions.make_room()
         return JSONResponse(started)
@@ -174,12 +146,12 @@ class _Explorer:
     async def take_prices(self, request: Request) -> Response:
         prepared = self._session(request).prepared
         content = await _file(request, _MOST_JSON_BYTES)
-        costs = await self._run(lambda: read_prices(_file_name(request), content, prepared))
+        costs = await self._run(read_prices, _file_name(request), content, prepared)
         return JSONResponse({"costs": costs})
 
     async def stability(self, request: Request) -> Response:
         inquiry = await self._inquiry(request, "stability")
-        await self._run(lambda: make_problem(inquiry.prepared, inquiry.state))  # or a refusal
+        await self._run(make_problem, inquiry.prepared, inquiry.state)  # or a refusal
         steps = bootstrap.draw_selections(inquiry.prepared, inquiry.state, inquiry.turn)
         return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
 
@@ -194,7 +166,7 @@ class _Explorer:
             return JSONResponse({"error": "There is no such file to save."}, status_code=404)
         inquiry = await self._inquiry(request, "save")
         content = await self._run(
-            lambda: write(inquiry.prepared, inquiry.state), self._save_limiter
+            write, inquiry.prepared, inquiry.state, limiter=self._save_limiter
         )
         return Response(content, media_type="application/octet-stream")
 
@@ -209,7 +181,7 @@ class _Explorer:
                 return TOPICS[topic](inquiry)
 
             limiter = self._solve_limiter if topic == "solve" else self._limiter
-            found = await self._run(work, limiter)
+            found = await self._run(work, limiter=limiter)
             inquiry.turn.check()
             return JSONResponse({"number": inquiry.question.number} | found)
 
@@ -227,14 +199,15 @@ class _Explorer:
         question = parse(PageRequest, await _settings(request))
         prepared = session.prepared
         if question.state.data != prepared.digest:
-            raise OtherDataError
+            raise InvalidProblemError("These settings belong to other data; reload the page.")
         check_names(question.state, prepared.design.names)
-        return Inquiry(
-            session, prepared, question, session.begin(topic, question.number, question.state)
-        )
+        turn = session.begin(topic, question.number, question.state)
+        return Inquiry(prepared, question, turn)
 
-    async def _run(self, work: Callable[[], Any], limiter: CapacityLimiter | None = None) -> Any:
-        return await to_thread.run_sync(work, limiter=limiter or self._limiter)
+    async def _run(
+        self, work: Callable[..., Any], *arguments: Any, limiter: CapacityLimiter | None = None
+    ) -> Any:
+        return await to_thread.run_sync(work, *arguments, limiter=limiter or self._limiter)
 
 
 def _lines(steps: Iterator[dict[str, Any]], turn: Turn) -> Iterator[str]:
@@ -275,12 +248,10 @@ def _file_name(request: Request) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)[:80] or "the file"
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=400)
+def _answerer(status: int, **content: object) -> Callable[..., Awaitable[Response]]:
+    """Return what answers an error: by this content, or else by the sentence of the error."""
 
-
-def _answer(status: int, content: dict[str, Any]) -> Callable[..., Awaitable[Response]]:
     async def respond(request: Request, error: Exception) -> Response:
-        return JSONResponse(content, status_code=status)
+        return JSONResponse(content or {"error": str(error)}, status_code=status)
 
     return respond

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..backends import solve, uninterrupted
 from ..errors import InfeasibleError
-from ..options import Progress
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
 from ..prognostic.fitted_card import make_card
@@ -18,7 +17,7 @@ from ..result import Solution
 from .prepared import PreparedPatients
 from .state import State
 
-Callback = Callable[[Progress], None]
+Callback = Callable[[object], None]  # raises to end a search, whatever news it is called with
 
 SOLVE_SECONDS = 20.0  # then the page says how far the proof is
 STEP_SECONDS = 2.0  # of each of the many solves behind a staircase, substitutes and resamples
@@ -82,7 +81,12 @@ def fit_state(prepared: PreparedPatients, state: State, callback: Callback) -> F
 def fit_adopted(prepared: PreparedPatients, state: State, fitted: Fitted) -> Fitted:
     """Show the selection that a state adopts beside the best model for its other settings."""
     problem = fitted.problem
-    shown = _fit_selection(problem, problem.support_of("adopted", state.adopted or ()))
+    support = problem.support_of("adopted", state.adopted or ())
+    if not problem.constraints.is_affordable(support):
+        raise InfeasibleError("Your selection is no longer affordable; return to the best one.")
+    others = [g for g in range(problem.n_predictors) if g not in support]
+    only = problem.with_limits(include=support, exclude=others)
+    shown = replace(uninterrupted(solve(only)), prover=None)
     return replace(fitted, shown=shown, card=_card(prepared, state, problem, shown))
 
 
@@ -96,14 +100,6 @@ def _card(
     )
     outcome = prepared.patients.outcome
     return make_card(model, prepared.plain, prepared.design, problem, shown, None, outcome)
-
-
-def _fit_selection(problem: SubsetProblem, support: tuple[int, ...]) -> Solution:
-    if not problem.constraints.is_affordable(support):
-        raise InfeasibleError("Your selection is no longer affordable; return to the best one.")
-    others = [g for g in range(problem.n_predictors) if g not in support]
-    only = problem.with_limits(include=support, exclude=others)
-    return replace(uninterrupted(solve(only)), prover=None)
 
 
 def _required_too_much(problem: SubsetProblem, state: State) -> str:

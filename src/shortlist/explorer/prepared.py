@@ -39,12 +39,8 @@ class PreparedPatients:
         The same in plain form, and prepared.
     costs, fees
         The prices that a session starts with; a predictor without one costs 1.
-    kinds, spline_knots, missing_indicator
+    spline_knots, missing_indicator
         As in `PrognosticModel`.
-    digest : str
-        Identifies these data and their preparation, for links and files.
-    n_bytes : int
-        What the data take in memory.
     """
 
     name: str
@@ -53,11 +49,8 @@ class PreparedPatients:
     design: Design
     costs: dict[str, float]
     fees: tuple[SharedFee, ...]
-    kinds: dict[str, str]
     spline_knots: int | None
     missing_indicator: bool
-    digest: str
-    n_bytes: int
 
     @classmethod
     def prepare(
@@ -93,13 +86,8 @@ class PreparedPatients:
             design=design,
             costs={column: float((costs or {}).get(column, 1.0)) for column in design.names},
             fees=tuple(fee for fee in shared if fee.members),
-            kinds=dict(plain.kinds),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
-            digest=_digest(plain, patients.persons, spline_knots, missing_indicator),
-            n_bytes=design.matrix.nbytes
-            + n_bytes_of(patients.predictors)
-            + n_bytes_of(plain.frame),
         )
 
     @cached_property
@@ -114,20 +102,39 @@ class PreparedPatients:
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:
         """A number per row, the same for all rows of a person."""
-        return _numbered(self.patients.persons)
+        persons = self.patients.persons
+        return None if persons is None else pd.factorize(persons)[0].astype(np.int64)
 
-    def price_of_everything(self) -> float:
-        """Return what all predictors cost together at the prices of the start."""
-        return round(sum(self.costs.values()) + sum(fee.amount for fee in self.fees), 9)
+    @cached_property
+    def digest(self) -> str:
+        """Identifies these data and their preparation, for links and files."""
+        digest = hashlib.sha256(self.plain.sha256.encode())
+        digest.update(json.dumps([self.spline_knots, self.missing_indicator]).encode())
+        if self.persons is not None:
+            digest.update(self.persons.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """What the data take in memory."""
+        tables = (self.patients.predictors, self.plain.frame)
+        return self.design.matrix.nbytes + sum(map(n_bytes_of, tables))
+
+    @property
+    def left_out(self) -> list[str]:
+        """The columns that are not predictors: they were excluded, or hold one value."""
+        columns = self.patients.predictors.columns
+        return [name for name in columns if name not in self.plain.kinds]
 
     def first_state(self, ridge: float = 1.0) -> State:
         """Return what a session starts with: a third of what everything costs."""
         has_prices = bool(self.fees) or any(cost != 1.0 for cost in self.costs.values())
+        everything = round(sum(self.costs.values()) + sum(fee.amount for fee in self.fees), 9)
         return State(
             version=1,
             data=self.digest,
             limit="budget" if has_prices else "count",
-            budget=min(float(np.ceil(self.price_of_everything() / 3)), MOST_AMOUNT),
+            budget=min(float(np.ceil(everything / 3)), MOST_AMOUNT),
             count=min(5, len(self.design.names)),
             ridge=ridge,
             must=(),
@@ -145,9 +152,7 @@ class PreparedPatients:
             "rows": len(self.patients.events),
             "events": int(self.events.sum()),
             "outcome": self.patients.outcome.model_dump(),
-            "left_out": [
-                name for name in self.patients.predictors.columns if name not in self.plain.kinds
-            ],
+            "left_out": self.left_out,
             "predictors": [self._describe_column(name) for name in self.design.names],
         }
 
@@ -165,23 +170,6 @@ class PreparedPatients:
 def n_bytes_of(table: pd.DataFrame) -> int:
     """Return what a table takes in memory."""
     return int(table.memory_usage(deep=True).sum())
-
-
-def _numbered(persons: pd.Series[Any] | None) -> NDArray[np.int64] | None:
-    return None if persons is None else pd.factorize(persons)[0].astype(np.int64)
-
-
-def _digest(
-    plain: PlainTable,
-    persons: pd.Series[Any] | None,
-    spline_knots: int | None,
-    missing_indicator: bool,
-) -> str:
-    digest = hashlib.sha256(plain.sha256.encode())
-    digest.update(json.dumps([spline_knots, missing_indicator]).encode())
-    numbers = _numbered(persons)
-    digest.update(b"" if numbers is None else numbers.astype("<i8").tobytes())
-    return digest.hexdigest()
 
 
 def example_patients() -> PreparedPatients:

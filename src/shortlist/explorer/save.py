@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..prognostic import PrognosticModel, check_fit, save_proof
 from ..report import N_RESAMPLES, require_packages, write_report
-from .fitted import SOLVE_SECONDS
+from .fitted import SOLVE_SECONDS, Callback
 from .prepared import PreparedPatients
 from .state import State
 
@@ -22,21 +22,17 @@ def fit_again(
     state: State,
     *,
     tuned: bool = False,
-    announce: Callable[[str], None] = lambda text: None,
+    announce: Callback = lambda news: None,
 ) -> PrognosticModel:
     """Fit the model of a state as `PrognosticModel` does, so that others can do it again."""
-    never = [
-        name for name in prepared.patients.predictors.columns if name not in prepared.plain.kinds
-    ]
-    never += state.never
-    must = state.must
+    never, must = [*prepared.left_out, *state.never], state.must
     if state.adopted is not None:
         must = state.adopted
         never += [name for name in prepared.design.names if name not in {*must, *never}]
     limits = replace(state.limits(), include=must, exclude=never)
     model = PrognosticModel(
         **vars(limits),
-        kinds=prepared.kinds,
+        kinds=prepared.plain.kinds,
         spline_knots=prepared.spline_knots,
         missing_indicator=prepared.missing_indicator,
         ridge=None if tuned else state.ridge,
@@ -48,12 +44,10 @@ def fit_again(
         return model.fit(*patients.data, announce, outcome=patients.outcome)
 
 
-def tune_ridge(
-    prepared: PreparedPatients, state: State, check: Callable[[], None]
-) -> dict[str, Any]:
-    """Return the ridge that `fit` chooses by cross-validation; `check` raises to end the search."""
-    best = state.model_copy(update={"adopted": None})
-    search = fit_again(prepared, best, tuned=True, announce=lambda text: check()).card_.search
+def tune_ridge(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
+    """Return the ridge that `fit` chooses by cross-validation."""
+    model = fit_again(prepared, state.without_adoption(), tuned=True, announce=callback)
+    search = model.card_.search
     return {
         "ridge": search.ridge,
         "tried": [entry.ridge for entry in search.tuning],
@@ -61,12 +55,9 @@ def tune_ridge(
     }
 
 
-def describe_notes(
-    prepared: PreparedPatients, state: State, check: Callable[[], None]
-) -> dict[str, Any]:
+def describe_notes(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
     """Return the findings of `check_fit` about the best model and the patients."""
-    best = state.model_copy(update={"adopted": None})
-    model = fit_again(prepared, best, announce=lambda text: check())
+    model = fit_again(prepared, state.without_adoption(), announce=callback)
     found = check_fit(model, *prepared.patients.data)
     return {"notes": [finding._asdict() for finding in found]}
 

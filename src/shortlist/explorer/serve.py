@@ -51,11 +51,8 @@ def serve(
     announce : callable
         Called with the address.
     """
-    check_installed()
     fragment = "" if settings is None else f"#{_fragment(settings, prepared)}"
-    compile_kernels(prepared)
-    with _listen(port) as listener:
-        server, address = _make_server(prepared, ridge, listener)
+    with _listening_server(prepared, ridge, port) as (server, listener, address):
         announce(address + fragment)
         if open_browser:
             webbrowser.open(address + fragment)
@@ -65,10 +62,7 @@ def serve(
 @contextmanager
 def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> Iterator[str]:
     """Serve the explorer on a thread of its own while the context lasts, and give its address."""
-    check_installed()
-    compile_kernels(prepared)
-    with _listen(0) as listener:
-        server, address = _make_server(prepared, ridge, listener)
+    with _listening_server(prepared, ridge, 0) as (server, listener, address):
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
@@ -86,25 +80,26 @@ def check_installed() -> None:
         )
 
 
-def compile_kernels(prepared: PreparedPatients) -> None:
-    """Solve once, so that a first visit does not wait for the compiler."""
-    problem = make_problem(prepared, prepared.first_state())
-    solve(problem, node_limit=1)
-    near_optimal(problem, 0.0, 1, time_limit=0.1)
-
-
-def _make_server(
-    prepared: PreparedPatients, ridge: float, listener: socket.socket
-) -> tuple[Server, str]:
-    """Return a server, and its address: only who knows the key in it gets an answer."""
+@contextmanager
+def _listening_server(
+    prepared: PreparedPatients, ridge: float, port: int
+) -> Iterator[tuple[Server, socket.socket, str]]:
+    """Give a server, its socket and its address: only who knows the key in it gets an answer."""
+    check_installed()
     from uvicorn import Config, Server
 
     from .app import make_app
 
+    # Solve once, so that a first visit does not wait for the compiler.
+    problem = make_problem(prepared, prepared.first_state())
+    solve(problem, node_limit=1)
+    near_optimal(problem, 0.0, 1, time_limit=0.1)
     key = secrets.token_urlsafe(16)
     app = make_app(prepared, ridge=ridge, key=key)
-    server = Server(Config(app, log_level="warning", timeout_graceful_shutdown=1))
-    return server, f"http://{ADDRESS}:{listener.getsockname()[1]}/{key}/"
+    with _listen(port) as listener:
+        address = f"http://{ADDRESS}:{listener.getsockname()[1]}/{key}/"
+        config = Config(app, log_level="warning", timeout_graceful_shutdown=1)
+        yield Server(config), listener, address
 
 
 def _fragment(text: str, prepared: PreparedPatients) -> str:

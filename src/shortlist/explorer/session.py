@@ -9,7 +9,6 @@ from threading import Condition
 
 import pandas as pd
 
-from ..options import Progress
 from .fitted import Fitted, fit_adopted, fit_state
 from .prepared import PreparedPatients
 from .state import State
@@ -37,10 +36,6 @@ class SessionEndedError(Exception):
     """There is no such session, or no longer."""
 
 
-class OtherDataError(Exception):
-    """The settings of a request are for other data than those of the session."""
-
-
 @dataclass
 class Upload:
     """A table that was read, and waits to hear which column is the outcome."""
@@ -51,15 +46,6 @@ class Upload:
     notes: tuple[str, ...] = ()
 
 
-@dataclass
-class Newest:
-    """The newest request of a page on each topic, and the newest of all with its settings."""
-
-    by_topic: dict[str, int] = field(default_factory=dict)
-    number: int = 0
-    state: State | None = None
-
-
 @dataclass(frozen=True)
 class Turn:
     """A request that goes on until a newer one makes it pointless; its solves call it back.
@@ -67,25 +53,24 @@ class Turn:
     That is one on its topic, or one with other settings that its answer depends on.
     """
 
-    newest: Newest
+    session: Session
     topic: str
     number: int
     state: State
 
     def check(self) -> None:
         """Raise if a newer request has begun."""
-        newest = self.newest
-        if newest.by_topic.get(self.topic, 0) > self.number:
+        if self.session.newest_numbers.get(self.topic, 0) > self.number:
             raise SupersededError
-        if newest.number > self.number and self._needs(newest.state) != self._needs(self.state):
+        number, state = self.session.newest
+        if number > self.number and self._needed(state) != self._needed(self.state):
             raise SupersededError
 
-    def _needs(self, state: State | None) -> State | None:
-        irrelevant = _IRRELEVANT.get(self.topic, {})
-        return None if state is None else state.model_copy(update=irrelevant)
+    def _needed(self, state: State | None) -> State | None:
+        return state and state.model_copy(update=_IRRELEVANT.get(self.topic, {}))
 
-    def __call__(self, progress: Progress) -> None:
-        """End the solve of a superseded request."""
+    def __call__(self, news: object) -> None:
+        """End the search of a superseded request."""
         self.check()
 
 
@@ -95,18 +80,19 @@ class Session:
 
     prepared: PreparedPatients
     upload: Upload | None = None
-    _newest: Newest = field(default_factory=Newest)
+    newest_numbers: dict[str, int] = field(default_factory=dict)  # of the requests on each topic
+    newest: tuple[int, State | None] = (0, None)  # of all requests, with its settings
     _fits: OrderedDict[str, Fitted] = field(default_factory=OrderedDict)
     _being_fitted: set[str] = field(default_factory=set)
     _changed: Condition = field(default_factory=Condition)  # guards the two above
 
     def begin(self, topic: str, number: int, state: State) -> Turn:
         """Supersede the requests with lower numbers, on a topic or with other settings."""
-        turn = Turn(self._newest, topic, number, state)
+        turn = Turn(self, topic, number, state)
         turn.check()
-        self._newest.by_topic[topic] = number
-        if number > self._newest.number:
-            self._newest.number, self._newest.state = number, state
+        self.newest_numbers[topic] = number
+        if number > self.newest[0]:
+            self.newest = (number, state)
         return turn
 
     def use(self, prepared: PreparedPatients) -> None:
@@ -150,7 +136,7 @@ class Session:
     def _fit_now(self, prepared: PreparedPatients, state: State, turn: Turn) -> Fitted:
         if state.adopted is None:
             return fit_state(prepared, state, turn)
-        best = self.fit(prepared, state.model_copy(update={"adopted": None}), turn)
+        best = self.fit(prepared, state.without_adoption(), turn)
         return fit_adopted(prepared, state, best)
 
 

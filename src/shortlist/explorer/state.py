@@ -57,6 +57,10 @@ class State(Plain):
             raise ValueError(f"{min(both)} is both required and unavailable")
         return self
 
+    def without_adoption(self) -> State:
+        """Return the settings under which the best selection is shown."""
+        return self.model_copy(update={"adopted": None})
+
     def limits(self) -> Limits:
         """Return prices and limits as the parameters of a problem or a model."""
         return Limits(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
-
-import pandas as pd
+from typing import Any
 
 from ..errors import InvalidFileError, InvalidProblemError
 from ..prognostic.columns import level_of
 from ..prognostic.event import obvious_event
 from ..prognostic.patients import split_patients
+from ..prognostic.term import Plain
 from ..tables import read_costs, read_noting
 from .prepared import PreparedPatients, n_bytes_of
 from .session import Upload
@@ -22,7 +22,15 @@ MOST_BYTES = 10_000_000
 _MOST_COLUMNS = 1000
 _FEW_VALUES = 10
 _ENDINGS = (".xlsx", ".xlsm", ".xls", ".parquet", ".tsv", ".tab")
-Result = TypeVar("Result")
+
+
+class UploadChoice(Plain):
+    """What the columns of an upload are."""
+
+    outcome: str
+    event: str
+    exclude: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
 
 
 def read_upload(name: str, content: bytes) -> Upload:
@@ -30,7 +38,8 @@ def read_upload(name: str, content: bytes) -> Upload:
     first_line = content.split(b"\n", 1)[0]
     n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
     if n_columns <= _MOST_COLUMNS:
-        table, notes = _read(name, content, lambda path: _read_noting(path, name))
+        with _stored(name, content) as path:
+            table, notes = read_noting(path)
         n_columns = len(table.columns)
     if n_columns > _MOST_COLUMNS:
         raise InvalidFileError(
@@ -38,13 +47,15 @@ def read_upload(name: str, content: bytes) -> Upload:
         )
     if n_columns < 2:
         raise InvalidFileError(f"{name}: has one column; it needs an outcome and predictors.")
-    return Upload(name, table, n_bytes_of(table), notes)
+    notes_of_page = tuple(note.replace(str(path), name) for note in notes)
+    return Upload(name, table, n_bytes_of(table), notes_of_page)
 
 
 def read_prices(name: str, content: bytes, prepared: PreparedPatients) -> dict[str, float]:
     """Read a price list; prices of columns that are no predictors are left out."""
     columns = list(prepared.patients.predictors.columns)
-    costs = _read(name, content, lambda path: read_costs(path, columns))
+    with _stored(name, content) as path:
+        costs = read_costs(path, columns)
     check_amounts(name, costs.values())
     return {column: cost for column, cost in costs.items() if column in prepared.costs}
 
@@ -71,26 +82,17 @@ def describe_upload(upload: Upload) -> dict[str, Any]:
     }
 
 
-def prepare_upload(
-    upload: Upload,
-    outcome: str,
-    event: str,
-    exclude: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-) -> PreparedPatients:
+def prepare_upload(upload: Upload, choice: UploadChoice) -> PreparedPatients:
     """Return the patients of an upload, now that the outcome and its event are known."""
     try:
-        patients = split_patients(Path(upload.name), upload.table, outcome, event, None)
-        kinds = {name: "categorical" for name in categorical if name in patients.predictors}
-        gone = [name for name in exclude if name in patients.predictors]
+        patients = split_patients(
+            Path(upload.name), upload.table, choice.outcome, choice.event, None
+        )
+        kinds = {name: "categorical" for name in choice.categorical if name in patients.predictors}
+        gone = [name for name in choice.exclude if name in patients.predictors]
         return PreparedPatients.prepare(upload.name, patients, kinds=kinds, exclude=gone)
     except (InvalidFileError, InvalidProblemError) as error:
         raise InvalidProblemError(_for_a_page(str(error), upload.name)) from None
-
-
-def _read_noting(path: Path, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    table, notes = read_noting(path)
-    return table, tuple(note.replace(str(path), name) for note in notes)
 
 
 def _for_a_page(message: str, name: str) -> str:
@@ -101,13 +103,14 @@ def _for_a_page(message: str, name: str) -> str:
     return message.replace(" for --outcome;", " for the outcome;")
 
 
-def _read(name: str, content: bytes, reader: Callable[[Path], Result]) -> Result:
-    """Read a file under a name that is ours, but for an ending that says what it is."""
+@contextmanager
+def _stored(name: str, content: bytes) -> Iterator[Path]:
+    """Store a file under a name that is ours, but for an ending that says what it is."""
     ending = Path(name).suffix.lower()
     with TemporaryDirectory(prefix="shortlist-") as folder:
         path = Path(folder) / f"upload{ending if ending in _ENDINGS else '.csv'}"
         path.write_bytes(content)
         try:
-            return reader(path)
+            yield path
         except InvalidFileError as error:
             raise InvalidFileError(str(error).replace(str(path), name)) from None

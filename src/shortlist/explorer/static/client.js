@@ -4,8 +4,15 @@ import { store } from "./store.js";
 
 let number = 0;
 
-export class UserError extends Error {} // a sentence for the person
+class UserError extends Error {} // a sentence for the person
 export class Superseded extends Error {}
+
+/** What to tell the person about an error. */
+export function sentenceOf(error, unexpected = "Something went wrong; reload the page.") {
+  if (error instanceof UserError) return error.message;
+  console.error(error);
+  return unexpected;
+}
 
 async function send(path, body, headers, signal) {
   let response;
@@ -41,6 +48,11 @@ const question = (extra) => JSON.stringify({ number: ++number, state: store.stat
 
 export async function ask(topic, extra, signal) {
   return (await send(topic, question(extra), JSON_TYPE, signal)).json();
+}
+
+/** End what is asked about a topic on the server; nothing is lost if this comes too late. */
+export async function cancel(topic, extra) {
+  await ask(`cancel/${topic}`, extra).catch(() => {});
 }
 
 export async function download(what) {

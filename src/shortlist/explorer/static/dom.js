@@ -17,6 +17,9 @@ function fill(node, attributes, children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** The part of a panel that shows its answer. */
+export const contentOf = (id) => byId(id).querySelector(".content");
+
 export const h = (tag, attributes = {}, ...children) =>
   fill(document.createElement(tag), attributes, children);
 

@@ -1,17 +1,12 @@
 // Files in and out: data, prices, settings, and what is saved.
 
-import { download, post, sendFile, UserError } from "./client.js";
+import { download, post, sendFile, sentenceOf } from "./client.js";
 import { byId, h } from "./dom.js";
 import { change, looksRight, onChange, store, writeAddress } from "./store.js";
 
 export function notify(sentence) {
   byId("notice").textContent = sentence;
 }
-
-const sentenceOf = (error) => {
-  if (!(error instanceof UserError)) console.error(error);
-  return error instanceof UserError ? error.message : "Something went wrong; reload the page.";
-};
 
 function offer(blob, name) {
   const link = h("a", { href: URL.createObjectURL(blob), download: name });

@@ -1,11 +1,10 @@
 // The panels around the model: staircase, alternatives, substitutes, stability, performance.
 
 import { limitOf, setLadder, setLimit, snap } from "./controls.js";
-import { byId, changes, h, money, percent, plural, replaceKeepingFocus, table, worse } from "./dom.js";
+import { byId, changes, contentOf, h, money, percent, plural, replaceKeepingFocus, table, worse } from "./dom.js";
 import { calibrationPlot, rocCurve, staircase } from "./plot.js";
 import { change, store } from "./store.js";
 
-const contentOf = (id) => byId(id).querySelector(".content");
 // A part that scrolls, which the keyboard can reach.
 const scrolled = (name, kind = "") => ({ class: `${kind} scroll`, tabindex: 0, role: "region", "aria-label": name, "data-key": name });
 let stairs = null; // the drawn staircase
@@ -140,7 +139,7 @@ export function showOptimism(answer) {
 }
 
 export function showPerformance(answer) {
-  const content = byId("performance").querySelector(":scope > .content");
+  const content = contentOf("performance");
   const wide = content.clientWidth > 420;
   const width = wide ? (content.clientWidth - 16) / 2 : content.clientWidth;
   content.replaceChildren(h("div", { class: "pair" },

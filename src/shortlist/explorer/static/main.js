@@ -2,7 +2,7 @@
 
 import { ask, follow, post, Superseded } from "./client.js";
 import { drawPredictors, showLimit, wireControls } from "./controls.js";
-import { byId, plural } from "./dom.js";
+import { byId, contentOf, plural } from "./dom.js";
 import { notify, wireFiles } from "./files.js";
 import {
   drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showNotes, showOptimism,
@@ -23,7 +23,6 @@ const askWithState = async (topic, extra, signal) => {
   return { ...(await ask(topic, extra, signal)), state };
 };
 
-const everything = (state) => state;
 const withoutAdoption = ({ adopted, ...rest }) => rest;
 // The staircase is the same at every limit.
 const withoutLimit = ({ adopted, budget, count, ...rest }) => rest;
@@ -58,7 +57,7 @@ class StaircasePanel extends Panel {
 class ResamplePanel extends Panel {
   fail(sentence) {
     super.fail(sentence);
-    byId("optimism").querySelector(".content").replaceChildren();
+    contentOf("optimism").replaceChildren();
   }
 
   setBusy(busy) {
@@ -73,35 +72,28 @@ const showResamples = (answer) => {
 };
 
 const model = new ModelPanel({
-  topic: "solve", element: byId("model"), needs: everything, delay: 0, follows: true, run: askWithState,
+  topic: "solve", element: byId("model"), delay: 0, follows: true, run: askWithState,
   render: (answer, isCurrent) => {
     showModel(answer, isCurrent);
     setBought(answer.best.predictors);
-    if (isCurrent) {
-      drawPatientForm(answer.predictors, () => patient.refresh());
-    }
+    if (isCurrent) drawPatientForm(answer.predictors, () => patient.refresh());
   },
 });
-const patient = new Panel({
-  topic: "patient", element: byId("patient"), needs: everything, extra: () => ({ values: patientValues() }), render: showPatient,
-});
+const patient = new Panel({ topic: "patient", extra: () => ({ values: patientValues() }), render: showPatient });
 const alternatives = new Panel({
-  topic: "alternatives", element: byId("alternatives"), needs: everything,
-  extra: () => ({ tolerance: Number(byId("tolerance").value) }), render: showAlternatives,
+  topic: "alternatives", extra: () => ({ tolerance: Number(byId("tolerance").value) }), render: showAlternatives,
 });
-const performancePanel = new Panel({
-  topic: "performance", element: byId("performance"), needs: everything, render: showPerformance,
-});
+const performancePanel = new Panel({ topic: "performance", render: showPerformance });
 const panels = [
   model,
-  new StaircasePanel({ topic: "staircase", element: byId("staircase"), needs: withoutLimit, delay: 100, run: askWithState, render: showStaircase }),
+  new StaircasePanel({ topic: "staircase", needs: withoutLimit, delay: 100, run: askWithState, render: showStaircase }),
   alternatives,
-  new Panel({ topic: "substitutes", element: byId("substitutes"), needs: withoutAdoption, delay: 250, render: showSubstitutes }),
-  new Panel({ topic: "notes", element: byId("notes"), needs: withoutAdoption, delay: 400, render: showNotes }),
+  new Panel({ topic: "substitutes", needs: withoutAdoption, delay: 250, render: showSubstitutes }),
+  new Panel({ topic: "notes", needs: withoutAdoption, delay: 400, render: showNotes }),
   performancePanel,
   patient,
   new ResamplePanel({
-    topic: "stability", element: byId("stability"), needs: withoutAdoption, delay: 900, render: showResamples,
+    topic: "stability", needs: withoutAdoption, delay: 900, render: showResamples,
     run: async (topic, extra, signal) => {
       let last = null;
       await follow(topic, (answer) => {

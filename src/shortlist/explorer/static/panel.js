@@ -1,18 +1,21 @@
 // A panel: shows one answer about the settings, and knows when it is out of date.
 
-import { ask, Superseded, UserError } from "./client.js";
-import { h } from "./dom.js";
+import { ask, cancel, sentenceOf, Superseded } from "./client.js";
+import { byId, h } from "./dom.js";
 import { store } from "./store.js";
 
 const MIN_INTERVAL = 90; // ms before a newer question is sent although the last is not answered
 
 export class Panel {
   /**
-   * topic: whom to ask; element: what shows the answer; needs: the settings the answer depends on;
+   * topic: what to ask about; element: what shows the answer, by default the one with that id;
+   * needs: the settings the answer depends on, by default all;
    * render(answer, isCurrent): draws it; delay: ms of rest before asking; extra(): what else to send;
    * follows: whether answers to slightly older settings are drawn too, marked as out of date.
    */
-  constructor({ topic, element, needs, render, delay = 150, extra = () => ({}), follows = false, run = ask }) {
+  constructor({
+    topic, element = byId(topic), needs = (state) => state, render, delay = 150, extra = () => ({}), follows = false, run = ask,
+  }) {
     Object.assign(this, { topic, element, needs, render, delay, extra, follows, run });
     this.shown = null; // the settings that the panel shows
     this.asked = null; // those that were asked for and are not answered
@@ -76,9 +79,8 @@ export class Panel {
 
   /** Say that there is no answer to show, and why. */
   giveUp(wanted, error) {
-    if (!(error instanceof UserError)) console.error(error);
     this.shown = wanted;
-    this.fail(error instanceof UserError ? error.message : "This panel failed; reload the page.");
+    this.fail(sentenceOf(error, "This panel failed; reload the page."));
     this.setBusy(false);
   }
 
@@ -94,7 +96,7 @@ export class Panel {
     };
     this.content.replaceChildren(h("p", { class: "empty" }, "Cancelled. ", h("button", { type: "button", class: "quiet", onclick: again }, "Ask again")));
     this.setBusy(false);
-    await ask(`cancel/${this.topic}`, this.extra()).catch(() => {}); // nothing is lost if it came too late
+    await cancel(this.topic, this.extra());
   }
 
   get content() {

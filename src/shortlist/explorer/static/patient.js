@@ -1,6 +1,6 @@
 // One patient: values in, risk and contributions out.
 
-import { byId, h, percent, short, signed } from "./dom.js";
+import { byId, contentOf, h, percent, short, signed } from "./dom.js";
 import { store } from "./store.js";
 
 const values = new Map(); // what was entered, by column; it outlives the model that asked for it
@@ -51,7 +51,7 @@ export function showPatient(answer) {
   const { event, name } = store.patients.outcome;
   const largest = Math.max(0.5, ...answer.parts.map((part) => Math.abs(part.contribution)));
   const parts = [...answer.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
-  const content = byId("patient").querySelector(".content");
+  const content = contentOf("patient");
   if (answer.risk === null) {
     content.replaceChildren(h("p", { class: "empty", role: "status" }, "Enter the patient's values; leave what was not measured empty."));
     return;

@@ -1,6 +1,6 @@
 // The ridge that `shortlist fit` would choose for the settings, at the press of a button.
 
-import { ask, Superseded, UserError } from "./client.js";
+import { ask, cancel, sentenceOf, Superseded } from "./client.js";
 import { byId, short } from "./dom.js";
 import { change, onChange, store } from "./store.js";
 
@@ -25,7 +25,7 @@ export function wireTuning(redraw) {
     if (controller !== null) {
       stop();
       say("", false);
-      ask("cancel/tune", {}).catch(() => {}); // nothing is lost if it came too late
+      cancel("tune", {});
       return;
     }
     controller = new AbortController();
@@ -43,7 +43,7 @@ export function wireTuning(redraw) {
     } catch (error) {
       if (signal.aborted) return;
       stop();
-      say(error instanceof UserError ? error.message : error instanceof Superseded ? "" : "Something went wrong; reload the page.", false);
+      say(error instanceof Superseded ? "" : sentenceOf(error), false);
     }
   });
   onChange(() => {
