@@ -21,7 +21,7 @@ from .experiment import Experiment
 from .intervals import percentile_interval, tail_of
 from .journal import Journal
 from .measure import Measure, interval, measure
-from .metrics import OPTIMISM_METRICS
+from .metrics import METRICS
 from .procedure import TEST_METRICS, evaluate_resample
 from .resampling import draw
 from .run import run_tasks
@@ -134,7 +134,7 @@ class Evaluation:
         own = self._own
         measured = self._measured()
         lines = []
-        for metric in OPTIMISM_METRICS:
+        for metric in METRICS:
             pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
             optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
             apparent = own[f"data_{metric}"]
@@ -176,7 +176,7 @@ class Evaluation:
         ours, theirs = self._measured(), other._measured()
         own, others = self._own, other._own
         lines = []
-        for metric in OPTIMISM_METRICS:
+        for metric in METRICS:
             places = (f"resample_{metric}", f"data_{metric}")
             on_resample, on_data = (self.resamples[p] - other.resamples[p] for p in places)
             optimism = (on_resample - on_data).dropna()

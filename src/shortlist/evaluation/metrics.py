@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from scipy.optimize import root
 from scipy.special import expit
 
-OPTIMISM_METRICS = (
-    "auc",
-    "brier",
-    "calibration_intercept",
-    "calibration_slope",
-    "calibration_in_the_large",
-    "observed_expected",
-)
+# Those of `scores`, and what pages call them.
+METRICS = {
+    "auc": "AUC",
+    "brier": "Brier score",
+    "calibration_intercept": "Calibration intercept",
+    "calibration_slope": "Calibration slope",
+    "calibration_in_the_large": "Calibration in the large",
+    "observed_expected": "Observed / expected",
+}
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

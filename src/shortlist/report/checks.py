@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from ..prognostic import ModelCard
+from .performance import json_rows
 
 Level = Literal["good", "note", "warning"]
 Check = tuple[Level, str] | None  # None: nothing to say
@@ -21,19 +22,13 @@ def describe_missing(card: ModelCard, X: pd.DataFrame) -> dict[str, Any]:
     """Return how many values each candidate lacks."""
     bought = [term.name for term in card.terms]
     gaps = X[[item.name for item in card.candidates]].isna()
+    columns = pd.DataFrame(
+        {"is_bought": gaps.columns.isin(bought), "missing": gaps.sum(), "share": gaps.mean()}
+    )
     return {
-        "columns": [
-            {
-                "predictor": name,
-                "is_bought": name in bought,
-                "missing": int(gaps[name].sum()),
-                "share": float(gaps[name].mean()),
-            }
-            for name in gaps.columns
-            if gaps[name].any()
-        ],
-        "complete_rows": int((~gaps.any(axis=1)).sum()),
-        "complete_rows_bought": int((~gaps[bought].any(axis=1)).sum()),
+        "columns": json_rows(columns[columns["missing"] > 0], "predictor"),
+        "complete_rows": (~gaps.any(axis=1)).sum(),
+        "complete_rows_bought": (~gaps[bought].any(axis=1)).sum(),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, inf
+from math import ceil
 from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
@@ -54,7 +54,7 @@ def describe_staircase(
     path = solve_path(wider, time_limit=time_limit, threads=threads)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
     steps = [record | {"is_chosen": False} for record in path.to_records()]
-    within = own * (1 + LOGISTIC.resolution) if own < inf else inf
+    within = own * (1 + LOGISTIC.resolution)
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     bought = [term.name for term in card.terms]
     # A model whose search was cut short may be on no step.
@@ -75,8 +75,8 @@ def describe_staircase(
         shown = step if step["is_shown"] else shown
     return {
         "limit_name": path.limit_name,
-        "own_limit": own if own < inf else None,
-        "highest_limit": path.highest_limit if path.highest_limit < inf else None,
+        "own_limit": own,
+        "highest_limit": path.highest_limit,
         "is_proven": path.is_certified,
         "steps": steps,
         "n_hidden": sum(not step["is_shown"] for step in steps),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..evaluation import Evaluation, stability
 from .curves import LEVEL
-from .performance import json_rows, json_value
+from .performance import json_rows
 
 # The usual ways to select, by the name of their backend.
 RULES = {"lasso": "lasso", "stepwise": "stepwise selection", "univariable": "univariable selection"}
@@ -36,8 +36,7 @@ def _first(evaluation: Evaluation, last: int) -> Evaluation:
 
 def _describe_rival(name: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
     is_own = rival is evaluation
-    own, other = evaluation.rows["objective"], rival.rows["objective"]
-    excess = other / own - 1
+    excess = rival.rows["objective"] / evaluation.rows["objective"] - 1
     same = evaluation.rows["support"] == rival.rows["support"]
     corrected = rival.optimism(LEVEL)["corrected"]
     difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
@@ -47,12 +46,12 @@ def _describe_rival(name: str, evaluation: Evaluation, rival: Evaluation) -> dic
         "is_own": is_own,
         "n_resamples": len(rival.resamples),
         "predictors": list(rival.selected),
-        "cost": float(rival.rows["cost"].iloc[0]),
-        "excess": float(excess.iloc[0]),
-        "mean_excess": json_value(float(excess.iloc[1:].mean())),
-        "same_share": json_value(float(same.iloc[1:].mean())),
-        "corrected": {metric: json_value(float(corrected[metric])) for metric in _SHOWN},
+        "cost": rival.rows["cost"].iloc[0],
+        "excess": excess.iloc[0],
+        "mean_excess": excess.iloc[1:].mean(),
+        "same_share": same.iloc[1:].mean(),
+        "corrected": {metric: corrected[metric] for metric in _SHOWN},
         # With the same selection the model is the same, whatever happens on resamples.
-        "differences": [] if bool(same.iloc[0]) else json_rows(difference),
-        "stability": json_value(stability(selection).value) if len(selection) > 1 else None,
+        "differences": [] if same.iloc[0] else json_rows(difference),
+        "stability": stability(selection).value if len(selection) > 1 else None,
     }

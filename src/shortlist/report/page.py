@@ -8,18 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MissingDependencyError
+from ..evaluation.metrics import METRICS
 from .figures import draw_curves, draw_figures
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
-METRICS = {
-    "auc": "AUC",
-    "brier": "Brier score",
-    "calibration_intercept": "Calibration intercept",
-    "calibration_slope": "Calibration slope",
-    "calibration_in_the_large": "Calibration in the large",
-    "observed_expected": "Observed / expected",
-}
 
 
 def require_packages() -> None:
