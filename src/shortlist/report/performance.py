@@ -45,7 +45,7 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> dict[str, Any
     overall = stability(selection, LEVEL)
     models = [
         {"predictors": list(model), "frequency": frequency, "is_chosen": set(model) == own}
-        for model, frequency in frequencies.set_index("model")["frequency"].items()
+        for model, frequency in zip(frequencies["model"], frequencies["frequency"], strict=True)
     ]
     return {
         "n_resamples": len(selection),
