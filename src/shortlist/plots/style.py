@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from ..errors import InvalidProblemError, MissingDependencyError
+from ..errors import InvalidProblemError, require_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +36,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
 
 def require_matplotlib() -> None:
     """Refuse to draw without matplotlib."""
-    if find_spec("matplotlib") is None:
-        raise MissingDependencyError(
-            "plots: the package matplotlib is not installed; pip install 'shortlist[plots]'."
-        )
+    require_extra("plots", "matplotlib")
 
 
 def new_figure(width: float, height: float) -> Figure:

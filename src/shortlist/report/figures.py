@@ -7,8 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -52,6 +51,16 @@ _STYLE: Any = {
 }
 
 
+class Drawing(NamedTuple):
+    """A figure as an SVG element: attributes of its start tag, and what is inside it."""
+
+    width: float  # in pixels
+    narrowest: float
+    is_wide: bool
+    attributes: str
+    inside: str
+
+
 @contextmanager
 def _style_of_page() -> Iterator[None]:
     """Draw in the colours of the page; also a decorator."""
@@ -63,77 +72,53 @@ def _style_of_page() -> Iterator[None]:
 
 
 @_style_of_page()
-def draw_figures(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the figures that the content has data for, as SVG by name."""
+def draw_figures(content: Mapping[str, Any]) -> dict[str, Drawing]:
+    """Return the figures that the content has data for, by name."""
     labels = _short_labels([item["name"] for item in content["model"]["candidates"]])
     figures = {"staircase": _draw_staircase(content["staircase"], labels)}
     if content["splines"]:
         figures["splines"] = _draw_splines(content["splines"], labels)
-    figures |= draw_curves(content["performance"]["curves"])
+    if content["performance"]["curves"] is not None:
+        figures |= draw_curves(content["performance"]["curves"])
     if content["stability"] is not None:
         figures["inclusion"] = _draw_inclusion(content["stability"]["inclusion"], labels)
     return figures
 
 
 @_style_of_page()
-def draw_curves(curves: Mapping[str, Any] | None) -> dict[str, str]:
+def draw_curves(curves: Mapping[str, Any]) -> dict[str, Drawing]:
     """Return the figures of predictions for patients whom the model has not seen."""
-    if curves is None:
-        return {}
-    calibration = plot_calibration(
-        pd.DataFrame(curves["calibration"]),
-        curve=pd.DataFrame(curves["smooth"]),
-        histogram=pd.DataFrame(curves["histogram"]),
-    )
-    return {
-        "calibration": _svg(
-            calibration.figure,
-            "calibration",
-            "Calibration",
-            f"Observed vs predicted event rate in {len(curves['calibration'])} groups of patients "
-            "and as a smooth curve, with the diagonal of perfect calibration; below, the "
-            "distribution of predicted risks. The table lists the groups.",
-        ),
-        "roc": _svg(
-            plot_roc(pd.DataFrame(curves["roc"])).figure,
-            "roc",
-            "ROC curve",
-            "Sensitivity vs 1 - specificity at every threshold. The table lists selected "
-            "thresholds.",
-        ),
-        "decision_curve": _svg(
-            plot_decision_curve(pd.DataFrame(curves["decision_curve"])).figure,
-            "decision",
-            "Decision curve",
-            "Net benefit of the model, of treating all and of treating none, at every threshold "
-            "probability. The table lists selected thresholds.",
-        ),
+    frames = {
+        name: pd.DataFrame(curves[name])
+        for name in ("calibration", "smooth", "histogram", "roc", "decision_curve")
     }
+    axes = {
+        "calibration": plot_calibration(
+            frames["calibration"], curve=frames["smooth"], histogram=frames["histogram"]
+        ),
+        "roc": plot_roc(frames["roc"]),
+        "decision": plot_decision_curve(frames["decision_curve"]),
+    }
+    return {name: _draw(name, ax.figure) for name, ax in axes.items()}
 
 
-def _draw_staircase(data: Mapping[str, Any], labels: dict[str, str]) -> str:
+def _draw_staircase(data: Mapping[str, Any], labels: dict[str, str]) -> Drawing:
     steps = pd.DataFrame(data["steps"])
     steps["predictors"] = [[labels[name] for name in names] for names in steps["predictors"]]
-    label = "budget" if data["limit_name"] == "budget" else "number of predictors"
     figure = plot_staircase(
-        steps, xlabel=label, highest=data["highest_limit"] or steps["limit"].iloc[-1]
+        steps,
+        xlabel="budget" if data["limit_name"] == "budget" else "number of predictors",
+        highest=data["highest_limit"] or steps["limit"].iloc[-1],
     )
     figure.axes[0].set_title("", loc="left")  # the page has one
     figure.axes[0].set_ylabel("penalised loss")
     if data["own_limit"] is not None:
         for ax in figure.axes:
             ax.axvline(data["own_limit"], color="#d55e00", linewidth=1, linestyle="--")
-    return _svg(
-        figure,
-        "staircase",
-        f"What every {label} buys",
-        f"The penalised loss falls in {len(steps)} steps from {steps['objective'].iloc[0]:.4g} to "
-        f"{steps['objective'].iloc[-1]:.4g}; bars show which predictors each step buys. The table "
-        "lists the steps.",
-    )
+    return _draw("staircase", figure)
 
 
-def _draw_splines(curves: list[dict[str, Any]], labels: dict[str, str]) -> str:
+def _draw_splines(curves: list[dict[str, Any]], labels: dict[str, str]) -> Drawing:
     n_rows = -(-len(curves) // 2)
     figure = new_figure(6.6, 2.5 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
@@ -142,29 +127,19 @@ def _draw_splines(curves: list[dict[str, Any]], labels: dict[str, str]) -> str:
         plot_effect(points, xlabel=plain([labels[curve["predictor"]]])[0], ax=ax)
     for ax in axes[len(curves) :]:
         ax.set_visible(False)
-    return _svg(
-        figure,
-        "splines",
-        "Numbers modelled by splines",
-        "Odds ratios along each number, relative to its median. The table has them at the knots.",
-    )
+    return _draw("splines", figure)
 
 
-def _draw_inclusion(data: list[dict[str, Any]], labels: dict[str, str]) -> str:
+def _draw_inclusion(data: list[dict[str, Any]], labels: dict[str, str]) -> Drawing:
     frame = pd.DataFrame(data)
     frame["predictor"] = [labels[name] for name in frame["predictor"]]
     figure = new_figure(6.4, 0.9 + 0.26 * len(frame))
     plot_inclusion(frame, ax=figure.subplots())
-    return _svg(
-        figure,
-        "inclusion",
-        "How often each predictor is selected",
-        "Share of the resamples that select each candidate. The table lists the shares.",
-    )
+    return _draw("inclusion", figure)
 
 
-def _svg(figure: Any, name: str, title: str, description: str) -> str:
-    """Return a figure as SVG with a title and a description for who cannot see it."""
+def _draw(name: str, figure: Any) -> Drawing:
+    """Return a figure as SVG in the page's colours, and close it."""
     from matplotlib import pyplot
 
     buffer = io.StringIO()
@@ -176,16 +151,11 @@ def _svg(figure: Any, name: str, title: str, description: str) -> str:
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     for colour, variable in _COLOURS.items():
         svg = svg.replace(colour, variable)
+    attributes, _, inside = svg.partition(">")
+    attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes).strip()
     width = 96 * figure.get_figwidth()
-    wide = ' class="wide"' if _NARROWEST * width > _PHONE else ""
-    attributes, rest = svg.split(">", 1)
-    attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes)
-    return (
-        f'<svg role="img"{wide} aria-labelledby="{name}-title {name}-description" '
-        f'style="max-width: {width:.0f}px; min-width: {_NARROWEST * width:.0f}px" '
-        f'{attributes.strip()}><title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-description">{escape(description)}</desc>{rest.strip()}'
-    )
+    narrowest = _NARROWEST * width
+    return Drawing(width, narrowest, narrowest > _PHONE, attributes, inside.strip())
 
 
 def _short_labels(names: list[str]) -> dict[str, str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import MissingDependencyError
+from ..errors import require_extra
 from ..evaluation.metrics import METRICS
 from .figures import draw_curves, draw_figures
 
@@ -17,13 +16,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 def require_packages() -> None:
     """Raise if a package that only reports need is not installed."""
-    for package in ("jinja2", "matplotlib"):
-        try:
-            import_module(package)
-        except ImportError:
-            raise MissingDependencyError(
-                f"report: the package {package} is not installed; pip install 'shortlist[report]'."
-            ) from None
+    require_extra("report", "jinja2", "matplotlib")
 
 
 def render_report(content: Mapping[str, Any]) -> str:
@@ -67,7 +60,7 @@ def render_report(content: Mapping[str, Any]) -> str:
         content,
         metrics=METRICS,
         css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
-        figures={name: Markup(svg) for name, svg in figures.items()},
+        figures=figures,
     )
     return page
 
