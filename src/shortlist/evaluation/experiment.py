@@ -161,11 +161,6 @@ class Experiment:
         return len(self.y)
 
     @property
-    def probe_rows(self) -> Int:
-        """Where the probes are among the rows of `columns`."""
-        return np.arange(self.n_rows, self.n_rows + len(self.probes))
-
-    @property
     def fingerprint(self) -> str:
         """A hash of everything that the results depend on."""
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")

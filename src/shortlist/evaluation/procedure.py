@@ -179,7 +179,8 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
         }
     result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
     if experiment.probes is not None:
-        result["probe_log_odds"] = model.log_odds(experiment.probe_rows).tolist()
+        probes = np.arange(experiment.n_rows, len(model.X))
+        result["probe_log_odds"] = model.log_odds(probes).tolist()
     if resample == 0:
         result["log_odds"] = out_of_fold.tolist()
     return result

@@ -11,6 +11,7 @@ from .performance import json_rows
 
 # The usual ways to select, by the name of their backend.
 RULES = {"lasso": "lasso", "stepwise": "stepwise selection", "univariable": "univariable selection"}
+_OWN = "proven best"
 _SHOWN = ("auc", "brier", "calibration_slope")
 
 
@@ -25,8 +26,8 @@ def describe_comparison(
         return []
     last = min(int(rival.rows["resample"].max()) for rival in rivals.values())
     own = _first(evaluation, last)
-    lines = [_describe_rival("", own, own)]
-    return lines + [_describe_rival(name, own, _first(r, last)) for name, r in rivals.items()]
+    compared = {_OWN: own} | {RULES[name]: _first(r, last) for name, r in rivals.items()}
+    return [_describe_rule(rule, own, of_rule) for rule, of_rule in compared.items()]
 
 
 def _first(evaluation: Evaluation, last: int) -> Evaluation:
@@ -34,16 +35,15 @@ def _first(evaluation: Evaluation, last: int) -> Evaluation:
     return Evaluation(rows, evaluation.names, evaluation.predictions)
 
 
-def _describe_rival(name: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
-    is_own = rival is evaluation
+def _describe_rule(rule: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
     excess = rival.rows["objective"] / evaluation.rows["objective"] - 1
     same = evaluation.rows["support"] == rival.rows["support"]
     corrected = rival.optimism(LEVEL)["corrected"]
     difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
     selection = rival.selection
     return {
-        "rule": "proven best" if is_own else RULES[name],
-        "is_own": is_own,
+        "rule": rule,
+        "is_own": rule == _OWN,
         "n_resamples": len(rival.resamples),
         "predictors": list(rival.selected),
         "cost": rival.rows["cost"].iloc[0],

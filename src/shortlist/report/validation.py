@@ -71,11 +71,7 @@ def validate_model(
     """
     experiment = _experiment(model, X, y, persons, seed)
     return evaluate(
-        experiment,
-        n_resamples,
-        n_jobs=n_jobs,
-        progress=progress,
-        cross_validate_resamples=False,
+        experiment, n_resamples, n_jobs=n_jobs, progress=progress, cross_validate_resamples=False
     )
 
 
