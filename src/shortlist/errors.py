@@ -1,5 +1,6 @@
 """The exceptions and warnings that shortlist raises, each with a one-sentence message."""
 
+from importlib.util import find_spec
 from reprlib import Repr
 
 
@@ -25,6 +26,16 @@ class MissingDependencyError(ImportError):
 
 class ShortlistWarning(UserWarning):
     """Something worth knowing that does not make the result wrong."""
+
+
+def require_extra(extra: str, *packages: str) -> None:
+    """Raise if a package that an extra of shortlist brings is not installed."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingDependencyError(
+                f"{extra}: the package {package} is not installed; "
+                f"pip install 'shortlist[{extra}]'."
+            )
 
 
 def shown(value: object) -> str:

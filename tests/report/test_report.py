@@ -437,8 +437,8 @@ def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
     bought = {name for step in content["staircase"]["steps"] for name in step["predictors"]}
     places = [list(long.values()).index(name) + 1 for name in bought]
     for number in places:
-        assert f"… ({number})" in figures["staircase"]
-        assert f"… ({number})" in figures["inclusion"]
+        assert f"… ({number})" in figures["staircase"].inside
+        assert f"… ({number})" in figures["inclusion"].inside
 
 
 def test_resamples_keep_limits_of_coefficients(patients):

@@ -21,12 +21,13 @@ from .experiment import Experiment
 from .intervals import percentile_interval, tail_of
 from .journal import Journal
 from .measure import Measure, interval, measure
-from .metrics import OPTIMISM_METRICS
+from .metrics import METRICS
 from .procedure import TEST_METRICS, evaluate_resample
 from .resampling import draw
 from .run import run_tasks
 
 Int = NDArray[np.int64]
+_Measured = tuple[dict[str, Measure], Int, Int]
 
 _SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
 _FEWEST = 20  # resamples, for the mean of their optimism to be the middle of an interval
@@ -130,27 +131,7 @@ class Evaluation:
             20 resamples and predictions), `n_resamples`, how many define it, and `cross_validated`,
             that of all cross-validated predictions together.
         """
-        tail_of(level)
-        own = self._own
-        measured = self._measured()
-        lines = []
-        for metric in OPTIMISM_METRICS:
-            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
-            optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
-            apparent = own[f"data_{metric}"]
-            corrected = apparent - optimism
-            value, lower, upper = nan, nan, nan
-            if measured is not None:
-                found, y, persons = measured[0][metric], *measured[1:]
-                value = found.value
-                if len(pairs) >= _FEWEST:
-                    lower, upper = interval(metric, corrected, found, y, persons, level)
-            lines.append((metric, apparent, optimism, corrected, lower, upper, len(pairs), value))
-        columns = [
-            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
-            "cross_validated",
-        ]  # fmt: skip
-        return pd.DataFrame(lines, columns=columns).set_index("metric")
+        return self._corrected(level, self._measured())
 
     def corrected_difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
         """Return the optimism-corrected performance less that of another evaluation, paired.
@@ -172,25 +153,43 @@ class Evaluation:
             Per metric the `estimate`, its interval from `lower` to `upper`, and `n_resamples`, how
             many have both.
         """
-        self._check_same_resamples(other)
+        places = [f"{place}_{metric}" for place in ("resample", "data") for metric in METRICS]
+        difference = self._less(other, places)
         ours, theirs = self._measured(), other._measured()
-        own, others = self._own, other._own
+        measured = None
+        if ours is not None and theirs is not None:
+            influences = {m: ours[0][m].influence - theirs[0][m].influence for m in METRICS}
+            measured = ({m: Measure(nan, influences[m]) for m in METRICS}, *ours[1:])
+        table = difference._corrected(level, measured, "difference")
+        columns = ["corrected", "lower", "upper", "n_resamples"]
+        return table[columns].rename(columns={"corrected": "estimate"})
+
+    def _corrected(
+        self, level: float, measured: _Measured | None, scale: str | None = None
+    ) -> pd.DataFrame:
+        """Return the table of `optimism`; without a scale, intervals are on that of the metric."""
+        tail_of(level)
+        own = self._own
         lines = []
-        for metric in OPTIMISM_METRICS:
-            places = (f"resample_{metric}", f"data_{metric}")
-            on_resample, on_data = (self.resamples[p] - other.resamples[p] for p in places)
-            optimism = (on_resample - on_data).dropna()
-            estimate = own[places[1]] - others[places[1]] - optimism.mean()
-            lower = upper = nan
-            if ours is not None and theirs is not None and len(optimism) >= _FEWEST:
-                influence = ours[0][metric].influence - theirs[0][metric].influence
-                error = Measure(nan, influence)
-                lower, upper = interval("difference", estimate, error, *ours[1:], level)
-            lines.append((metric, estimate, lower, upper, len(optimism)))
-        columns = ["metric", "estimate", "lower", "upper", "n_resamples"]
+        for metric in METRICS:
+            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
+            optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
+            apparent = own[f"data_{metric}"]
+            corrected = apparent - optimism
+            value, lower, upper = nan, nan, nan
+            if measured is not None:
+                found, y, persons = measured[0][metric], *measured[1:]
+                value = found.value
+                if len(pairs) >= _FEWEST:
+                    lower, upper = interval(scale or metric, corrected, found, y, persons, level)
+            lines.append((metric, apparent, optimism, corrected, lower, upper, len(pairs), value))
+        columns = [
+            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
+            "cross_validated",
+        ]  # fmt: skip
         return pd.DataFrame(lines, columns=columns).set_index("metric")
 
-    def _measured(self) -> tuple[dict[str, Measure], Int, Int] | None:
+    def _measured(self) -> _Measured | None:
         """Return the measures of the cross-validated predictions, their outcomes and persons."""
         if self.predictions is None:
             return None
@@ -198,8 +197,8 @@ class Evaluation:
         y = known["y"].to_numpy()
         if len(np.unique(y)) < 2:
             return None
-        persons = known["person"].to_numpy()
-        return measure(y, known["log_odds"].clip(-_SURE, _SURE).to_numpy()), y, persons
+        log_odds = known["log_odds"].clip(-_SURE, _SURE).to_numpy()
+        return measure(y, log_odds), y, known["person"].to_numpy()
 
     def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
         """Return the nested cross-validated performance less that of another evaluation.
@@ -220,17 +219,17 @@ class Evaluation:
         DataFrame
             The columns of `summary`, for the differences.
         """
-        columns = [f"test_{metric}" for metric in TEST_METRICS]
-        self._check_same_resamples(other)
-        rows = self.rows[["resample", *columns]].copy()
-        rows[columns] -= other.rows[columns]
-        return Evaluation(rows, self.names).summary(level)
+        return self._less(other, [f"test_{metric}" for metric in TEST_METRICS]).summary(level)
 
-    def _check_same_resamples(self, other: Evaluation) -> None:
+    def _less(self, other: Evaluation, columns: list[str]) -> Evaluation:
+        """Return some columns less those of another evaluation, resample by resample."""
         if self.rows["resample"].tolist() != other.rows["resample"].tolist():
             raise InvalidProblemError(
                 "other: has other resamples; evaluate both with the same n_resamples."
             )
+        rows = self.rows[["resample", *columns]].copy()
+        rows[columns] -= other.rows[columns]
+        return Evaluation(rows, self.names)
 
 
 def evaluate(
@@ -368,14 +367,9 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
     log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
     persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
-    predictions = pd.DataFrame(
-        {
-            "y": experiment.y,
-            "log_odds": log_odds,
-            "probability": expit(log_odds),
-            "person": persons,
-        }
-    )
+    predictions = pd.DataFrame({"y": experiment.y, "log_odds": log_odds})
+    predictions["probability"] = expit(log_odds)
+    predictions["person"] = persons
     probes = None
     if experiment.probes is not None:
         probes = pd.DataFrame([result["probe_log_odds"] for result in results])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from ..problem import Predictor, SubsetProblem
 
 Int = NDArray[np.int64]
 Protocol = Literal["clean", "paper"]
-_PROTOCOLS = ("clean", "paper")
 
 
 class Columns(NamedTuple):
@@ -162,11 +161,6 @@ class Experiment:
         return len(self.y)
 
     @property
-    def probe_rows(self) -> Int:
-        """Where the probes are among the rows of `columns`."""
-        return np.arange(self.n_rows, self.n_rows + len(self.probes))
-
-    @property
     def fingerprint(self) -> str:
         """A hash of everything that the results depend on."""
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
@@ -206,19 +200,14 @@ class Experiment:
         return np.vstack([self.X, self.probes])
 
     def _problem(self, columns: Columns, y: ArrayLike, ridge: float) -> SubsetProblem:
-        return SubsetProblem(
-            columns.X,
-            y,
-            ridge=ridge,
-            groups=columns.groups,
-            **vars(Limits.of(self)),
-        )
+        limits = vars(Limits.of(self))
+        return SubsetProblem(columns.X, y, ridge=ridge, groups=columns.groups, **limits)
 
     def _check_choices(self) -> None:
         if self.backend not in list(available_backends()):
             known = ", ".join(map(repr, available_backends()))
             raise InvalidProblemError(f"backend: there is no {self.backend!r}; use one of {known}.")
-        if self.protocol not in _PROTOCOLS:
+        if self.protocol not in get_args(Protocol):
             raise InvalidProblemError(
                 f"protocol: must be 'clean' or 'paper', not {self.protocol!r}."
             )

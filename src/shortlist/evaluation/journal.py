@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import InvalidProblemError
@@ -18,7 +18,7 @@ from ..errors import InvalidProblemError
 _FORMAT = 1
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The finished tasks of some work.
 
     Parameters
@@ -79,15 +79,7 @@ class Journal:
         self.results[key] = result
         self.seconds += seconds
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def _write(self, entry: dict[str, Any]) -> None:

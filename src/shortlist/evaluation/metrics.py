@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from scipy.optimize import root
 from scipy.special import expit
 
-OPTIMISM_METRICS = (
-    "auc",
-    "brier",
-    "calibration_intercept",
-    "calibration_slope",
-    "calibration_in_the_large",
-    "observed_expected",
-)
+# Those of `scores`, and what pages call them.
+METRICS = {
+    "auc": "AUC",
+    "brier": "Brier score",
+    "calibration_intercept": "Calibration intercept",
+    "calibration_slope": "Calibration slope",
+    "calibration_in_the_large": "Calibration in the large",
+    "observed_expected": "Observed / expected",
+}
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -65,12 +66,7 @@ def calibration(y: Int, log_odds: Float, weights: Int) -> tuple[float, float]:
     constant or that separate the classes.
     """
     events, others = log_odds[y == 1], log_odds[y == 0]
-    if (
-        not len(events)
-        or not len(others)
-        or events.min() >= others.max()
-        or events.max() <= others.min()
-    ):
+    if y.min() == y.max() or events.min() >= others.max() or events.max() <= others.min():
         return nan, nan
     # Centred and scaled, so that a start from zero does for any log-odds.
     centre, scale = log_odds.mean(), log_odds.std()

@@ -153,17 +153,16 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     sample, rng = draw(experiment, resample)
 
     test_scores = []
-    out_of_fold: list[float | None] = [None] * experiment.n_rows
+    out_of_fold = np.full(experiment.n_rows, None)
     for train, test in scorable_folds(experiment, sample, rng) if nested else ():
         log_odds = procedure.tune(train, rng).log_odds(test.rows)
         labels = experiment.y[test.rows]
         test_scores.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
-        for row, value in zip(test.rows.tolist(), log_odds.tolist(), strict=True):
-            out_of_fold[row] = value
+        out_of_fold[test.rows] = log_odds
     means = np.mean(test_scores, axis=0).tolist() if test_scores else [None] * len(TEST_METRICS)
 
     model = procedure.tune(sample, rng)
-    everyone = Sample(np.arange(experiment.n_rows), np.ones(experiment.n_rows, dtype=np.int64))
+    everyone = Sample.of_copies(np.arange(experiment.n_rows))
     result: dict[str, Any] = {
         "ridge": model.ridge,
         "support": list(model.solution.support),
@@ -180,9 +179,10 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
         }
     result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
     if experiment.probes is not None:
-        result["probe_log_odds"] = model.log_odds(experiment.probe_rows).tolist()
+        probes = np.arange(experiment.n_rows, len(model.X))
+        result["probe_log_odds"] = model.log_odds(probes).tolist()
     if resample == 0:
-        result["log_odds"] = out_of_fold
+        result["log_odds"] = out_of_fold.tolist()
     return result
 
 

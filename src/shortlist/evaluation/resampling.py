@@ -33,9 +33,15 @@ class Sample(NamedTuple):
         counts[self.rows] = self.weights
         return counts
 
-    def part(self, positions: Int) -> Sample:
+    def part(self, positions: Int | NDArray[np.bool_]) -> Sample:
         """Return some of the rows with all their copies."""
         return Sample(self.rows[positions], self.weights[positions])
+
+    @classmethod
+    def of_counts(cls, counts: Int) -> Sample:
+        """Keep the rows that count."""
+        rows = np.flatnonzero(counts)
+        return cls(rows, counts[rows])
 
     @classmethod
     def of_copies(cls, copies: Int) -> Sample:
@@ -50,18 +56,18 @@ def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Gener
     different ones, or persons) of a class for every fold to get one is drawn again.
     """
     rng = np.random.default_rng((experiment.seed, resample))
-    counts = np.ones(experiment.n_rows, dtype=np.int64)
     if resample == 0:
-        if not _has_enough(experiment, counts):
+        sample = Sample.of_copies(np.arange(experiment.n_rows))
+        if not _has_enough(experiment, sample):
             raise InvalidProblemError(
                 f"n_folds: a class has fewer than {experiment.n_folds} rows or persons; "
                 "use fewer folds."
             )
-        return _counted(counts), rng
+        return sample, rng
     for _ in range(_MAX_DRAWS):
-        counts = draw_counts(rng, experiment.n_rows, experiment.persons)
-        if _has_enough(experiment, counts):
-            return _counted(counts), rng
+        sample = Sample.of_counts(draw_counts(rng, experiment.n_rows, experiment.persons))
+        if _has_enough(experiment, sample):
+            return sample, rng
     raise InvalidProblemError(
         f"n_folds: hardly any resample has {experiment.n_folds} rows or persons of each class; "
         "use fewer folds."
@@ -112,21 +118,13 @@ def scorable_folds(
     return [fold for fold in split(experiment, sample, rng) if all(map(has_both_classes, fold))]
 
 
-def _counted(counts: Int) -> Sample:
-    rows = np.flatnonzero(counts)
-    return Sample(rows, counts[rows])
-
-
-def _has_enough(experiment: Experiment, counts: Int) -> bool:
+def _has_enough(experiment: Experiment, sample: Sample) -> bool:
     """Whether every fold can get something of each class."""
     for label in (0, 1):
-        of_class = counts * (experiment.y == label)
-        if experiment.protocol == "paper":
-            n_units = int(of_class.sum())
-        elif experiment.persons is None:
-            n_units = int(np.count_nonzero(of_class))
-        else:
-            n_units = len(np.unique(experiment.persons[of_class > 0]))
-        if n_units < experiment.n_folds:
+        of_class = sample.part(experiment.y[sample.rows] == label)
+        units = of_class.copies if experiment.protocol == "paper" else of_class.rows
+        if experiment.persons is not None:
+            units = np.unique(experiment.persons[units])
+        if len(units) < experiment.n_folds:
             return False
     return True

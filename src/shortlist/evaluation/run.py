@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ..errors import MissingDependencyError
+from ..errors import require_extra
 from .journal import Journal
 
 Function = Callable[..., Any]
@@ -114,12 +114,9 @@ def _workers(dask: str | None) -> Iterator[None]:
     if dask is None:
         yield
         return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingDependencyError(
-            "dask: the package distributed is not installed; pip install 'shortlist[dask]'."
-        ) from None
+    require_extra("dask", "distributed")
+    from distributed import Client
+
     client = cast(Any, Client)(dask, set_as_default=False)
     with client, parallel_config("dask", client=client, n_jobs=-1):
         yield
@@ -127,10 +124,9 @@ def _workers(dask: str | None) -> Iterator[None]:
 
 @contextmanager
 def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]:
+    """Give what counts a finished task: on a bar, or without a terminal by lines now and then."""
     console = Console(stderr=True)
-    if shown and not (console.is_interactive or console.is_jupyter):
-        yield _lines(console, n_tasks, n_done)
-        return
+    has_bar = console.is_interactive or console.is_jupyter
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -139,22 +135,18 @@ def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]
         TextColumn("left"),
         TimeRemainingColumn(),
         console=console,
-        disable=not shown,
+        disable=not (shown and has_bar),
     )
-    with bar as view:
-        line = view.add_task("tasks", total=n_tasks, completed=n_done)
-        yield lambda: view.advance(line)
-
-
-def _lines(console: Console, n_tasks: int, n_done: int) -> Callable[[], None]:
-    """Return what counts tasks, and says now and then how many are done."""
-    last = perf_counter()
+    last_line = perf_counter()
 
     def advance() -> None:
-        nonlocal n_done, last
+        nonlocal n_done, last_line
         n_done += 1
-        if perf_counter() - last > _SECONDS_BETWEEN_LINES:
-            last = perf_counter()
+        bar.update(task, completed=n_done)
+        if shown and not has_bar and perf_counter() - last_line > _SECONDS_BETWEEN_LINES:
+            last_line = perf_counter()
             console.print(f"{n_done} of {n_tasks} tasks are done.", highlight=False)
 
-    return advance
+    with bar:
+        task = bar.add_task("tasks", total=n_tasks, completed=n_done)
+        yield advance

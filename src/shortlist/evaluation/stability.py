@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
 from math import nan, sqrt
 from typing import Any, NamedTuple
 
@@ -175,8 +174,7 @@ def co_selection(selection: Any) -> pd.DataFrame:
     deviation = np.sqrt(frequency * (1 - frequency))
     with np.errstate(invalid="ignore"):
         correlation = (together - expected) / np.outer(deviation, deviation)
-    pairs = list(combinations(range(len(names)), 2))
-    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    rows, columns = np.triu_indices(len(names), 1)
     return pd.DataFrame(
         {
             "first": [names[g] for g in rows],

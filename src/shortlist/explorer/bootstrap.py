@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ..backends import solve, uninterrupted
 from ..evaluation import Evaluation, inclusion_frequencies, stability
-from ..evaluation.metrics import scores
+from ..evaluation.metrics import METRICS, scores
 from ..evaluation.resampling import draw_counts
-from ..report.page import METRICS
 from ..report.performance import json_rows, json_value
 from ..result import Status
 from .fitted import STEP_SECONDS, Callback, make_problem

@@ -4,8 +4,7 @@ They need the extra `shortlist[plots]`. The palette of Okabe and Ito suits any c
 methods differ by marker and line or hatching too, so that grey print is legible.
 """
 
-from .curves import plot_calibration, plot_decision_curve, plot_roc
-from .effect import plot_effect
+from .curves import plot_calibration, plot_decision_curve, plot_effect, plot_roc
 from .fractions import plot_fractions
 from .inclusion import plot_inclusion
 from .intervals import plot_intervals

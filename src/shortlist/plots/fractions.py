@@ -11,6 +11,7 @@ from .style import (
     LINES,
     MARKERS,
     ROLE_COLOURS,
+    add_legend,
     axes_for,
     check_columns,
     values_of,
@@ -87,5 +88,5 @@ def plot_fractions(frame: pd.DataFrame, *, bands: bool = False, ax: Axes | None 
     ax.set_xticks(epvs, [f"{epv:.2f}" for epv in epvs])
     ax.minorticks_off()
     ax.set(xlabel="events per variable", ylabel="fraction selected", ylim=(-0.03, 1.03))
-    ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    add_legend(ax, "beside")
     return ax

@@ -10,9 +10,10 @@ import pandas as pd
 from .style import (
     GREY,
     HATCHES,
+    add_legend,
     axes_for,
     check_columns,
-    plain,
+    label_rows,
     predictor_colours,
     values_of,
     whiskers,
@@ -73,26 +74,14 @@ def plot_inclusion(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             linewidth=0.5,
             error_kw={"elinewidth": 1, "capsize": 1.5},
         )
-    ax.set_yticks(range(len(predictors)), plain(predictors))
+    label_rows(ax, predictors)
     ax.set(xlabel="share of resamples that select it", xlim=(0, 1.02))
-    ax.set_ylim(len(predictors) - 0.5, -0.5)
     if methods != [None]:
-        _add_legend(ax, methods)
+        from matplotlib.patches import Patch
+
+        patches = [
+            Patch(facecolor=GREY, edgecolor="white", hatch=HATCHES[i % len(HATCHES)], label=method)
+            for i, method in enumerate(methods)
+        ]
+        add_legend(ax, "above", ncols=3, handles=patches)
     return ax
-
-
-def _add_legend(ax: Axes, methods: list[str]) -> None:
-    from matplotlib.patches import Patch
-
-    patches = [
-        Patch(facecolor=GREY, edgecolor="white", hatch=HATCHES[i % len(HATCHES)], label=method)
-        for i, method in enumerate(methods)
-    ]
-    ax.legend(
-        handles=patches,
-        frameon=False,
-        fontsize="small",
-        ncols=3,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-    )

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .style import HUES, MARKERS, axes_for, check_columns, plain, values_of, with_value
+from .style import (
+    HUES,
+    MARKERS,
+    add_grid,
+    add_legend,
+    axes_for,
+    check_columns,
+    label_rows,
+    values_of,
+    with_value,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,11 +70,9 @@ def plot_intervals(frame: pd.DataFrame, *, xlabel: str = "AUC", ax: Axes | None 
             color=colour,
             label=method,
         )
-    ax.set_yticks(range(len(labels)), plain(labels))
-    ax.set_ylim(len(labels) - 0.5, -0.5)
+    label_rows(ax, labels)
     ax.set_xlabel(xlabel)
-    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-    ax.set_axisbelow(True)
+    add_grid(ax)
     if methods != [None]:
-        ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        add_legend(ax, "beside")
     return ax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .style import GREY, HUES, axes_for, check_columns, plain
+from .style import GREY, HUES, add_grid, add_legend, axes_for, check_columns, label_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,10 +78,8 @@ def plot_spread(
         label=reference,
         clip_on=False,
     )
-    ax.set_yticks(heights, plain(list(frame["label"])))
-    ax.set_ylim(len(frame) - 0.5, -0.5)
+    label_rows(ax, list(frame["label"]))
     ax.set_xlabel(xlabel)
-    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.legend(frameon=False, fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+    add_grid(ax)
+    add_legend(ax, "above", ncols=4)
     return ax

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .style import HUES, axes_for, check_columns, new_figure, plain
+from .style import HUES, add_grid, check_columns, label_rows, new_figure
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -52,13 +51,27 @@ def plot_staircase(
     figure = new_figure(7.0, 3.2 + bars)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, bars])
     edges = _edges(frame["limit"].tolist(), highest)
-    _draw_objective(frame["objective"], edges, axes_for(top, 0, 0))
-    _draw_predictors(frame["predictors"].tolist(), edges, bought, axes_for(bottom, 0, 0))
+    top.stairs(frame["objective"], edges, baseline=None, color=HUES[0], linewidth=1.8)
+    top.plot(edges[:-1], frame["objective"], "o", color=HUES[0], markersize=3.5)
+    top.set_ylabel("objective")
     top.set_title(f"Best model for every {xlabel}", loc="left", fontsize=10)
+    widths = np.diff(edges)
+    for row, name in enumerate(bought):
+        having = [name in names for names in frame["predictors"]]
+        bottom.barh(
+            row,
+            widths[having],
+            left=edges[:-1][having],
+            height=0.7,
+            color=HUES[0],
+            edgecolor=HUES[0],  # so that bars that touch have no seam
+            linewidth=0.5,
+        )
+    label_rows(bottom, bought, fontsize=8)
     bottom.set_xlabel(xlabel)
     for ax in (top, bottom):
-        ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+        add_grid(ax)
     return figure
 
 
@@ -67,28 +80,3 @@ def _edges(limits: list[float], highest: float) -> NDArray[np.float64]:
     unit = limits[-1] - limits[0] or 1.0
     length = np.clip(highest - limits[-1], _SHORTEST * unit, _LONGEST * unit)
     return np.array([*limits, limits[-1] + length])
-
-
-def _draw_objective(objective: pd.Series[float], edges: NDArray[np.float64], ax: Axes) -> None:
-    ax.stairs(objective, edges, baseline=None, color=HUES[0], linewidth=1.8)
-    ax.plot(edges[:-1], objective, "o", color=HUES[0], markersize=3.5)
-    ax.set_ylabel("objective")
-
-
-def _draw_predictors(
-    steps: list[list[str]], edges: NDArray[np.float64], bought: list[str], ax: Axes
-) -> None:
-    widths = np.diff(edges)
-    for row, name in enumerate(bought):
-        having = [i for i, names in enumerate(steps) if name in names]
-        ax.barh(
-            row,
-            widths[having],
-            left=edges[having],
-            height=0.7,
-            color=HUES[0],
-            edgecolor=HUES[0],  # so that bars that touch have no seam
-            linewidth=0.5,
-        )
-    ax.set_yticks(range(len(bought)), plain(bought), fontsize=8)
-    ax.set_ylim(max(1, len(bought)) - 0.5, -0.5)

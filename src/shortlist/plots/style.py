@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from ..errors import InvalidProblemError, MissingDependencyError
+from ..errors import InvalidProblemError, require_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +19,10 @@ GREY = "#8C8C8C"
 ROLE_COLOURS = {"informative": HUES[0], "redundant": HUES[1], "uninformative": GREY}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
+_OUTSIDE: dict[str, dict[str, Any]] = {
+    "above": {"loc": "lower left", "bbox_to_anchor": (0, 1)},
+    "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+}
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 
 
@@ -33,10 +36,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
 
 def require_matplotlib() -> None:
     """Refuse to draw without matplotlib."""
-    if find_spec("matplotlib") is None:
-        raise MissingDependencyError(
-            "plots: the package matplotlib is not installed; pip install 'shortlist[plots]'."
-        )
+    require_extra("plots", "matplotlib")
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -45,6 +45,23 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib import pyplot
 
     return pyplot.figure(figsize=(width, height), layout="constrained")
+
+
+def label_rows(ax: Axes, labels: Sequence[Any], **text: Any) -> None:
+    """Name the rows of a figure, the first one on top."""
+    ax.set_yticks(range(len(labels)), plain(labels), **text)
+    ax.set_ylim(max(1, len(labels)) - 0.5, -0.5)
+
+
+def add_grid(ax: Axes) -> None:
+    """Draw light vertical lines behind everything else."""
+    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def add_legend(ax: Axes, place: Literal["above", "beside"], **options: Any) -> None:
+    """Draw a legend outside the axes."""
+    ax.legend(frameon=False, fontsize="small", **_OUTSIDE[place], **options)
 
 
 def check_columns(frame: pd.DataFrame, needed: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, inf
+from math import ceil
 from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
@@ -53,17 +53,16 @@ def describe_staircase(
         wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
     path = solve_path(wider, time_limit=time_limit, threads=threads)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
-    steps = [record | {"is_chosen": False} for record in path.to_records()]
-    within = own * (1 + LOGISTIC.resolution) if own < inf else inf
+    steps = path.to_records()
+    within = own * (1 + LOGISTIC.resolution)
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
-    bought = [term.name for term in card.terms]
-    # A model whose search was cut short may be on no step.
-    steps[affordable]["is_chosen"] = set(steps[affordable]["predictors"]) == set(bought)
     beyond = steps[affordable + 1 :]
-    nothing = steps[0]["objective"]
+    bought = {term.name for term in card.terms}
     shown: dict[str, Any] | None = None  # the last step that a reader sees a change at
-    for step in steps:
-        step["reduction"] = 1.0 - step["objective"] / nothing
+    for position, step in enumerate(steps):
+        # A model whose search was cut short may be on no step.
+        step["is_chosen"] = position == affordable and set(step["predictors"]) == bought
+        step["reduction"] = 1.0 - step["objective"] / steps[0]["objective"]
         before = [] if shown is None else shown["predictors"]
         step["is_shown"] = (
             shown is None
@@ -75,8 +74,8 @@ def describe_staircase(
         shown = step if step["is_shown"] else shown
     return {
         "limit_name": path.limit_name,
-        "own_limit": own if own < inf else None,
-        "highest_limit": path.highest_limit if path.highest_limit < inf else None,
+        "own_limit": own,
+        "highest_limit": path.highest_limit,
         "is_proven": path.is_certified,
         "steps": steps,
         "n_hidden": sum(not step["is_shown"] for step in steps),

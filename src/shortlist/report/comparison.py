@@ -7,10 +7,11 @@ from typing import Any
 
 from ..evaluation import Evaluation, stability
 from .curves import LEVEL
-from .performance import json_rows, json_value
+from .performance import json_rows
 
 # The usual ways to select, by the name of their backend.
 RULES = {"lasso": "lasso", "stepwise": "stepwise selection", "univariable": "univariable selection"}
+_OWN = "proven best"
 _SHOWN = ("auc", "brier", "calibration_slope")
 
 
@@ -25,8 +26,8 @@ def describe_comparison(
         return []
     last = min(int(rival.rows["resample"].max()) for rival in rivals.values())
     own = _first(evaluation, last)
-    lines = [_describe_rival("", own, own)]
-    return lines + [_describe_rival(name, own, _first(r, last)) for name, r in rivals.items()]
+    compared = {_OWN: own} | {RULES[name]: _first(r, last) for name, r in rivals.items()}
+    return [_describe_rule(rule, own, of_rule) for rule, of_rule in compared.items()]
 
 
 def _first(evaluation: Evaluation, last: int) -> Evaluation:
@@ -34,25 +35,23 @@ def _first(evaluation: Evaluation, last: int) -> Evaluation:
     return Evaluation(rows, evaluation.names, evaluation.predictions)
 
 
-def _describe_rival(name: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
-    is_own = rival is evaluation
-    own, other = evaluation.rows["objective"], rival.rows["objective"]
-    excess = other / own - 1
+def _describe_rule(rule: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
+    excess = rival.rows["objective"] / evaluation.rows["objective"] - 1
     same = evaluation.rows["support"] == rival.rows["support"]
     corrected = rival.optimism(LEVEL)["corrected"]
     difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
     selection = rival.selection
     return {
-        "rule": "proven best" if is_own else RULES[name],
-        "is_own": is_own,
+        "rule": rule,
+        "is_own": rule == _OWN,
         "n_resamples": len(rival.resamples),
         "predictors": list(rival.selected),
-        "cost": float(rival.rows["cost"].iloc[0]),
-        "excess": float(excess.iloc[0]),
-        "mean_excess": json_value(float(excess.iloc[1:].mean())),
-        "same_share": json_value(float(same.iloc[1:].mean())),
-        "corrected": {metric: json_value(float(corrected[metric])) for metric in _SHOWN},
+        "cost": rival.rows["cost"].iloc[0],
+        "excess": excess.iloc[0],
+        "mean_excess": excess.iloc[1:].mean(),
+        "same_share": same.iloc[1:].mean(),
+        "corrected": {metric: corrected[metric] for metric in _SHOWN},
         # With the same selection the model is the same, whatever happens on resamples.
-        "differences": [] if bool(same.iloc[0]) else json_rows(difference),
-        "stability": json_value(stability(selection).value) if len(selection) > 1 else None,
+        "differences": [] if same.iloc[0] else json_rows(difference),
+        "stability": stability(selection).value if len(selection) > 1 else None,
     }

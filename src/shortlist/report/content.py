@@ -17,7 +17,7 @@ from .comparison import describe_comparison
 from .effects import describe_effects, describe_splines
 from .equation import describe_equation, describe_example, describe_purchase
 from .methods import AUTHORS_ITEMS, describe_methods, describe_versions
-from .performance import describe_performance, describe_stability
+from .performance import describe_performance, describe_stability, json_value
 from .sample_size import describe_persons, describe_sample_size
 
 
@@ -76,18 +76,19 @@ def describe_model(
     content["alternatives"] = describe_alternatives(card, problem, *limits)
     announce("Describing performance")
     performance = describe_performance(evaluation)
-    content["performance"] = performance
-    content["comparison"] = describe_comparison(evaluation, rivals or {})
-    content["evaluated"] = list(evaluation.selected)
-    content["stability"] = describe_stability(card, evaluation)
-    content["effects"] = describe_effects(model, plain, evaluation)
-    content["splines"] = describe_splines(card.terms)
-    content["sample_size"] = describe_sample_size(
-        problem, performance["log_loss"], content["persons"]
-    )
-    content["missing"] = describe_missing(card, plain.frame)
     findings = check_fit(model, plain, plain.labels, persons)
-    content["findings"] = [finding._asdict() for finding in findings]
+    content |= {
+        "performance": performance,
+        "comparison": describe_comparison(evaluation, rivals or {}),
+        "evaluated": list(evaluation.selected),
+        "stability": describe_stability(card, evaluation),
+        "effects": describe_effects(model, plain, evaluation),
+        "splines": describe_splines(card.terms),
+        "sample_size": describe_sample_size(problem, performance["log_loss"], content["persons"]),
+        "missing": describe_missing(card, plain.frame),
+        "findings": [finding._asdict() for finding in findings],
+    }
+    content = {name: json_value(value) for name, value in content.items()}
     content["checks"] = describe_checks(content)
     content["methods"] = describe_methods(content)
     content["authors_items"] = AUTHORS_ITEMS

@@ -70,15 +70,12 @@ def choose_thresholds(probability: Float) -> list[float]:
 
 def roc_points(y: Int, log_odds: Float) -> list[dict[str, float]]:
     """Return the ROC curve, thinned to as many points as can be seen."""
-    false_positive, true_positive, _ = roc_curve(y, log_odds)
-    last = len(false_positive) - 1
-    kept = np.unique(np.linspace(0, last, min(last + 1, _MOST_ROC_POINTS)).astype(np.int64))
+    points = np.column_stack(roc_curve(y, log_odds)[:2])
+    n_kept = min(len(points), _MOST_ROC_POINTS)
+    kept = np.unique(np.linspace(0, len(points) - 1, n_kept).astype(np.int64))
     return [
-        {
-            "false_positive_rate": float(false_positive[i]),
-            "true_positive_rate": float(true_positive[i]),
-        }
-        for i in kept
+        {"false_positive_rate": false_positive, "true_positive_rate": true_positive}
+        for false_positive, true_positive in points[kept].tolist()
     ]
 
 
@@ -88,10 +85,10 @@ def _at_threshold(
     """Return what acting above a threshold does."""
     acted = probability >= threshold
     return _net_benefit(y, probability, persons, threshold) | {
-        "share_above": float(acted.mean()),
-        "sensitivity": float(acted[y == 1].mean()),
-        "specificity": float((~acted)[y == 0].mean()),
-        "predictive_value": float(y[acted].mean()),
+        "share_above": acted.mean(),
+        "sensitivity": acted[y == 1].mean(),
+        "specificity": (~acted)[y == 0].mean(),
+        "predictive_value": y[acted].mean(),
     }
 
 
@@ -101,14 +98,9 @@ def _net_benefit(
     """Return the net benefit with its interval, and that of acting on everyone."""
     benefit = net_benefit(y, probability, threshold)
     lower, upper = interval("net_benefit", benefit.value, benefit, y, persons, LEVEL)
-    everyone = net_benefit(y, np.ones(len(y)), threshold)
-    return {
-        "threshold": threshold,
-        "model": benefit.value,
-        "lower": lower,
-        "upper": upper,
-        "everyone": everyone.value,
-    }
+    everyone = net_benefit(y, np.ones(len(y)), threshold).value
+    values = {"model": benefit.value, "lower": lower, "upper": upper, "everyone": everyone}
+    return {"threshold": threshold} | values
 
 
 def calibration_groups(y: Int, probability: Float) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ with. A predictor that a resample does not select has the coefficient 0 there.
 
 from __future__ import annotations
 
-from math import exp, isfinite, sqrt
+from math import exp, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -55,25 +55,25 @@ def describe_effects(
 ) -> list[dict[str, Any]]:
     """Return every contrast of every candidate: in the model, in the full one, on resamples."""
     full = fit_full_model(model, plain)
-    bought = {(effect.predictor, effect.contrast): effect for effect in model.card_.effects()}
-    errors = _standard_errors(full, plain)
+    bought = {effect[:2]: effect.coefficient for effect in model.card_.effects()}
+    errors = _standard_errors(full, plain).tolist()
     on_resamples = _on_resamples(evaluation, len(errors))
+    selection = evaluation.selection
     rows = []
-    for number, effect in enumerate(full.card_.effects()):
-        own = bought.get((effect.predictor, effect.contrast))
+    for number, (effect, error) in enumerate(zip(full.card_.effects(), errors, strict=True)):
+        own = bought.get(effect[:2], nan)
         row: dict[str, Any] = {
             "predictor": effect.predictor,
             "contrast": effect.contrast,
-            "is_bought": own is not None,
-            "coefficient": None if own is None else own.coefficient,
-            "odds_ratio": None if own is None else _ratio(own.coefficient),
+            "is_bought": effect[:2] in bought,
+            "coefficient": own,
+            "odds_ratio": _ratio(own),
             "full_coefficient": effect.coefficient,
-            "full_error": float(errors[number]),
+            "full_error": error,
         }
         if on_resamples is not None:
-            values = on_resamples[:, number]
-            chosen = evaluation.selection[effect.predictor].to_numpy()
-            row |= _describe_values(values, chosen, effect.coefficient, float(errors[number]))
+            chosen = selection[effect.predictor].to_numpy()
+            row |= _describe_values(on_resamples[:, number], chosen, effect.coefficient, error)
         rows.append(row)
     return rows
 
@@ -104,15 +104,13 @@ def _describe_values(
     values: Float, chosen: NDArray[np.bool_], full: float, error: float
 ) -> dict[str, Any]:
     lower, upper = percentile_interval(values, LEVEL)
-    if not isfinite(lower):
-        lower = upper = None  # type: ignore[assignment]
     of_chosen = values[chosen]
     return {
         "lower": lower,
         "upper": upper,
-        "odds_ratio_lower": None if lower is None else _ratio(lower),
-        "odds_ratio_upper": None if upper is None else _ratio(upper),
-        "frequency": float(chosen.mean()),
+        "odds_ratio_lower": _ratio(lower),
+        "odds_ratio_upper": _ratio(upper),
+        "frequency": chosen.mean(),
         "rmsd_ratio": sqrt(float(np.mean((values - full) ** 2))) / error if error > 0 else None,
         # Relative to a coefficient that could as well be 0 it would be any number.
         "relative_conditional_bias": (
@@ -151,5 +149,5 @@ def _standard_errors(full: PrognosticModel, plain: PlainTable) -> Float:
     return errors
 
 
-def _ratio(coefficient: float) -> float | None:
-    return exp(coefficient) if abs(coefficient) < 700 else None
+def _ratio(coefficient: float) -> float:
+    return exp(coefficient) if abs(coefficient) < 700 else nan

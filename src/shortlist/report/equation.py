@@ -80,22 +80,21 @@ def describe_example(card: ModelCard) -> dict[str, Any]:
 
 
 def _parts(term: Term) -> list[dict[str, Any]]:
-    parts: list[dict[str, Any]] = []
-
-    def add(coefficient: float, what: str, level: str | None = None) -> None:
-        part = {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
-        parts.append(part)
-
+    """Return what a term adds to the log-odds, and when."""
+    parts: list[tuple[float, str, str | None]]
     if isinstance(term, NumericTerm):
-        add(term.coefficients[0], "times")
-        for number, coefficient in enumerate(term.coefficients[1:], start=1):
-            add(coefficient, "curve", str(number))
+        parts = [(term.coefficients[0], "times", None)]
+        parts += [(c, "curve", str(j)) for j, c in enumerate(term.coefficients[1:], start=1)]
     elif isinstance(term, BooleanTerm):
-        add(term.coefficient, "is", "1")
+        parts = [(term.coefficient, "is", "1")]
     else:
-        for level in term.levels:
-            what = "reference" if level == term.reference else "is"
-            add(term.coefficients[level], what, level)
+        parts = [
+            (term.coefficients[level], "reference" if level == term.reference else "is", level)
+            for level in term.levels
+        ]
     if term.missing_coefficient is not None:
-        add(term.missing_coefficient, "missing")
-    return parts
+        parts.append((term.missing_coefficient, "missing", None))
+    return [
+        {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
+        for coefficient, what, level in parts
+    ]

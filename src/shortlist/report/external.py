@@ -18,7 +18,7 @@ from ..prognostic import ModelCard
 from ..prognostic.update import recalibrate, refit
 from .curves import LEVEL, describe_curves
 from .methods import describe_versions
-from .performance import json_value
+from .performance import json_rows, json_value
 from .sample_size import describe_persons
 from .write import write_page
 
@@ -71,35 +71,29 @@ def describe_external(
         raise InvalidProblemError("y: must be 1 for the event and 0 otherwise, and have both.")
     owners = None if persons is None else np.unique(np.asarray(persons), return_inverse=True)[1]
     log_odds = np.clip(card.log_odds(X), -_SURE, _SURE)
-    imputed, outside = card.imputed(X).mean(), card.outside(X).mean()
+    shares = pd.DataFrame({"imputed": card.imputed(X).mean(), "outside": card.outside(X).mean()})
     people = describe_persons(labels, persons)
     rarer = min(people["with_event"], people["without_event"])
-    return {
+    content: dict[str, Any] = {
         "format": "shortlist external validation",
         "format_version": 1,
         "versions": describe_versions(),
         "model": card.model_dump(mode="json"),
         "level": LEVEL,
         "persons": people,
-        "events": int(labels.sum()),
-        "prevalence": float(labels.mean()),
+        "events": labels.sum(),
+        "prevalence": labels.mean(),
         "development_prevalence": card.data.events / card.data.rows,
-        "mean_risk": float((1 / (1 + np.exp(-log_odds))).mean()),
+        "mean_risk": (1 / (1 + np.exp(-log_odds))).mean(),
         "enough": ENOUGH,
         "is_enough": rarer >= ENOUGH,
         "rarer": rarer,
         "measures": _measures(labels, log_odds, owners),
         "curves": describe_curves(labels, log_odds, owners),
-        "columns": [
-            {
-                "predictor": name,
-                "imputed": float(imputed[name]),
-                "outside": float(outside[name]),
-            }
-            for name in imputed.index
-        ],
+        "columns": json_rows(shares, "predictor"),
         "updates": _describe_updates(card, X, labels, owners),
     }
+    return {name: json_value(value) for name, value in content.items()}
 
 
 def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) -> ModelCard:
@@ -162,8 +156,7 @@ def _measures(y: Int, log_odds: Float, persons: Int | None) -> list[dict[str, An
     rows = []
     for name, found in measure(y, log_odds).items():
         lower, upper = interval(name, found.value, found, y, persons, LEVEL)
-        rows.append({"metric": name, "estimate": json_value(found.value)})
-        rows[-1] |= {"lower": json_value(lower), "upper": json_value(upper)}
+        rows.append({"metric": name, "estimate": found.value, "lower": lower, "upper": upper})
     return rows
 
 
@@ -184,10 +177,10 @@ def _describe_updates(
         log_odds = np.clip(model.log_odds(X), -_SURE, _SURE)
         deviance = 2 * len(y) * log_loss(y, log_odds, ones)
         found = measure(y, log_odds)
+        p_value = None
         # Each recalibration has one parameter more; a refit is penalised, so it has no such test.
-        is_tested = update in ("in-the-large", "slope") and deviance_before is not None
-        is_tested = is_tested and persons is None
-        gain = deviance_before - deviance if deviance_before is not None else 0.0
+        if update in ("in-the-large", "slope") and deviance_before is not None and persons is None:
+            p_value = chi2.sf(max(0.0, deviance_before - deviance), 1)
         rows.append(
             {
                 "name": update,
@@ -195,7 +188,7 @@ def _describe_updates(
                 "reason": None,
                 "intercept": model.intercept,
                 "deviance": deviance,
-                "p_value": float(chi2.sf(max(0.0, gain), 1)) if is_tested else None,
+                "p_value": p_value,
                 "auc": found["auc"].value,
                 "brier": found["brier"].value,
                 "effects": [

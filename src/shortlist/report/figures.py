@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Mapping
-from html import escape
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,10 +20,6 @@ from ..plots import (
     plot_staircase,
 )
 from ..plots.style import new_figure, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _LONGEST_NAME = 32
 _NARROWEST = 0.7  # how far, relatively, a figure shrinks before a phone has to scroll it
@@ -55,68 +51,74 @@ _STYLE: Any = {
 }
 
 
-def draw_figures(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the figures that the content has data for, as SVG by name."""
+class Drawing(NamedTuple):
+    """A figure as an SVG element: attributes of its start tag, and what is inside it."""
+
+    width: float  # in pixels
+    narrowest: float
+    is_wide: bool
+    attributes: str
+    inside: str
+
+
+@contextmanager
+def _style_of_page() -> Iterator[None]:
+    """Draw in the colours of the page; also a decorator."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of characters that the font lacks: the browser has them
+        yield
+
+
+@_style_of_page()
+def draw_figures(content: Mapping[str, Any]) -> dict[str, Drawing]:
+    """Return the figures that the content has data for, by name."""
     labels = _short_labels([item["name"] for item in content["model"]["candidates"]])
-    figures = {"staircase": _figure("staircase", _staircase, (content["staircase"], labels))}
+    figures = {"staircase": _draw_staircase(content["staircase"], labels)}
     if content["splines"]:
-        figures["splines"] = _figure("splines", _splines, (content["splines"], labels))
-    figures |= draw_curves(content["performance"]["curves"])
+        figures["splines"] = _draw_splines(content["splines"], labels)
+    if content["performance"]["curves"] is not None:
+        figures |= draw_curves(content["performance"]["curves"])
     if content["stability"] is not None:
-        inclusion = content["stability"]["inclusion"]
-        figures["inclusion"] = _figure("inclusion", _inclusion, (inclusion, labels))
+        figures["inclusion"] = _draw_inclusion(content["stability"]["inclusion"], labels)
     return figures
 
 
-def draw_curves(curves: Mapping[str, Any] | None) -> dict[str, str]:
+@_style_of_page()
+def draw_curves(curves: Mapping[str, Any]) -> dict[str, Drawing]:
     """Return the figures of predictions for patients whom the model has not seen."""
-    figures = {}
-    if curves is not None:
-        figures["calibration"] = _figure("calibration", _calibration, curves)
-        figures["roc"] = _figure("roc", _roc, curves["roc"])
-        figures["decision_curve"] = _figure("decision", _decision, curves["decision_curve"])
-    return figures
+    frames = {
+        name: pd.DataFrame(curves[name])
+        for name in ("calibration", "smooth", "histogram", "roc", "decision_curve")
+    }
+    axes = {
+        "calibration": plot_calibration(
+            frames["calibration"], curve=frames["smooth"], histogram=frames["histogram"]
+        ),
+        "roc": plot_roc(frames["roc"]),
+        "decision": plot_decision_curve(frames["decision_curve"]),
+    }
+    return {name: _draw(name, ax.figure) for name, ax in axes.items()}
 
 
-def _staircase(drawn: tuple[Mapping[str, Any], dict[str, str]]) -> tuple[Figure, str, str]:
-    data, labels = drawn
+def _draw_staircase(data: Mapping[str, Any], labels: dict[str, str]) -> Drawing:
     steps = pd.DataFrame(data["steps"])
     steps["predictors"] = [[labels[name] for name in names] for names in steps["predictors"]]
-    label = "budget" if data["limit_name"] == "budget" else "number of predictors"
     figure = plot_staircase(
-        steps, xlabel=label, highest=data["highest_limit"] or steps["limit"].iloc[-1]
+        steps,
+        xlabel="budget" if data["limit_name"] == "budget" else "number of predictors",
+        highest=data["highest_limit"] or steps["limit"].iloc[-1],
     )
-    top, bottom = figure.axes
-    top.set_title("", loc="left")  # the page has one
-    top.set_ylabel("penalised loss")
-    for ax in (top, bottom):
-        if data["own_limit"] is not None:
+    figure.axes[0].set_title("", loc="left")  # the page has one
+    figure.axes[0].set_ylabel("penalised loss")
+    if data["own_limit"] is not None:
+        for ax in figure.axes:
             ax.axvline(data["own_limit"], color="#d55e00", linewidth=1, linestyle="--")
-    return (
-        figure,
-        f"What every {label} buys",
-        f"The penalised loss falls in {len(steps)} steps from {steps['objective'].iloc[0]:.4g} to "
-        f"{steps['objective'].iloc[-1]:.4g}; bars show which predictors each step buys. The table "
-        "lists the steps.",
-    )
+    return _draw("staircase", figure)
 
 
-def _calibration(curves: Mapping[str, Any]) -> tuple[Figure, str, str]:
-    groups = pd.DataFrame(curves["calibration"])
-    ax = plot_calibration(
-        groups, curve=pd.DataFrame(curves["smooth"]), histogram=pd.DataFrame(curves["histogram"])
-    )
-    return (
-        _figure_of(ax),
-        "Calibration",
-        f"Observed vs predicted event rate in {len(groups)} groups of patients and as a "
-        "smooth curve, with the diagonal of perfect calibration; below, the distribution of "
-        "predicted risks. The table lists the groups.",
-    )
-
-
-def _splines(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figure, str, str]:
-    curves, labels = drawn
+def _draw_splines(curves: list[dict[str, Any]], labels: dict[str, str]) -> Drawing:
     n_rows = -(-len(curves) // 2)
     figure = new_figure(6.6, 2.5 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
@@ -125,82 +127,35 @@ def _splines(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figure
         plot_effect(points, xlabel=plain([labels[curve["predictor"]]])[0], ax=ax)
     for ax in axes[len(curves) :]:
         ax.set_visible(False)
-    return (
-        figure,
-        "Numbers modelled by splines",
-        "Odds ratios along each number, relative to its median. The table has them at the knots.",
-    )
+    return _draw("splines", figure)
 
 
-def _roc(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
-    ax = plot_roc(pd.DataFrame(data))
-    return (
-        _figure_of(ax),
-        "ROC curve",
-        "Sensitivity vs 1 - specificity at every threshold. The table lists selected thresholds.",
-    )
-
-
-def _decision(data: list[dict[str, Any]]) -> tuple[Figure, str, str]:
-    ax = plot_decision_curve(pd.DataFrame(data))
-    return (
-        _figure_of(ax),
-        "Decision curve",
-        "Net benefit of the model, of treating all and of treating none, at every threshold "
-        "probability. The table lists selected thresholds.",
-    )
-
-
-def _inclusion(drawn: tuple[list[dict[str, Any]], dict[str, str]]) -> tuple[Figure, str, str]:
-    data, labels = drawn
+def _draw_inclusion(data: list[dict[str, Any]], labels: dict[str, str]) -> Drawing:
     frame = pd.DataFrame(data)
     frame["predictor"] = [labels[name] for name in frame["predictor"]]
     figure = new_figure(6.4, 0.9 + 0.26 * len(frame))
     plot_inclusion(frame, ax=figure.subplots())
-    return (
-        figure,
-        "How often each predictor is selected",
-        "Share of the resamples that select each candidate. The table lists the shares.",
-    )
+    return _draw("inclusion", figure)
 
 
-def _figure(name: str, draw: Callable[[Any], tuple[Figure, str, str]], data: Any) -> str:
-    """Draw a figure and return it as SVG with a title and a description for who cannot see it."""
-    from matplotlib import pyplot, rc_context
+def _draw(name: str, figure: Any) -> Drawing:
+    """Return a figure as SVG in the page's colours, and close it."""
+    from matplotlib import pyplot
 
     buffer = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with rc_context(_STYLE), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of characters that the font lacks: the browser has them
-        figure, title, description = draw(data)
-        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
-        pyplot.close(figure)
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
+    figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    pyplot.close(figure)
+    svg = buffer.getvalue().partition("<svg")[2]
     # Names of parts must not collide with those of the other figures of the page.
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     for colour, variable in _COLOURS.items():
         svg = svg.replace(colour, variable)
-    size = re.search(r'viewBox="0 0 ([\d.]+)', svg)
-    width = float(size[1]) * 96 / 72 if size else 600.0
-    wide = ' class="wide"' if _NARROWEST * width > _PHONE else ""
-    opening = (
-        f'<svg role="img"{wide} aria-labelledby="{name}-title {name}-description" '
-        f'style="max-width: {width:.0f}px; min-width: {_NARROWEST * width:.0f}px" '
-    )
-    inside = (
-        f'<title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-description">{escape(description)}</desc>'
-    )
-    attributes, rest = svg.removeprefix("<svg").split(">", 1)
-    attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes)
-    return f"{opening}{attributes.strip()}>{inside}{rest.strip()}"
-
-
-def _figure_of(ax: Axes) -> Figure:
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return figure
+    attributes, _, inside = svg.partition(">")
+    attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes).strip()
+    width = 96 * figure.get_figwidth()
+    narrowest = _NARROWEST * width
+    return Drawing(width, narrowest, narrowest > _PHONE, attributes, inside.strip())
 
 
 def _short_labels(names: list[str]) -> dict[str, str]:

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import MissingDependencyError
+from ..errors import require_extra
+from ..evaluation.metrics import METRICS
 from .figures import draw_curves, draw_figures
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
-METRICS = {
-    "auc": "AUC",
-    "brier": "Brier score",
-    "calibration_intercept": "Calibration intercept",
-    "calibration_slope": "Calibration slope",
-    "calibration_in_the_large": "Calibration in the large",
-    "observed_expected": "Observed / expected",
-}
 
 
 def require_packages() -> None:
     """Raise if a package that only reports need is not installed."""
-    for package in ("jinja2", "matplotlib"):
-        try:
-            import_module(package)
-        except ImportError:
-            raise MissingDependencyError(
-                f"report: the package {package} is not installed; pip install 'shortlist[report]'."
-            ) from None
+    require_extra("report", "jinja2", "matplotlib")
 
 
 def render_report(content: Mapping[str, Any]) -> str:
@@ -74,7 +60,7 @@ def render_report(content: Mapping[str, Any]) -> str:
         content,
         metrics=METRICS,
         css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
-        figures={name: Markup(svg) for name, svg in figures.items()},
+        figures=figures,
     )
     return page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..evaluation import Evaluation, inclusion_frequencies, model_frequencies, stability
@@ -25,11 +26,11 @@ def describe_performance(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "level": LEVEL,
         "n_resamples": len(evaluation.resamples),
-        "n_folds": int(evaluation.rows["test_folds"].iloc[0]),
+        "n_folds": evaluation.rows["test_folds"].iloc[0],
         "corrected": json_rows(evaluation.optimism(LEVEL)),
-        "log_loss": json_value(evaluation.summary(LEVEL).loc["log_loss", "estimate"]),
-        "n_unproven": int(evaluation.rows["unproven"].sum()),
-        "n_solves": int(evaluation.rows["solves"].sum()),
+        "log_loss": evaluation.summary(LEVEL).loc["log_loss", "estimate"],
+        "n_unproven": evaluation.rows["unproven"].sum(),
+        "n_solves": evaluation.rows["solves"].sum(),
         "curves": curves,
     }
 
@@ -39,45 +40,39 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> dict[str, Any
     selection = evaluation.selection
     if len(selection) < 2:
         return None
-    models = model_frequencies(selection)
+    frequencies = model_frequencies(selection)
     own = {term.name for term in card.terms}
     overall = stability(selection, LEVEL)
+    models = [
+        {"predictors": list(model), "frequency": frequency, "is_chosen": set(model) == own}
+        for model, frequency in zip(frequencies["model"], frequencies["frequency"], strict=True)
+    ]
     return {
         "n_resamples": len(selection),
-        "stability": json_value(overall.value),
-        "lower": json_value(overall.lower),
-        "upper": json_value(overall.upper),
+        "stability": overall.value,
+        "lower": overall.lower,
+        "upper": overall.upper,
         "inclusion": [
             row | {"is_bought": row["predictor"] in own}
             for row in json_rows(inclusion_frequencies(selection, LEVEL), "predictor")
         ],
-        "models": [
-            {
-                "predictors": list(model),
-                "frequency": float(frequency),
-                "is_chosen": set(model) == own,
-            }
-            for model, frequency in zip(models["model"], models["frequency"], strict=True)
-        ][:_MOST_MODELS],
+        "models": models[:_MOST_MODELS],
         "n_models": len(models),
-        "own_frequency": float(
-            sum(
-                frequency
-                for model, frequency in zip(models["model"], models["frequency"], strict=True)
-                if set(model) == own
-            )
-        ),
+        "own_frequency": sum((row["frequency"] for row in models if row["is_chosen"]), 0.0),
     }
 
 
 def json_rows(frame: pd.DataFrame, key: str = "metric") -> list[dict[str, Any]]:
     """Return the rows of a table as JSON values."""
-    records = frame.reset_index(names=key).to_dict("records")
-    return [{str(name): json_value(value) for name, value in row.items()} for row in records]
+    return [json_value(row) for row in frame.reset_index(names=key).to_dict("records")]
 
 
 def json_value(value: Any) -> Any:
-    """Return a value for JSON, which has no NaN."""
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    return value
+    """Return a value, or nested ones, for JSON: no numpy, and None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: json_value(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [json_value(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not isfinite(value) else value

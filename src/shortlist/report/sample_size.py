@@ -74,8 +74,7 @@ def riley_sample_sizes(n_parameters: int, r2: float, prevalence: float) -> Sampl
 
 def largest_r2(prevalence: float) -> float:
     """Return the Cox-Snell R2 of a perfect model."""
-    entropy = prevalence * log(prevalence) + (1 - prevalence) * log(1 - prevalence)
-    return 1 - exp(2 * entropy)
+    return cox_snell_r2(0.0, prevalence)
 
 
 def cox_snell_r2(log_loss: float, prevalence: float) -> float:
@@ -107,16 +106,19 @@ def describe_persons(y: ArrayLike, persons: ArrayLike | None) -> dict[str, Any]:
 
 
 def describe_sample_size(
-    problem: SubsetProblem, log_loss: float | None, persons: dict[str, Any]
+    problem: SubsetProblem, log_loss: float, persons: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return events per candidate parameter and what Riley's criteria ask for, of persons."""
+    """Return events per candidate parameter and what Riley's criteria ask for, of persons.
+
+    A log loss of NaN, or one that explains nothing, leaves a default for R2.
+    """
     n, events = problem.n_rows, int((problem.signs > 0).sum())
     prevalence = events / n
     n_parameters = sum(_n_parameters(problem, g) for g in range(problem.n_predictors))
     largest = largest_r2(prevalence)
-    measured = None if log_loss is None else cox_snell_r2(log_loss, prevalence)
-    is_default = measured is None or not 0 < measured < min(largest, SHRINKAGE)
-    r2 = _DEFAULT_SHARE * largest if measured is None or is_default else measured
+    measured = cox_snell_r2(log_loss, prevalence)
+    is_default = not 0 < measured < min(largest, SHRINKAGE)
+    r2 = _DEFAULT_SHARE * largest if is_default else measured
     sizes = riley_sample_sizes(n_parameters, r2, prevalence)
     rarer = min(persons["with_event"], persons["without_event"])
     return {

@@ -71,11 +71,7 @@ def validate_model(
     """
     experiment = _experiment(model, X, y, persons, seed)
     return evaluate(
-        experiment,
-        n_resamples,
-        n_jobs=n_jobs,
-        progress=progress,
-        cross_validate_resamples=False,
+        experiment, n_resamples, n_jobs=n_jobs, progress=progress, cross_validate_resamples=False
     )
 
 
@@ -120,6 +116,9 @@ def _experiment(
     seed: int,
     with_probes: bool = True,
 ) -> Experiment:
+    node_limit = model.node_limit
+    if node_limit is None and model.status_ is Status.TIME_LIMIT:
+        node_limit = max(1, model.solution_.nodes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
         plain = model.check(X, y)
@@ -134,18 +133,11 @@ def _experiment(
             n_folds=choose_folds(plain.labels, persons),
             seed=seed,
             gap=model.gap,
-            node_limit=_node_limit(model),
+            node_limit=node_limit,
             preprocessor=Design(plain.kinds, model.spline_knots, bool(model.missing_indicator)),
             names=list(plain.kinds),
             probes=make_probes(fit_full_model(model, plain)) if with_probes else None,
         )
-
-
-def _node_limit(model: PrognosticModel) -> int | None:
-    """Return the nodes of each search: no more than the model had, if its time was not enough."""
-    if model.node_limit is None and model.status_ is Status.TIME_LIMIT:
-        return max(1, model.solution_.nodes)
-    return model.node_limit
 
 
 def choose_folds(y: ArrayLike, persons: ArrayLike | None = None) -> int:

@@ -80,19 +80,12 @@ def write_report(
         X = model.check(X, y)
     if evaluation is None:
         announce(f"Repeating the selection on {n_resamples} resamples")
-        evaluation = validate_model(
-            model, X, y, persons=persons, n_resamples=n_resamples, n_jobs=n_jobs
-        )
+        options: dict[str, Any] = {"persons": persons, "n_jobs": n_jobs}
+        evaluation = validate_model(model, X, y, n_resamples=n_resamples, **options)
         if rivals is None:
             announce("Repeating usual rules on the same resamples")
-            rivals = compare_rules(
-                model,
-                X,
-                y,
-                persons=persons,
-                n_resamples=min(n_resamples, N_COMPARED),
-                n_jobs=n_jobs,
-            )
+            n_compared = min(n_resamples, N_COMPARED)
+            rivals = compare_rules(model, X, y, n_resamples=n_compared, **options)
     content = describe_model(model, X, y, evaluation, persons, rivals, announce)
     announce("Drawing the report")
     write_page(path, content)
