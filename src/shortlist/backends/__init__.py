@@ -45,8 +45,8 @@ class Backend(ABC):
         return [uninterrupted(self.solve(problem.with_ridge(r), options)) for r in ridges]
 
 
-# A backend is the class `<Name>Backend` of the module of that name, imported when first used. The
-# heuristics are modules of `baselines`, a layer above this one, and are known here by name alone.
+# A solver is the class `<Name>Backend` of the module of that name, imported when first used. The
+# heuristics are those of `baselines`, a layer above this one, and are known here by name alone.
 _SOLVERS = {
     "native": "branch and bound made for this problem",
     "enumeration": "fits every selection: slow, simple, a reference",
@@ -273,6 +273,8 @@ def _affordable_support(
 
 @cache
 def _load(name: str) -> Backend:
-    module = import_module(f".{name}" if name in _SOLVERS else f"..baselines.{name}", __name__)
-    backend: Backend = getattr(module, f"{name.capitalize()}Backend")()
-    return backend
+    if name in _HEURISTICS:
+        heuristic: Backend = import_module("..baselines", __name__).HEURISTICS[name]
+        return heuristic
+    solver: Backend = getattr(import_module(f".{name}", __name__), f"{name.capitalize()}Backend")()
+    return solver

@@ -6,7 +6,6 @@ from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .affordable import price_of
 from .forward import extend
-from .heuristic import Heuristic
 from .single_step import best_removal
 
 
@@ -58,9 +57,3 @@ def remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
         rest = tuple(h for h in model.support if h != g)
         savings.append(price_of(constraints, rest, g))
     return best_removal(fits, model, predictors, savings)
-
-
-class BackwardBackend(Heuristic):
-    """Backward elimination as a backend."""
-
-    rule = staticmethod(backward_support)

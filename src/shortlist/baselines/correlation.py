@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
-from .heuristic import Heuristic
 
 
 def correlations(problem: SubsetProblem) -> NDArray[np.float64]:
@@ -74,10 +73,3 @@ def correlation_support(problem: SubsetProblem) -> tuple[int, ...]:
     (0,)
     """
     return buy_by_value(problem.constraints, correlations(problem))
-
-
-class CorrelationBackend(Heuristic):
-    """The correlation filter as a backend."""
-
-    rule = staticmethod(correlation_support)
-    ignores_ridge = True

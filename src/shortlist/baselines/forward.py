@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .affordable import addable, price_of
-from .heuristic import Heuristic
 from .single_step import best_addition
 
 
@@ -53,9 +52,3 @@ def add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     predictors = addable(constraints, model.support)
     prices = [price_of(constraints, model.support, g) for g in predictors]
     return best_addition(fits, model, predictors, prices)
-
-
-class ForwardBackend(Heuristic):
-    """Forward selection as a backend."""
-
-    rule = staticmethod(forward_support)

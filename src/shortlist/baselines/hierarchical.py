@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import addable
-from .heuristic import Heuristic, check_logistic
+from .heuristic import check_logistic
 from .single_step import best_addition, best_removal
 
 _LEVEL = 0.05
@@ -75,9 +75,3 @@ def significant_difference(problem: SubsetProblem) -> NDArray[np.float64]:
     """Return by how much each predictor must change the penalised loss to be significant."""
     n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
     return 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
-
-
-class HierarchicalBackend(Heuristic):
-    """Hierarchical selection as a backend."""
-
-    rule = staticmethod(hierarchical_support)

@@ -6,7 +6,6 @@ from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .backward import remove_best
 from .forward import add_best
-from .heuristic import Heuristic
 from .single_step import TIE
 
 
@@ -60,9 +59,3 @@ def _is_news(model: SupportModel, seen: list[SupportModel], problem: SubsetProbl
         for other in seen
         if len(other.support) <= len(model.support) and price(other.support) <= price(model.support)
     )
-
-
-class StepwiseBackend(Heuristic):
-    """Stepwise selection as a backend."""
-
-    rule = staticmethod(stepwise_support)

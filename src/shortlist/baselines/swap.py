@@ -6,7 +6,6 @@ from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .affordable import addable
 from .forward import extend
-from .heuristic import Heuristic
 from .single_step import TIE, best_addition
 
 
@@ -57,9 +56,3 @@ def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | Non
         if exchanged is not None:
             best, limit = exchanged, (1 - TIE) * exchanged.objective
     return best
-
-
-class SwapBackend(Heuristic):
-    """Forward selection and exchange as a backend."""
-
-    rule = staticmethod(swap_support)

@@ -14,7 +14,7 @@ from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
 from .block import blocks
-from .heuristic import Heuristic, check_logistic
+from .heuristic import check_logistic
 
 Float = NDArray[np.float64]
 
@@ -142,10 +142,3 @@ def _fit(X: Float, signs: Float, weights: Float) -> Float:
             break
         margins[active], tails[active], loss[active] = m[going], tail[going], trial[going]
     return theta[:, :-1, 0]
-
-
-class UnivariableBackend(Heuristic):
-    """The univariable rule as a backend."""
-
-    rule = staticmethod(univariable_support)
-    ignores_ridge = True
