@@ -165,6 +165,12 @@ def predictors_of(
     return np.array(labels, dtype=np.int64), None
 
 
+def is_integer(value: Any, least: float) -> bool:
+    """Whether a value is an integer, and no bool, of at least so much."""
+    is_one = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_one and bool(value >= least)
+
+
 def positive(argument: str, value: float) -> float:
     """Return a number greater than 0."""
     number = _number(argument, value)

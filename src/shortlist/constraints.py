@@ -14,8 +14,8 @@ from math import floor, frexp, fsum, gcd, inf
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arguments import Float
 from .errors import InfeasibleError
 
 _DENOMINATORS = (1, 10, 100, 1000, 2, 3, 4, 6, 8, 12, 10_000, 100_000, 1_000_000)
@@ -44,7 +44,7 @@ class Constraints:
     that counts. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
     """
 
-    costs: NDArray[np.float64]
+    costs: Float
     budget: float
     max_features: int
     fees: tuple[Fee, ...]
@@ -52,15 +52,15 @@ class Constraints:
     exclude: tuple[int, ...]
     unit: tuple[int, int]
     integral: bool
-    unit_costs: NDArray[np.float64]
-    unit_fees: NDArray[np.float64]
+    unit_costs: Float
+    unit_fees: Float
     unit_budget: float
     unit_step: float
 
     @classmethod
     def build(
         cls,
-        costs: NDArray[np.float64],
+        costs: Float,
         budget: float,
         max_features: int,
         fees: tuple[Fee, ...] = (),
@@ -125,9 +125,7 @@ class Constraints:
         )
 
 
-def _in_units(
-    prices: NDArray[np.float64], budget: float
-) -> tuple[tuple[int, int], bool, NDArray[np.float64], float, float]:
+def _in_units(prices: Float, budget: float) -> tuple[tuple[int, int], bool, Float, float, float]:
     """Return (unit, whether prices are whole) and, in units, (prices, generous budget, step)."""
     for denominator in _DENOMINATORS:
         with np.errstate(over="ignore", invalid="ignore"):

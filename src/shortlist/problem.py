@@ -45,6 +45,7 @@ from .arguments import (
     features_of,
     floats,
     in_range,
+    is_integer,
     labels_of,
     non_negative,
     positive,
@@ -230,10 +231,7 @@ class SubsetProblem:
 
         They are taken as they are: finite features, labels of -1 and 1, both with weights above 0.
         """
-        other = copy(self)
-        other.__dict__.pop("digest", None)
-        other.X, other.signs, other.weights = X, signs, weights
-        return other
+        return self._with(X=X, signs=signs, weights=weights)
 
     @property
     def n_rows(self) -> int:
@@ -315,7 +313,7 @@ class SubsetProblem:
                     f"{argument}: there is no predictor {predictor!r}; use one of {some_of(names)}."
                 )
             return self._name_positions[predictor]
-        if not isinstance(predictor, int | np.integer) or isinstance(predictor, bool):
+        if not is_integer(predictor, -inf):
             raise InvalidProblemError(
                 f"{argument}: {predictor!r} is neither a predictor's name nor its index; use one."
             )
@@ -395,11 +393,7 @@ class SubsetProblem:
     def _max_features(self, max_features: int | None) -> int:
         if max_features is None:
             return self.n_predictors
-        if (
-            not isinstance(max_features, int | np.integer)
-            or isinstance(max_features, bool)
-            or max_features < 0
-        ):
+        if not is_integer(max_features, 0):
             raise InvalidProblemError(
                 f"max_features: must be an integer of at least 0 or None, not {max_features!r}."
             )
@@ -426,18 +420,13 @@ class SubsetProblem:
         return tuple(parsed)
 
     def _warn_if_nothing_is_affordable(self) -> None:
-        constraints = self.constraints
-        if constraints.budget == inf or constraints.include or constraints.max_features == 0:
+        limits = self.constraints
+        if limits.budget == inf or limits.include or limits.max_features == 0:
             return
-        nothing_to_buy = True
-        for g in range(self.n_predictors):
-            if g not in constraints.exclude:
-                if constraints.is_affordable((g,)):
-                    return
-                nothing_to_buy = False
-        if not nothing_to_buy:
+        offered = [g for g in range(self.n_predictors) if g not in limits.exclude]
+        if offered and not any(limits.is_affordable((g,)) for g in offered):
             warnings.warn(
-                f"budget: {constraints.budget:g} is below the price of the cheapest predictor, "
+                f"budget: {limits.budget:g} is below the price of the cheapest predictor, "
                 "so the best model is the intercept alone.",
                 ShortlistWarning,
                 stacklevel=3,

@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..constraints import Constraints
 from ..errors import InvalidProblemError
 from ..options import Options, Progress
@@ -21,8 +22,6 @@ from ..result import Solution, Status
 from . import Backend
 from .conclusion import conclude
 from .support_fit import SupportFits, SupportModel
-
-Float = NDArray[np.float64]
 
 _MAX_FITS = 200_000
 _MAX_SELECTIONS = 2**20  # affordable ones, which are listed before it is known what to fit

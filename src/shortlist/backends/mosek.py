@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..conic.model import Cone, ConicModel, conic_model
 from ..errors import MissingDependencyError
 from ..options import Options
@@ -81,7 +81,7 @@ class MosekRun(NamedTuple):
     """What MOSEK says about a run."""
 
     ending: str  # the name of its termination code
-    x: NDArray[np.float64] | None  # the solution, if there is one
+    x: Float | None  # the solution, if there is one
     lower_bound: float
     nodes: int
 

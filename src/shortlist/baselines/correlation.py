@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
 
 
-def correlations(problem: SubsetProblem) -> NDArray[np.float64]:
+def correlations(problem: SubsetProblem) -> Float:
     """Return how strongly each predictor is correlated with the outcome.
 
     Parameters

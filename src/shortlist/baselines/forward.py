@@ -34,8 +34,7 @@ def forward_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_below(problem.constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(problem.constraints.include)
     return extend(fits, model).support
 
 

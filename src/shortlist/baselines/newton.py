@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float, Int
 from ..backends.support_fit import SupportFits, SupportModel
 from .block import blocks
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 # A step that overflows promises nothing; the fit of that neighbour starts from scratch.
 MAY_OVERFLOW = np.errstate(over="ignore", divide="ignore", invalid="ignore")

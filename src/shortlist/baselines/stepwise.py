@@ -36,8 +36,7 @@ def stepwise_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_below(problem.constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(problem.constraints.include)
     seen = [model]
     while (larger := add_best(fits, model)) is not None:
         model = larger

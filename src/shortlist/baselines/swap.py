@@ -35,8 +35,7 @@ def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_below(problem.constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(problem.constraints.include)
     model = extend(fits, model)
     while (exchanged := _best_exchange(fits, model)) is not None:
         model = extend(fits, exchanged)
@@ -49,8 +48,7 @@ def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | Non
     for dropped in model.support:
         if dropped in constraints.include:
             continue
-        rest = fits.fit_below(tuple(g for g in model.support if g != dropped), start=model)
-        assert rest is not None  # there was no cutoff
+        rest = fits.fit_to_compare(tuple(g for g in model.support if g != dropped), model)
         others = [g for g in addable(constraints, rest.support) if g != dropped]
         exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
         if exchanged is not None:

@@ -8,15 +8,13 @@ depend on the scale of the columns, so scale them alike first.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
 from .block import blocks
 from .heuristic import check_logistic
-
-Float = NDArray[np.float64]
 
 # Where one predictor separates the classes its coefficient has no finite optimum, and each Newton
 # step adds about 1 to the margins. 25 steps, the limit of R's glm, leave such a predictor with a

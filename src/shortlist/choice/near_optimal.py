@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..arguments import is_integer
 from ..backends import check_problem, solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
@@ -155,7 +156,7 @@ def near_optimal(
         raise InvalidProblemError(
             f"tolerance: must be a number of at least 0, such as 0.01, not {tolerance!r}."
         )
-    if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 1:
+    if not is_integer(limit, 1):
         raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
     started = perf_counter()
     best = uninterrupted(

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..arguments import Float, Int
 from ..problem import SubsetProblem
-from .affine import Affine, Float, combine, constant, stack
+from .affine import Affine, combine, constant, stack
 from .loss_rows import LOSS_ROWS, Cone, LossRows
 
 __all__ = ["Cone", "ConicModel", "conic_model", "point_of"]
@@ -78,7 +79,7 @@ class ConicModel:
     rows: Affine
     conic: Affine
     cones: tuple[tuple[Cone, int], ...]
-    owner: NDArray[np.int64]
+    owner: Int
     scale: float
     shift: Float
 

@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..arguments import Float, Int
 from ..coefficients import MaxCoefficient, Signs
 from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
@@ -29,9 +30,6 @@ from .ridge_search import (
     search_ridges,
     warn_of_limits,
 )
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
