@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
@@ -19,7 +19,7 @@ from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..solver.listing import Model, list_models
-from .record import excess, joined, make_record, names_of
+from .record import Listed, changes, excess, joined, make_record, names_of
 
 # The optimum that the tolerance refers to is found as precisely as ties are resolved.
 GAP = 1e-9
@@ -27,7 +27,7 @@ _FIRST_PLACES = 1024
 
 
 @dataclass(frozen=True)
-class NearOptimal:
+class NearOptimal(Listed[Model]):
     """The near-optimal models, best first: a sequence of `Model`.
 
     Attributes
@@ -50,14 +50,7 @@ class NearOptimal:
     tolerance: float
     names: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __iter__(self) -> Iterator[Model]:
-        return iter(self.models)
-
-    def __getitem__(self, position: int) -> Model:
-        return self.models[position]
+    _listed = "models"
 
     def to_records(self, compared_with: Collection[str] | None = None) -> list[dict[str, Any]]:
         """Return one record per model, as JSON values.
@@ -79,7 +72,7 @@ class NearOptimal:
             other = {g for g, name in enumerate(self.names) if name in compared_with}
         return [
             {"excess": excess(model.objective, best.objective)}
-            | make_record(self.names, model, other)
+            | make_record(self.names, model, *changes(other, model.support))
             for model in self.models
         ]
 

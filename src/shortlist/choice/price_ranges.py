@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -13,7 +12,7 @@ from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .near_optimal import GAP
-from .record import names_of
+from .record import Listed, names_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class PriceRange:
 
 
 @dataclass(frozen=True)
-class PriceRanges:
+class PriceRanges(Listed[PriceRange]):
     """A range for each predictor: a sequence of `PriceRange`.
 
     Attributes
@@ -63,14 +62,7 @@ class PriceRanges:
     ranges: tuple[PriceRange, ...]
     names: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.ranges)
-
-    def __iter__(self) -> Iterator[PriceRange]:
-        return iter(self.ranges)
-
-    def __getitem__(self, position: int) -> PriceRange:
-        return self.ranges[position]
+    _listed = "ranges"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per predictor: whether it is bought, its price, and the range."""
