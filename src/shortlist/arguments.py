@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -179,11 +179,6 @@ def positive(argument: str, value: float) -> float:
     return number
 
 
-def budget_of(budget: float) -> float:
-    """Return a budget, which may be infinite."""
-    return inf if budget == inf else non_negative("budget", budget)
-
-
 def in_range(argument: str, value: float) -> float:
     """Refuse what cannot be squared and summed without leaving the range of a double."""
     if not _SMALLEST <= value <= 1 / _SMALLEST:
@@ -213,6 +208,11 @@ def _number(argument: str, value: float) -> float:
     if not isfinite(number):
         raise InvalidProblemError(f"{argument}: must be finite, not {value!r}.")
     return number
+
+
+def by_label(values: Any) -> Any:
+    """Return a Series as a mapping: it goes by its labels, whatever their order."""
+    return values.to_dict() if hasattr(values, "to_dict") else values
 
 
 def floats(argument: str, values: ArrayLike) -> Float:

@@ -40,14 +40,11 @@ from .arguments import (
     Float,
     Int,
     Predictor,
-    budget_of,
     column_names_of,
     features_of,
-    floats,
     in_range,
     is_integer,
     labels_of,
-    non_negative,
     positive,
     predictors_of,
     some_of,
@@ -55,7 +52,7 @@ from .arguments import (
 )
 from .blocks import row_blocks
 from .coefficients import CoefficientLimits, MaxCoefficient, Signs
-from .constraints import Constraints, Fee
+from .constraints import constraints_of
 from .errors import InvalidProblemError, ShortlistWarning
 from .losses import HINGE, LOGISTIC, loss_of
 
@@ -146,15 +143,8 @@ class SubsetProblem:
         self.n_predictors = (
             n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
         )
-        self.constraints = self._constraints(budget, costs, max_features, fees, include, exclude)
-        self.coef_limits = CoefficientLimits.build(
-            max_coefficient,
-            signs,
-            self.column_predictor,
-            self.n_predictors,
-            self.name_of,
-            self.index_of,
-        )
+        self.constraints = constraints_of(self, budget, costs, max_features, fees, include, exclude)
+        self.coef_limits = CoefficientLimits.build(self, max_coefficient, signs)
         if self.loss is HINGE and self.coef_limits.are_given:
             raise InvalidProblemError(
                 "loss: 'hinge' does not go with max_coefficient and signs; use 'squared_hinge'."
@@ -184,7 +174,8 @@ class SubsetProblem:
         1
         """
         old = self.constraints
-        constraints = self._constraints(
+        constraints = constraints_of(
+            self,
             old.budget if budget is None else budget,
             old.costs if costs is None else costs,
             old.max_features if max_features is None else max_features,
@@ -336,88 +327,6 @@ class SubsetProblem:
     @cached_property
     def _name_positions(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.predictor_names or ())}
-
-    def _constraints(
-        self,
-        budget: float | None,
-        costs: ArrayLike | Mapping[str, float] | None,
-        max_features: int | None,
-        fees: Sequence[tuple[float, Sequence[Predictor]]] | None,
-        include: Sequence[Predictor],
-        exclude: Sequence[Predictor],
-    ) -> Constraints:
-        included = self.support_of("include", include)
-        excluded = self.support_of("exclude", exclude)
-        both = set(included).intersection(excluded)
-        if both:
-            raise InvalidProblemError(
-                f"include and exclude: {self.name_of(min(both))} is in both; remove it from one."
-            )
-        return Constraints.build(
-            self._costs(costs),
-            inf if budget is None else budget_of(budget),
-            self._max_features(max_features),
-            self._fees(fees),
-            included,
-            excluded,
-        )
-
-    def _costs(self, costs: ArrayLike | Mapping[str, float] | None) -> Float:
-        if costs is None:
-            return np.ones(self.n_predictors)
-        if hasattr(costs, "to_dict"):  # a Series goes by its labels, whatever their order
-            costs = costs.to_dict()
-        if isinstance(costs, Mapping):
-            values = np.full(self.n_predictors, np.nan)
-            for name, cost in costs.items():
-                values[self.index_of("costs", name)] = non_negative(f"costs of {name!r}", cost)
-            missing = [self.name_of(int(g)) for g in np.flatnonzero(np.isnan(values))]
-            if missing:
-                raise InvalidProblemError(
-                    f"costs: no cost for {some_of(missing)}; give every predictor one."
-                )
-        else:
-            values = floats("costs", costs)
-            if values.shape != (self.n_predictors,):
-                raise InvalidProblemError(
-                    f"costs: expected {self.n_predictors} values, one per predictor, "
-                    f"but got shape {values.shape}."
-                )
-        if not values.min(initial=0.0) >= 0 or not values.max(initial=0.0) < inf:
-            bad = self.name_of(int(np.flatnonzero(~((values >= 0) & (values < inf)))[0]))
-            raise InvalidProblemError(
-                f"costs: the cost of {bad} must be a finite number of at least 0."
-            )
-        return values
-
-    def _max_features(self, max_features: int | None) -> int:
-        if max_features is None:
-            return self.n_predictors
-        if not is_integer(max_features, 0):
-            raise InvalidProblemError(
-                f"max_features: must be an integer of at least 0 or None, not {max_features!r}."
-            )
-        return min(int(max_features), self.n_predictors)
-
-    def _fees(self, fees: Sequence[tuple[float, Sequence[Predictor]]] | None) -> tuple[Fee, ...]:
-        if fees is None:
-            return ()
-        if not isinstance(fees, Iterable):
-            raise InvalidProblemError(
-                f"fees: expected a list of pairs (amount, members), not {fees!r}."
-            )
-        parsed = []
-        for entry in fees:
-            try:
-                amount, members = entry
-            except (TypeError, ValueError):
-                raise InvalidProblemError(
-                    f"fees: each fee is a pair (amount, members), not {entry!r}."
-                ) from None
-            fee = Fee(non_negative("fees", amount), self.support_of("fees", members))
-            if fee.members:
-                parsed.append(fee)
-        return tuple(parsed)
 
     def _warn_if_nothing_is_affordable(self) -> None:
         limits = self.constraints
