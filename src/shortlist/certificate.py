@@ -135,10 +135,7 @@ class Certificate:
         content = dict(attached or {}) | {
             "format": FORMAT,
             "version": VERSION,
-            "problem": self.problem,
-            "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "support": self.support,
+            **vars(self),
             "model": _entries(self.model),
             "points": [_entries(point) for point in self.points],
             "steps": [[_NAMES[type(step)], *step] for step in self.steps],

@@ -140,9 +140,7 @@ class SubsetProblem:
         self.loss = loss_of(loss)
         self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
-        self.n_predictors = (
-            n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
-        )
+        self.n_predictors = int(self.column_predictor.max(initial=-1)) + 1
         self.constraints = constraints_of(self, budget, costs, max_features, fees, include, exclude)
         self.coef_limits = CoefficientLimits.build(self, max_coefficient, signs)
         if self.loss is HINGE and self.coef_limits.are_given:

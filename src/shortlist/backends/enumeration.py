@@ -94,8 +94,7 @@ def _supports_to_fit(fits: SupportFits) -> list[tuple[int, ...]]:
     if constraints.is_affordable(everything):
         return [everything]
     chosen = _maximal_selections(constraints, choices)
-    supports = [tuple(np.flatnonzero(row).tolist()) for row in chosen]
-    return sorted(supports)
+    return sorted(tuple(np.flatnonzero(row).tolist()) for row in chosen)
 
 
 def _maximal_selections(constraints: Constraints, choices: NDArray[np.int_]) -> NDArray[np.bool_]:

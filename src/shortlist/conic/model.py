@@ -92,12 +92,13 @@ class ConicModel:
         """Return the variables of a block as functions."""
         return _block(self.blocks[name], self.n_variables)
 
-    def bounds(self) -> Affine:
-        """Return the bounds as functions that must not be positive."""
+    def rows_and_bounds(self) -> Affine:
+        """Return the rows, then the bounds, as functions that must not be positive."""
         x = _block(slice(0, self.n_variables), self.n_variables)
         below, above = np.isfinite(self.lower), np.isfinite(self.upper)
         return stack(
             [
+                self.rows,
                 Affine(-x.matrix[below], self.lower[below]),
                 Affine(x.matrix[above], -self.upper[above]),
             ],

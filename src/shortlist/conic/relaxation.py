@@ -51,7 +51,7 @@ def solve_relaxation(problem: SubsetProblem) -> float:
             "install shortlist[clarabel]."
         ) from None
     model = conic_model(problem, scaled=True)
-    at_most = stack([model.rows, model.bounds()], model.n_variables)
+    at_most = model.rows_and_bounds()
     functions = stack([-at_most, _in_clarabels_order(model)], model.n_variables)
     shapes = {
         Cone.EXPONENTIAL: lambda size: clarabel.ExponentialConeT(),
