@@ -1,6 +1,8 @@
 """The exceptions and warnings that shortlist raises, each with a one-sentence message."""
 
+from importlib import import_module
 from reprlib import Repr
+from typing import Any
 
 
 class InvalidProblemError(ValueError):
@@ -25,6 +27,14 @@ class MissingDependencyError(ImportError):
 
 class ShortlistWarning(UserWarning):
     """Something worth knowing that does not make the result wrong."""
+
+
+def import_extra(package: str, if_missing: str) -> Any:
+    """Return an optional package, or raise a sentence that names the extra to install."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingDependencyError(if_missing) from None
 
 
 def shown(value: object) -> str:

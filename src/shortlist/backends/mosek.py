@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..conic.model import Cone, ConicModel
-from ..errors import MissingDependencyError
+from ..errors import MissingDependencyError, import_extra
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -125,11 +125,8 @@ def _name(code: Any) -> str:
 
 
 def _import_mosek() -> Any:
-    try:
-        import mosek
-    except ImportError:
-        raise MissingDependencyError(
-            "MOSEK is not installed; install shortlist[mosek] and a licence, or use the backend "
-            "'native', which needs neither."
-        ) from None
-    return mosek
+    return import_extra(
+        "mosek",
+        "MOSEK is not installed; install shortlist[mosek] and a licence, or use the backend "
+        "'native', which needs neither.",
+    )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import is_integer
-from ..backends import check_problem, solve, uninterrupted
+from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
 from ..options import Progress
@@ -144,7 +144,6 @@ def near_optimal(
     >>> [model.support for model in sl.near_optimal(problem)]
     [(0,), (2,)]
     """
-    check_problem(problem)
     if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and 0 <= tolerance < inf):
         raise InvalidProblemError(
             f"tolerance: must be a number of at least 0, such as 0.01, not {tolerance!r}."
