@@ -106,11 +106,15 @@ class Constraints:
                 total += float(amount)
         return total
 
+    def amount_of(self, units: float) -> float:
+        """Return a number of units as the amount of money that it is."""
+        numerator, denominator = self.unit
+        return units * numerator / denominator
+
     def cost_of(self, support: tuple[int, ...]) -> float:
         """Price of a selection, each fee paid once."""
         if self.integral:
-            numerator, denominator = self.unit
-            return self.unit_cost_of(support) * numerator / denominator
+            return self.amount_of(self.unit_cost_of(support))
         chosen = set(support)
         fees = (fee.amount for fee in self.fees if not chosen.isdisjoint(fee.members))
         return fsum([*self.costs[list(support)].tolist(), *fees])

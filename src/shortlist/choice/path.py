@@ -91,9 +91,8 @@ class Path(Listed[PathStep]):
         """Return by how much a total may exceed a budget, as `constraints` has it."""
         if self.limit_name != "budget" or not 0 <= limit < inf:
             return 0.0
-        free = self.steps[-1].problem.with_limits(budget=inf, include=())
-        limits = free.with_limits(budget=limit).constraints
-        return max(0.0, limits.unit_budget * limits.unit[0] / limits.unit[1] - limit)
+        limits = self.steps[-1].problem.with_limits(budget=limit, include=()).constraints
+        return max(0.0, limits.amount_of(limits.unit_budget) - limit)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per step, as JSON values.
@@ -251,7 +250,7 @@ def _next_limits(
     if cost <= lowest:
         return None
     lower = max(cost - limits.unit_step, lowest)
-    return problem.with_limits(budget=lower * limits.unit[0] / limits.unit[1])
+    return problem.with_limits(budget=limits.amount_of(lower))
 
 
 def _steps(found: list[tuple[SubsetProblem, Solution]], by_budget: bool) -> Iterator[PathStep]:
