@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -165,17 +165,18 @@ def predictors_of(
     return np.array(labels, dtype=np.int64), None
 
 
+def is_integer(value: Any, least: float) -> bool:
+    """Whether a value is an integer, and no bool, of at least so much."""
+    is_one = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_one and bool(value >= least)
+
+
 def positive(argument: str, value: float) -> float:
     """Return a number greater than 0."""
     number = _number(argument, value)
     if not number > 0:
         raise InvalidProblemError(f"{argument}: must be greater than 0, not {value!r}.")
     return number
-
-
-def budget_of(budget: float) -> float:
-    """Return a budget, which may be infinite."""
-    return inf if budget == inf else non_negative("budget", budget)
 
 
 def in_range(argument: str, value: float) -> float:
@@ -207,6 +208,11 @@ def _number(argument: str, value: float) -> float:
     if not isfinite(number):
         raise InvalidProblemError(f"{argument}: must be finite, not {value!r}.")
     return number
+
+
+def by_label(values: Any) -> Any:
+    """Return a Series as a mapping: it goes by its labels, whatever their order."""
+    return values.to_dict() if hasattr(values, "to_dict") else values
 
 
 def floats(argument: str, values: ArrayLike) -> Float:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from sys import float_info
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .errors import InvalidCertificateError
 from .files import unique_names, write_whole
@@ -84,6 +85,7 @@ _STEPS: dict[str, type[Step]] = {
     "one": One,
     "unaffordable": Unaffordable,
 }
+Item = TypeVar("Item")
 _NAMES = {step: name for name, step in _STEPS.items()}
 
 
@@ -133,10 +135,7 @@ class Certificate:
         content = dict(attached or {}) | {
             "format": FORMAT,
             "version": VERSION,
-            "problem": self.problem,
-            "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "support": self.support,
+            **vars(self),
             "model": _entries(self.model),
             "points": [_entries(point) for point in self.points],
             "steps": [[_NAMES[type(step)], *step] for step in self.steps],
@@ -188,16 +187,17 @@ def _parse(content: Any) -> Certificate:
         raise InvalidCertificateError(
             f"path: the certificate lacks {missing[0]!r}; it is incomplete, so save it again."
         )
-    points = tuple(_point(f"points[{i}]", p) for i, p in enumerate(_list("points", content)))
-    steps = enumerate(_list("steps", content))
+    points = _each("points", content["points"], _point)
+    if not isinstance(content["problem"], str):
+        raise _malformed("problem", "a text")
     return Certificate(
-        problem=_text("problem", content["problem"]),
+        problem=content["problem"],
         objective=_real("objective", content["objective"]),
         lower_bound=_real("lower_bound", content["lower_bound"]),
         support=_indices("support", content["support"]),
         model=_point("model", content["model"], is_of_proof=False),
         points=points,
-        steps=tuple(_step(f"steps[{i}]", step, len(points)) for i, step in steps),
+        steps=_each("steps", content["steps"], partial(_step, n_points=len(points))),
     )
 
 
@@ -207,17 +207,10 @@ def _malformed(where: str, expected: str) -> InvalidCertificateError:
     )
 
 
-def _list(key: str, content: dict[str, Any]) -> list[Any]:
-    values = content[key]
+def _each(where: str, values: Any, parse: Callable[[str, Any], Item]) -> tuple[Item, ...]:
     if not isinstance(values, list):
-        raise _malformed(key, "a list")
-    return values
-
-
-def _text(where: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise _malformed(where, "a text")
-    return value
+        raise _malformed(where, "a list")
+    return tuple(parse(f"{where}[{i}]", value) for i, value in enumerate(values))
 
 
 def _real(where: str, value: Any) -> float:
@@ -227,12 +220,6 @@ def _real(where: str, value: Any) -> float:
     return float(value)
 
 
-def _reals(where: str, values: Any) -> tuple[float, ...]:
-    if not isinstance(values, list):
-        raise _malformed(where, "a list of numbers")
-    return tuple(_real(where, value) for value in values)
-
-
 def _index(where: str, value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**62:
         raise _malformed(where, "a whole number of at least 0")
@@ -240,28 +227,19 @@ def _index(where: str, value: Any) -> int:
 
 
 def _indices(where: str, values: Any) -> tuple[int, ...]:
-    if not isinstance(values, list):
-        raise _malformed(where, "a list of whole numbers")
-    indices = tuple(_index(where, value) for value in values)
+    indices = _each(where, values, _index)
     if len(set(indices)) < len(indices):
         raise _malformed(where, "a list without repetitions")
     return indices
 
 
-def _entries(point: Point) -> tuple[Any, ...]:
-    if point.smoothing:
-        return point
-    return point[:4] if point.correction else point[:3]
-
-
 def _point(where: str, value: Any, is_of_proof: bool = True) -> Point:
-    lengths = (3, 4, 5) if is_of_proof else (3,)
-    if not isinstance(value, list) or len(value) not in lengths:
+    if not isinstance(value, list) or len(value) not in ((3, 4, 5) if is_of_proof else (3,)):
         raise _malformed(where, "[intercept, [columns], [values]]")
-    columns, values = _indices(where, value[1]), _reals(where, value[2])
+    columns, values = _indices(where, value[1]), _each(where, value[2], _real)
     if len(columns) != len(values):
         raise _malformed(where, "as many values as columns")
-    correction = _reals(where, value[3]) if len(value) > 3 else ()
+    correction = _each(where, value[3], _real) if len(value) > 3 else ()
     if len(correction) != len(columns) + 1 and (correction or len(value) == 4):
         raise _malformed(where, "a point whose correction has one value more than columns")
     smoothing = _real(where, value[4]) if len(value) > 4 else 0.0
@@ -283,3 +261,10 @@ def _step(where: str, value: Any, n_points: int) -> Step:
             raise _malformed(where, f"a step that refers to one of the {n_points} points")
     step: Step = kind(*fields)
     return step
+
+
+def _entries(point: Point) -> tuple[Any, ...]:
+    """Return a point as the file has it: without a correction and a smoothing if it has none."""
+    if point.smoothing:
+        return point
+    return point[:4] if point.correction else point[:3]

@@ -9,14 +9,19 @@ but never by a whole unit nor by the smallest price.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, frexp, fsum, gcd, inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from .errors import InfeasibleError
+from .arguments import Float, Predictor, by_label, floats, is_integer, non_negative, some_of
+from .errors import InfeasibleError, InvalidProblemError
+
+if TYPE_CHECKING:
+    from .problem import SubsetProblem
 
 _DENOMINATORS = (1, 10, 100, 1000, 2, 3, 4, 6, 8, 12, 10_000, 100_000, 1_000_000)
 _ROUNDING = 1e-14  # of the budget
@@ -44,7 +49,7 @@ class Constraints:
     that counts. A limit that does not exist is `inf` (budget) or `n_predictors` (max_features).
     """
 
-    costs: NDArray[np.float64]
+    costs: Float
     budget: float
     max_features: int
     fees: tuple[Fee, ...]
@@ -52,15 +57,15 @@ class Constraints:
     exclude: tuple[int, ...]
     unit: tuple[int, int]
     integral: bool
-    unit_costs: NDArray[np.float64]
-    unit_fees: NDArray[np.float64]
+    unit_costs: Float
+    unit_fees: Float
     unit_budget: float
     unit_step: float
 
     @classmethod
     def build(
         cls,
-        costs: NDArray[np.float64],
+        costs: Float,
         budget: float,
         max_features: int,
         fees: tuple[Fee, ...] = (),
@@ -69,16 +74,11 @@ class Constraints:
     ) -> Constraints:
         """Bring all prices to a common unit and check that some selection is affordable."""
         amounts = np.array([fee.amount for fee in fees], dtype=np.float64)
-        if budget == inf:
-            unit, integral, unit_costs, unit_fees, unit_budget = (1, 1), False, costs, amounts, inf
-            unit_step = 0.0
-        else:
-            prices = np.concatenate([costs, amounts]) if len(fees) else costs
-            unit, integral, units, unit_budget, unit_step = _in_units(prices, budget)
-            unit_costs, unit_fees = units[: len(costs)], units[len(costs) :]
+        prices, n = np.concatenate([costs, amounts]), len(costs)
+        unit, integral, units, unit_budget, unit_step = _in_units(prices, budget)
         constraints = cls(
             costs, budget, max_features, fees, include, exclude,
-            unit, integral, unit_costs, unit_fees, unit_budget, unit_step,
+            unit, integral, units[:n], units[n:], unit_budget, unit_step,
         )  # fmt: skip
         if len(include) > max_features:
             raise InfeasibleError(
@@ -106,11 +106,15 @@ class Constraints:
                 total += float(amount)
         return total
 
+    def amount_of(self, units: float) -> float:
+        """Return a number of units as the amount of money that it is."""
+        numerator, denominator = self.unit
+        return units * numerator / denominator
+
     def cost_of(self, support: tuple[int, ...]) -> float:
         """Price of a selection, each fee paid once."""
         if self.integral:
-            numerator, denominator = self.unit
-            return self.unit_cost_of(support) * numerator / denominator
+            return self.amount_of(self.unit_cost_of(support))
         chosen = set(support)
         fees = (fee.amount for fee in self.fees if not chosen.isdisjoint(fee.members))
         return fsum([*self.costs[list(support)].tolist(), *fees])
@@ -125,10 +129,90 @@ class Constraints:
         )
 
 
-def _in_units(
-    prices: NDArray[np.float64], budget: float
-) -> tuple[tuple[int, int], bool, NDArray[np.float64], float, float]:
+def constraints_of(
+    problem: SubsetProblem,
+    budget: float | None,
+    costs: ArrayLike | Mapping[str, float] | None,
+    max_features: int | None,
+    fees: Sequence[tuple[float, Sequence[Predictor]]] | None,
+    include: Sequence[Predictor],
+    exclude: Sequence[Predictor],
+) -> Constraints:
+    """Return what is affordable, given the arguments of a problem that has its predictors."""
+    included = problem.support_of("include", include)
+    excluded = problem.support_of("exclude", exclude)
+    both = set(included).intersection(excluded)
+    if both:
+        raise InvalidProblemError(
+            f"include and exclude: {problem.name_of(min(both))} is in both; remove it from one."
+        )
+    if max_features is not None and not is_integer(max_features, 0):
+        raise InvalidProblemError(
+            f"max_features: must be an integer of at least 0 or None, not {max_features!r}."
+        )
+    n_predictors = problem.n_predictors
+    return Constraints.build(
+        _costs(problem, costs),
+        inf if budget is None or budget == inf else non_negative("budget", budget),
+        n_predictors if max_features is None else min(int(max_features), n_predictors),
+        _fees(problem, fees),
+        included,
+        excluded,
+    )
+
+
+def _costs(problem: SubsetProblem, costs: Any) -> Float:
+    n_predictors = problem.n_predictors
+    if costs is None:
+        return np.ones(n_predictors)
+    costs = by_label(costs)
+    if isinstance(costs, Mapping):
+        values = np.full(n_predictors, np.nan)
+        for name, cost in costs.items():
+            values[problem.index_of("costs", name)] = non_negative(f"costs of {name!r}", cost)
+        missing = [problem.name_of(int(g)) for g in np.flatnonzero(np.isnan(values))]
+        if missing:
+            raise InvalidProblemError(
+                f"costs: no cost for {some_of(missing)}; give every predictor one."
+            )
+        return values
+    values = floats("costs", costs)
+    if values.shape != (n_predictors,):
+        raise InvalidProblemError(
+            f"costs: expected {n_predictors} values, one per predictor, "
+            f"but got shape {values.shape}."
+        )
+    if not values.min(initial=0.0) >= 0 or not values.max(initial=0.0) < inf:
+        bad = problem.name_of(int(np.flatnonzero(~((values >= 0) & (values < inf)))[0]))
+        raise InvalidProblemError(
+            f"costs: the cost of {bad} must be a finite number of at least 0."
+        )
+    return values
+
+
+def _fees(problem: SubsetProblem, fees: Any) -> tuple[Fee, ...]:
+    if fees is None:
+        return ()
+    if not isinstance(fees, Iterable):
+        raise InvalidProblemError(
+            f"fees: expected a list of pairs (amount, members), not {fees!r}."
+        )
+    checked = []
+    for entry in fees:
+        try:
+            amount, members = entry
+        except (TypeError, ValueError):
+            raise InvalidProblemError(
+                f"fees: each fee is a pair (amount, members), not {entry!r}."
+            ) from None
+        checked.append(Fee(non_negative("fees", amount), problem.support_of("fees", members)))
+    return tuple(fee for fee in checked if fee.members)
+
+
+def _in_units(prices: Float, budget: float) -> tuple[tuple[int, int], bool, Float, float, float]:
     """Return (unit, whether prices are whole) and, in units, (prices, generous budget, step)."""
+    if budget == inf:
+        return (1, 1), False, prices, inf, 0.0
     for denominator in _DENOMINATORS:
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = prices * denominator

@@ -1,7 +1,8 @@
 """The exceptions and warnings that shortlist raises, each with a one-sentence message."""
 
-from importlib.util import find_spec
+from importlib import import_module
 from reprlib import Repr
+from typing import Any
 
 
 class InvalidProblemError(ValueError):
@@ -28,14 +29,14 @@ class ShortlistWarning(UserWarning):
     """Something worth knowing that does not make the result wrong."""
 
 
-def require_extra(extra: str, *packages: str) -> None:
-    """Raise if a package that an extra of shortlist brings is not installed."""
-    for package in packages:
-        if find_spec(package) is None:
-            raise MissingDependencyError(
-                f"{extra}: the package {package} is not installed; "
-                f"pip install 'shortlist[{extra}]'."
-            )
+def import_extra(package: str, extra: str, instead: str = "") -> Any:
+    """Return an optional package, or raise a sentence that names the extra to install."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingDependencyError(
+            f"The package {package} is not installed; install shortlist[{extra}]{instead}."
+        ) from None
 
 
 def shown(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .arguments import Predictor
+from .arguments import Predictor, by_label
 from .coefficients import MaxCoefficient, Signs
 
 
@@ -50,8 +50,7 @@ class Limits:
 
 
 def _entries_without(values: Any, absent: Collection[str]) -> Any:
-    if hasattr(values, "to_dict"):  # a Series goes by its labels
-        values = values.to_dict()
+    values = by_label(values)
     if not isinstance(values, Mapping):
         return values
     return {name: value for name, value in values.items() if name not in absent}

@@ -75,10 +75,6 @@ def _band_curvature(margins: Float, smoothing: float) -> Float:
     return np.where((a > 0.0) & (a < 1.0), 1.0 / smoothing, 0.0)
 
 
-def _majority(positive: float, negative: float) -> float:
-    return float(np.sign(positive - negative))
-
-
 LOGISTIC = Loss(
     "logistic",
     # The vectorised exponential of numpy: several times faster than logaddexp and expit.
@@ -107,7 +103,7 @@ HINGE = Loss(
     entropy=lambda a: a,
     curvature=_band_curvature,
     largest=1.0,
-    best_intercept=_majority,
+    best_intercept=lambda positive, negative: float(np.sign(positive - negative)),
     resolution=1e-6,
     rounding=2e-7,
 )

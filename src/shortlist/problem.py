@@ -40,13 +40,11 @@ from .arguments import (
     Float,
     Int,
     Predictor,
-    budget_of,
     column_names_of,
     features_of,
-    floats,
     in_range,
+    is_integer,
     labels_of,
-    non_negative,
     positive,
     predictors_of,
     some_of,
@@ -54,7 +52,7 @@ from .arguments import (
 )
 from .blocks import row_blocks
 from .coefficients import CoefficientLimits, MaxCoefficient, Signs
-from .constraints import Constraints, Fee
+from .constraints import constraints_of
 from .errors import InvalidProblemError, ShortlistWarning
 from .losses import HINGE, LOGISTIC, loss_of
 
@@ -142,18 +140,9 @@ class SubsetProblem:
         self.loss = loss_of(loss)
         self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
-        self.n_predictors = (
-            n_columns if groups is None else int(self.column_predictor.max(initial=-1)) + 1
-        )
-        self.constraints = self._constraints(budget, costs, max_features, fees, include, exclude)
-        self.coef_limits = CoefficientLimits.build(
-            max_coefficient,
-            signs,
-            self.column_predictor,
-            self.n_predictors,
-            self.name_of,
-            self.index_of,
-        )
+        self.n_predictors = int(self.column_predictor.max(initial=-1)) + 1
+        self.constraints = constraints_of(self, budget, costs, max_features, fees, include, exclude)
+        self.coef_limits = CoefficientLimits.build(self, max_coefficient, signs)
         if self.loss is HINGE and self.coef_limits.are_given:
             raise InvalidProblemError(
                 "loss: 'hinge' does not go with max_coefficient and signs; use 'squared_hinge'."
@@ -183,7 +172,8 @@ class SubsetProblem:
         1
         """
         old = self.constraints
-        constraints = self._constraints(
+        constraints = constraints_of(
+            self,
             old.budget if budget is None else budget,
             old.costs if costs is None else costs,
             old.max_features if max_features is None else max_features,
@@ -230,10 +220,7 @@ class SubsetProblem:
 
         They are taken as they are: finite features, labels of -1 and 1, both with weights above 0.
         """
-        other = copy(self)
-        other.__dict__.pop("digest", None)
-        other.X, other.signs, other.weights = X, signs, weights
-        return other
+        return self._with(X=X, signs=signs, weights=weights)
 
     @property
     def n_rows(self) -> int:
@@ -315,7 +302,7 @@ class SubsetProblem:
                     f"{argument}: there is no predictor {predictor!r}; use one of {some_of(names)}."
                 )
             return self._name_positions[predictor]
-        if not isinstance(predictor, int | np.integer) or isinstance(predictor, bool):
+        if not is_integer(predictor, -inf):
             raise InvalidProblemError(
                 f"{argument}: {predictor!r} is neither a predictor's name nor its index; use one."
             )
@@ -339,105 +326,14 @@ class SubsetProblem:
     def _name_positions(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.predictor_names or ())}
 
-    def _constraints(
-        self,
-        budget: float | None,
-        costs: ArrayLike | Mapping[str, float] | None,
-        max_features: int | None,
-        fees: Sequence[tuple[float, Sequence[Predictor]]] | None,
-        include: Sequence[Predictor],
-        exclude: Sequence[Predictor],
-    ) -> Constraints:
-        included = self.support_of("include", include)
-        excluded = self.support_of("exclude", exclude)
-        both = set(included).intersection(excluded)
-        if both:
-            raise InvalidProblemError(
-                f"include and exclude: {self.name_of(min(both))} is in both; remove it from one."
-            )
-        return Constraints.build(
-            self._costs(costs),
-            inf if budget is None else budget_of(budget),
-            self._max_features(max_features),
-            self._fees(fees),
-            included,
-            excluded,
-        )
-
-    def _costs(self, costs: ArrayLike | Mapping[str, float] | None) -> Float:
-        if costs is None:
-            return np.ones(self.n_predictors)
-        if hasattr(costs, "to_dict"):  # a Series goes by its labels, whatever their order
-            costs = costs.to_dict()
-        if isinstance(costs, Mapping):
-            values = np.full(self.n_predictors, np.nan)
-            for name, cost in costs.items():
-                values[self.index_of("costs", name)] = non_negative(f"costs of {name!r}", cost)
-            missing = [self.name_of(int(g)) for g in np.flatnonzero(np.isnan(values))]
-            if missing:
-                raise InvalidProblemError(
-                    f"costs: no cost for {some_of(missing)}; give every predictor one."
-                )
-        else:
-            values = floats("costs", costs)
-            if values.shape != (self.n_predictors,):
-                raise InvalidProblemError(
-                    f"costs: expected {self.n_predictors} values, one per predictor, "
-                    f"but got shape {values.shape}."
-                )
-        if not values.min(initial=0.0) >= 0 or not values.max(initial=0.0) < inf:
-            bad = self.name_of(int(np.flatnonzero(~((values >= 0) & (values < inf)))[0]))
-            raise InvalidProblemError(
-                f"costs: the cost of {bad} must be a finite number of at least 0."
-            )
-        return values
-
-    def _max_features(self, max_features: int | None) -> int:
-        if max_features is None:
-            return self.n_predictors
-        if (
-            not isinstance(max_features, int | np.integer)
-            or isinstance(max_features, bool)
-            or max_features < 0
-        ):
-            raise InvalidProblemError(
-                f"max_features: must be an integer of at least 0 or None, not {max_features!r}."
-            )
-        return min(int(max_features), self.n_predictors)
-
-    def _fees(self, fees: Sequence[tuple[float, Sequence[Predictor]]] | None) -> tuple[Fee, ...]:
-        if fees is None:
-            return ()
-        if not isinstance(fees, Iterable):
-            raise InvalidProblemError(
-                f"fees: expected a list of pairs (amount, members), not {fees!r}."
-            )
-        parsed = []
-        for entry in fees:
-            try:
-                amount, members = entry
-            except (TypeError, ValueError):
-                raise InvalidProblemError(
-                    f"fees: each fee is a pair (amount, members), not {entry!r}."
-                ) from None
-            fee = Fee(non_negative("fees", amount), self.support_of("fees", members))
-            if fee.members:
-                parsed.append(fee)
-        return tuple(parsed)
-
     def _warn_if_nothing_is_affordable(self) -> None:
-        constraints = self.constraints
-        if constraints.budget == inf or constraints.include or constraints.max_features == 0:
+        limits = self.constraints
+        if limits.budget == inf or limits.include or limits.max_features == 0:
             return
-        nothing_to_buy = True
-        for g in range(self.n_predictors):
-            if g not in constraints.exclude:
-                if constraints.is_affordable((g,)):
-                    return
-                nothing_to_buy = False
-        if not nothing_to_buy:
+        offered = [g for g in range(self.n_predictors) if g not in limits.exclude]
+        if offered and not any(limits.is_affordable((g,)) for g in offered):
             warnings.warn(
-                f"budget: {constraints.budget:g} is below the price of the cheapest predictor, "
+                f"budget: {limits.budget:g} is below the price of the cheapest predictor, "
                 "so the best model is the intercept alone.",
                 ShortlistWarning,
                 stacklevel=3,

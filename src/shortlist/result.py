@@ -8,9 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .arguments import Float
 from .certificate import Certificate
 from .display import describe_proof, panel
 
@@ -57,7 +55,7 @@ class Solution:
     status: Status
     support: tuple[int, ...]
     cost: float
-    coef: NDArray[np.float64]
+    coef: Float
     intercept: float
     objective: float
     lower_bound: float

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import is_integer
 from ..errors import InvalidProblemError
 from ..losses import HINGE
 from ..options import Options, Progress
@@ -45,8 +46,8 @@ class Backend(ABC):
         return [uninterrupted(self.solve(problem.with_ridge(r), options)) for r in ridges]
 
 
-# A backend is the class `<Name>Backend` of the module of that name, imported when first used. The
-# heuristics are modules of `baselines`, a layer above this one, and are known here by name alone.
+# A solver is the class `<Name>Backend` of the module of that name, imported when first used. The
+# heuristics are those of `baselines`, a layer above this one, and are known here by name alone.
 _SOLVERS = {
     "native": "branch and bound made for this problem",
     "enumeration": "fits every selection: slow, simple, a reference",
@@ -140,7 +141,12 @@ def solve(
     >>> sl.solve(problem, backend="forward").status
     <Status.HEURISTIC: 'heuristic'>
     """
-    options = _options(problem, backend, gap, time_limit, node_limit, callback, warm_start, threads)
+    options = Options(gap, time_limit, node_limit, callback, threads=threads)
+    _check(problem, backend, options)
+    if warm_start is not None:
+        support = problem.support_of("warm_start", warm_start)
+        if problem.constraints.is_affordable(support):
+            options = replace(options, warm_start=support)
     if sample is not None:
         options = replace(options, sample=_sample(problem, backend, sample))
     return _load(backend).solve(problem, options)
@@ -182,45 +188,34 @@ def solve_ridges(
     >>> [solution.support for solution in solve_ridges(problem, [1.0, 0.1], "univariable")]
     [(0,), (0,)]
     """
-    options = _options(problem, backend, gap, None, node_limit, None, None, 1)
+    options = Options(gap, node_limit=node_limit, threads=1)
+    _check(problem, backend, options)
     return _load(backend).solve_ridges(problem, ridges, options)
 
 
-def _options(
-    problem: SubsetProblem,
-    backend: str,
-    gap: float,
-    time_limit: float | None,
-    node_limit: int | None,
-    callback: Callable[[Progress], None] | None,
-    warm_start: Sequence[Predictor] | None,
-    threads: int | None,
-) -> Options:
+def _check(problem: SubsetProblem, backend: str, options: Options) -> None:
     """Check the arguments of a solve."""
     check_problem(problem)
     if not isinstance(backend, str) or backend not in (*_SOLVERS, *_HEURISTICS):
         known = ", ".join(map(repr, available_backends()))
         raise InvalidProblemError(f"backend: there is no {backend!r}; use one of {known}.")
     # Chained comparisons, so that NaN fails them and no conversion costs time.
-    if not (_is_number(gap) and 0 <= gap < inf):
-        raise InvalidProblemError(f"gap: must be a number of at least 0, not {gap!r}.")
-    if time_limit is not None and not (_is_number(time_limit) and time_limit >= 0):
+    if not (_is_number(options.gap) and 0 <= options.gap < inf):
+        raise InvalidProblemError(f"gap: must be a number of at least 0, not {options.gap!r}.")
+    limit = options.time_limit
+    if limit is not None and not (_is_number(limit) and limit >= 0):
         raise InvalidProblemError(
-            f"time_limit: must be a number of seconds of at least 0 or None, not {time_limit!r}."
+            f"time_limit: must be a number of seconds of at least 0 or None, not {limit!r}."
         )
-    for name, number in (("node_limit", node_limit), ("threads", threads)):
-        if number is not None and not (
-            isinstance(number, int | np.integer) and _is_number(number) and number >= 1
-        ):
+    for name, number in (("node_limit", options.node_limit), ("threads", options.threads)):
+        if number is not None and not is_integer(number, 1):
             raise InvalidProblemError(
                 f"{name}: must be an integer of at least 1 or None, not {number!r}."
             )
-    if callback is not None and not callable(callback):
+    if options.callback is not None and not callable(options.callback):
         raise InvalidProblemError(
-            f"callback: must be a function of one argument or None, not {callback!r}."
+            f"callback: must be a function of one argument or None, not {options.callback!r}."
         )
-    support = None if warm_start is None else _affordable_support(problem, warm_start)
-    return Options(gap, time_limit, node_limit, callback, support, threads)
 
 
 def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
@@ -235,7 +230,7 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
         from ..sampling.draw import usual_size  # needed here alone, and loads the solver
 
         return usual_size(problem.n_rows)
-    if not isinstance(sample, int | np.integer) or isinstance(sample, bool) or sample < 1:
+    if not is_integer(sample, 1):
         raise InvalidProblemError(
             f"sample: must be a number of rows of at least 1, 'auto' or None, not {sample!r}."
         )
@@ -264,15 +259,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def _affordable_support(
-    problem: SubsetProblem, warm_start: Sequence[Predictor]
-) -> tuple[int, ...] | None:
-    support = problem.support_of("warm_start", warm_start)
-    return support if problem.constraints.is_affordable(support) else None
-
-
 @cache
 def _load(name: str) -> Backend:
-    module = import_module(f".{name}" if name in _SOLVERS else f"..baselines.{name}", __name__)
-    backend: Backend = getattr(module, f"{name.capitalize()}Backend")()
-    return backend
+    if name in _HEURISTICS:
+        heuristic: Backend = import_module("..baselines", __name__).HEURISTICS[name]
+        return heuristic
+    solver: Backend = getattr(import_module(f".{name}", __name__), f"{name.capitalize()}Backend")()
+    return solver

@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..constraints import Constraints
 from ..errors import InvalidProblemError
 from ..options import Options, Progress
@@ -21,8 +22,6 @@ from ..result import Solution, Status
 from . import Backend
 from .conclusion import conclude
 from .support_fit import SupportFits, SupportModel
-
-Float = NDArray[np.float64]
 
 _MAX_FITS = 200_000
 _MAX_SELECTIONS = 2**20  # affordable ones, which are listed before it is known what to fit
@@ -95,8 +94,7 @@ def _supports_to_fit(fits: SupportFits) -> list[tuple[int, ...]]:
     if constraints.is_affordable(everything):
         return [everything]
     chosen = _maximal_selections(constraints, choices)
-    supports = [tuple(np.flatnonzero(row).tolist()) for row in chosen]
-    return sorted(supports)
+    return sorted(tuple(np.flatnonzero(row).tolist()) for row in chosen)
 
 
 def _maximal_selections(constraints: Constraints, choices: NDArray[np.int_]) -> NDArray[np.bool_]:

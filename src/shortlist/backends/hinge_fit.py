@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from ..arguments import Float
 
 _MAX_STEPS = 100
 _PRECISE = 1e-12  # of the complementarity, relative to the objective

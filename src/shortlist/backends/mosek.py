@@ -1,27 +1,23 @@
 """The paper's conic model, solved by MOSEK, as the paper does.
 
-As with SCIP, the selection found is fitted again and scored by the problem, and what MOSEK's
-tolerance may have added to its lower bound is taken off.
+Its tolerance is that of its interior-point method, whose bounds are those of the nodes;
+`conic_search` says what it leads to.
 """
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..conic.model import Cone, ConicModel, conic_model
-from ..errors import MissingDependencyError
+from ..conic.model import Cone, ConicModel
+from ..errors import MissingDependencyError, import_extra
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from . import Backend
-from .conclusion import conclude
-from .support_fit import SupportFits
+from .conic_search import ConicSearch, Run
 
-_TOLERANCE = 1e-8  # of MOSEK's interior-point method, whose bounds are those of the nodes
 _ENDINGS = {
     "ok": None,
     "trm_max_time": Status.TIME_LIMIT,
@@ -35,55 +31,29 @@ class MosekBackend(Backend):
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model found, with an honest status and lower bound."""
-        started = perf_counter()
         mosek = _import_mosek()
-        fits = SupportFits(problem)
-        best, _ = fits.fit(options.warm_start or problem.constraints.include)
-        model = conic_model(problem, scaled=True)
+        search = ConicSearch(problem, options)
         with mosek.Task() as task:
-            fill_task(task, model)
+            fill_task(task, search.model)
             # Half of the gap is left to the tolerance.
             task.putdouparam(mosek.dparam.mio_tol_rel_gap, 0.5 * options.gap)
             task.putdouparam(mosek.dparam.mio_tol_abs_gap, 0.0)
             task.putintparam(mosek.iparam.num_threads, 1)
-            nodes = 0
-            while True:
-                if options.time_limit is not None:
-                    left = options.time_limit - (perf_counter() - started)
-                    task.putdouparam(mosek.dparam.optimizer_max_time, max(0.0, left))
-                if options.node_limit is not None:
-                    left_nodes = max(1, options.node_limit - nodes)
-                    task.putintparam(mosek.iparam.mio_max_num_relaxs, left_nodes)
-                outcome = _optimise(task)
-                nodes += outcome.nodes
-                if outcome.x is None:
-                    break
-                support = model.support_of(outcome.x)
-                if problem.constraints.is_affordable(support):
-                    found, _ = fits.fit(support)
-                    best = found if found.objective < best.objective else best
-                    break
-                _forbid(task, model, support)
-        if outcome.ending not in _ENDINGS:
-            raise RuntimeError(f"MOSEK ended with {outcome.ending!r}.")
-        return conclude(
-            problem,
-            best,
-            lower_bound=outcome.lower_bound - _TOLERANCE * float(model.cost.sum()),
-            stopped=_ENDINGS[outcome.ending],
-            gap=options.gap,
-            nodes=nodes,
-            started=started,
-        )
 
+            def run(seconds_left: float | None, nodes_left: int | None) -> Run:
+                if seconds_left is not None:
+                    task.putdouparam(mosek.dparam.optimizer_max_time, seconds_left)
+                if nodes_left is not None:
+                    task.putintparam(mosek.iparam.mio_max_num_relaxs, nodes_left)
+                return _optimise(task)
 
-class MosekRun(NamedTuple):
-    """What MOSEK says about a run."""
+            def forbid(support: tuple[int, ...]) -> None:
+                row, z = task.getnumcon(), search.model.blocks["z"].start
+                task.appendcons(1)
+                task.putarow(row, [z + g for g in support], [1.0] * len(support))
+                task.putconbound(row, mosek.boundkey.up, 0.0, len(support) - 1)
 
-    ending: str  # the name of its termination code
-    x: NDArray[np.float64] | None  # the solution, if there is one
-    lower_bound: float
-    nodes: int
+            return search.solve(run, forbid, _ENDINGS)
 
 
 def fill_task(task: Any, model: ConicModel) -> None:
@@ -117,7 +87,7 @@ def fill_task(task: Any, model: ConicModel) -> None:
         first += size
 
 
-def _optimise(task: Any) -> MosekRun:
+def _optimise(task: Any) -> Run:
     """Run MOSEK: the one step for which it wants a licence."""
     mosek = _import_mosek()
     try:
@@ -133,21 +103,12 @@ def _optimise(task: Any) -> MosekRun:
     kind = mosek.soltype.itg
     usable = (mosek.solsta.integer_optimal, mosek.solsta.prim_feas)
     has_solution = task.solutiondef(kind) and task.getsolsta(kind) in usable
-    return MosekRun(
+    return Run(
         ending=_name(ending),
         x=np.array(task.getxx(kind)) if has_solution else None,
         lower_bound=task.getdouinf(mosek.dinfitem.mio_obj_bound),
         nodes=task.getintinf(mosek.iinfitem.mio_num_solved_nodes),
     )
-
-
-def _forbid(task: Any, model: ConicModel, support: tuple[int, ...]) -> None:
-    """No selection buys all of these, which are affordable within MOSEK's tolerance only."""
-    row = task.getnumcon()
-    task.appendcons(1)
-    first = model.blocks["z"].start
-    task.putarow(row, [first + g for g in support], [1.0] * len(support))
-    task.putconbound(row, _import_mosek().boundkey.up, 0.0, len(support) - 1)
 
 
 def _bound_key(mosek: Any, lower: float, upper: float) -> Any:
@@ -164,11 +125,4 @@ def _name(code: Any) -> str:
 
 
 def _import_mosek() -> Any:
-    try:
-        import mosek
-    except ImportError:
-        raise MissingDependencyError(
-            "MOSEK is not installed; install shortlist[mosek] and a licence, or use the backend "
-            "'native', which needs neither."
-        ) from None
-    return mosek
+    return import_extra("mosek", "mosek", " and a licence, or use the backend 'native'")

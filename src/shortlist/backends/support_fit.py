@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
 
+from ..arguments import Float, Int
 from ..losses import HINGE
 from ..problem import SubsetProblem
 from .hinge_fit import fit_hinge
-
-Float = NDArray[np.float64]
 
 _MAX_NEWTON_STEPS = 200
 _TINY = np.finfo(np.float64).tiny
@@ -59,12 +58,8 @@ class SupportFits:
     def intercept_model(self) -> SupportModel:
         """Return the best model without coefficients, which is known in closed form."""
         classes = self.weights[: self.n_positive].sum(), self.weights[self.n_positive :].sum()
-        coef, intercept = (
-            np.zeros(self.problem.n_columns),
-            self.problem.loss.best_intercept(*classes),
-        )
-        support = self.problem.constraints.include
-        return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
+        centred = np.array([self.problem.loss.best_intercept(*classes)])
+        return self._model(self.problem.constraints.include, np.array([], dtype=np.int64), centred)
 
     def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
@@ -81,8 +76,16 @@ class SupportFits:
             beta, a = found, self.dual(self.signs * (X @ found[:-1] + found[-1]))
         return self._model(support, columns, beta), self._bound(X, columns, a)
 
+    def fit_to_compare(
+        self, support: tuple[int, ...], start: SupportModel | None = None
+    ) -> SupportModel:
+        """Return the best model with this support; its objective is within a relative 1e-10."""
+        model = self.fit_below(support, inf, start)
+        assert model is not None  # there was no cutoff
+        return model
+
     def fit_below(
-        self, support: tuple[int, ...], cutoff: float = inf, start: SupportModel | None = None
+        self, support: tuple[int, ...], cutoff: float, start: SupportModel | None
     ) -> SupportModel | None:
         """Return the best model with this support if its objective is below `cutoff`, else None.
 
@@ -114,7 +117,7 @@ class SupportFits:
     def bounds(
         self,
         X: Float,
-        columns: NDArray[np.int64],
+        columns: Int,
         a: Float,
         is_member: NDArray[np.bool_] | None = None,
     ) -> Float:
@@ -152,7 +155,7 @@ class SupportFits:
         bounds: Float = np.maximum(proven, 0.0)  # a loss is positive
         return bounds
 
-    def _values(self, slopes: Float, columns: NDArray[np.int64]) -> Float:
+    def _values(self, slopes: Float, columns: Int) -> Float:
         """Return the maximum of s_n t - ridge/2 t^2 over the coefficients t that are allowed."""
         ridge, limits = self.problem.ridge, self.problem.coef_limits
         values: Float = slopes**2 / (2 * ridge)
@@ -163,12 +166,10 @@ class SupportFits:
             values[limited] = (best * (slopes - 0.5 * ridge * best))[limited]
         return values
 
-    def _bound(self, X: Float, columns: NDArray[np.int64], a: Float) -> float:
+    def _bound(self, X: Float, columns: Int, a: Float) -> float:
         return float(self.bounds(X, columns, a[np.newaxis])[0])
 
-    def _model(
-        self, support: tuple[int, ...], columns: NDArray[np.int64], beta: Float
-    ) -> SupportModel:
+    def _model(self, support: tuple[int, ...], columns: Int, beta: Float) -> SupportModel:
         coef = np.zeros(self.problem.n_columns)
         coef[columns] = beta[:-1]
         intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
@@ -177,7 +178,7 @@ class SupportFits:
     def _minimise(
         self,
         X: Float,
-        columns: NDArray[np.int64],
+        columns: Int,
         start: Float,
         cutoff: float | None = None,
     ) -> Float | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..arguments import Float
 from ..constraints import Constraints
 
 Support = tuple[int, ...]
@@ -36,7 +34,7 @@ def price_of(constraints: Constraints, support: Support, predictor: int) -> floa
     return price
 
 
-def buy_by_value(constraints: Constraints, values: NDArray[np.float64]) -> Support:
+def buy_by_value(constraints: Constraints, values: Float) -> Support:
     """Buy what has the largest value per price, again and again, while something is affordable.
 
     Free predictors come first; ties go to the larger value, then to the lower index. Predictors

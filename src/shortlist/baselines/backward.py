@@ -6,7 +6,6 @@ from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .affordable import price_of
 from .forward import extend
-from .heuristic import Heuristic
 from .single_step import best_removal
 
 
@@ -42,7 +41,7 @@ def backward_support(problem: SubsetProblem) -> tuple[int, ...]:
     if constraints.is_affordable(support):
         return support
     fits = SupportFits(problem)
-    model = fits.fit_below(support)
+    model: SupportModel | None = fits.fit_to_compare(support)
     while model is not None and not constraints.is_affordable(model.support):
         model = remove_best(fits, model)
     assert model is not None  # `include`, if nothing else, is affordable
@@ -53,14 +52,6 @@ def remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next removal, or None if everything must be included."""
     constraints = fits.problem.constraints
     predictors = [g for g in model.support if g not in constraints.include]
-    savings = []
-    for g in predictors:
-        rest = tuple(h for h in model.support if h != g)
-        savings.append(price_of(constraints, rest, g))
+    rests = (tuple(h for h in model.support if h != g) for g in predictors)
+    savings = [price_of(constraints, rest, g) for g, rest in zip(predictors, rests, strict=True)]
     return best_removal(fits, model, predictors, savings)
-
-
-class BackwardBackend(Heuristic):
-    """Backward elimination as a backend."""
-
-    rule = staticmethod(backward_support)

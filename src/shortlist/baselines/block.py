@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Int
 from ..backends.support_fit import SupportFits
-
-Int = NDArray[np.int64]
 
 CHUNK = 2**15  # entries of a temporary that the processor's cache holds
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
-from .heuristic import Heuristic
 
 
-def correlations(problem: SubsetProblem) -> NDArray[np.float64]:
+def correlations(problem: SubsetProblem) -> Float:
     """Return how strongly each predictor is correlated with the outcome.
 
     Parameters
@@ -74,10 +73,3 @@ def correlation_support(problem: SubsetProblem) -> tuple[int, ...]:
     (0,)
     """
     return buy_by_value(problem.constraints, correlations(problem))
-
-
-class CorrelationBackend(Heuristic):
-    """The correlation filter as a backend."""
-
-    rule = staticmethod(correlation_support)
-    ignores_ridge = True

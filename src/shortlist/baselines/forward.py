@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .affordable import addable, price_of
-from .heuristic import Heuristic
 from .single_step import best_addition
 
 
@@ -35,8 +34,7 @@ def forward_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_below(problem.constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(problem.constraints.include)
     return extend(fits, model).support
 
 
@@ -53,9 +51,3 @@ def add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     predictors = addable(constraints, model.support)
     prices = [price_of(constraints, model.support, g) for g in predictors]
     return best_addition(fits, model, predictors, prices)
-
-
-class ForwardBackend(Heuristic):
-    """Forward selection as a backend."""
-
-    rule = staticmethod(forward_support)

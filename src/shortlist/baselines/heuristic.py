@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 from ..backends import Backend, solve, uninterrupted
+from ..backends.conclusion import conclude
 from ..backends.support_fit import SupportFits, SupportModel
 from ..errors import InvalidProblemError
 from ..losses import LOGISTIC
@@ -14,6 +16,7 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 
 
+@dataclass(frozen=True)
 class Heuristic(Backend):
     """A backend that buys what its rule chooses.
 
@@ -23,12 +26,12 @@ class Heuristic(Backend):
     """
 
     rule: Callable[[SubsetProblem], tuple[int, ...]]
-    ignores_ridge = False  # whether the rule buys the same at every ridge
+    ignores_ridge: bool = False  # whether the rule buys the same at every ridge
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model on the support that the rule chooses."""
-        start = perf_counter()
-        return _fitted(problem, self.rule(problem), start)
+        started = perf_counter()
+        return _fitted(problem, self.rule(problem), started)
 
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
@@ -36,12 +39,12 @@ class Heuristic(Backend):
         """Return the model of each ridge; the time of a choice made once counts for the first."""
         if not self.ignores_ridge:
             return super().solve_ridges(problem, ridges, options)
-        start = perf_counter()
+        started = perf_counter()
         support = self.rule(problem)
         solutions = []
         for ridge in ridges:
-            solutions.append(_fitted(problem.with_ridge(ridge), support, start))
-            start = perf_counter()
+            solutions.append(_fitted(problem.with_ridge(ridge), support, started))
+            started = perf_counter()
         return solutions
 
 
@@ -54,7 +57,7 @@ def check_logistic(problem: SubsetProblem, backend: str, does: str) -> None:
         )
 
 
-def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> Solution:
+def _fitted(problem: SubsetProblem, support: tuple[int, ...], started: float) -> Solution:
     """Return the best model on a support.
 
     The native backend fits it several times faster than numpy, which remains for what is beyond it,
@@ -63,18 +66,16 @@ def _fitted(problem: SubsetProblem, support: tuple[int, ...], start: float) -> S
     others = set(range(problem.n_predictors)).difference(support)
     alone = problem.with_limits(include=support, exclude=sorted(others))
     solution = uninterrupted(solve(alone, gap=0.0))
-    model: SupportModel | Solution = solution
-    if solution.status is not Status.OPTIMAL:
+    if solution.status is Status.OPTIMAL:
+        model = SupportModel(support, solution.coef, solution.intercept, solution.objective)
+    else:
         model, _ = SupportFits(problem).fit(support)
-    return Solution(
-        status=Status.HEURISTIC,
-        support=support,
-        cost=problem.constraints.cost_of(support),
-        coef=model.coef,
-        intercept=model.intercept,
-        objective=model.objective,
+    return conclude(
+        problem,
+        model,
         lower_bound=0.0,
+        stopped=Status.HEURISTIC,
+        gap=0.0,
         nodes=0,
-        seconds=perf_counter() - start,
-        names=tuple(map(problem.name_of, support)),
+        started=started,
     )

@@ -8,13 +8,12 @@ of a physical examination add when those are controlled for (Kuijpers et al. 200
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import addable
-from .heuristic import Heuristic, check_logistic
+from .heuristic import check_logistic
 from .single_step import best_addition, best_removal
 
 _LEVEL = 0.05
@@ -51,10 +50,10 @@ def hierarchical_support(problem: SubsetProblem) -> tuple[int, ...]:
     """
     check_logistic(problem, "hierarchical", "tests the likelihood of")
     constraints = problem.constraints
-    thresholds = significant_difference(problem)
+    n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
+    thresholds = 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
     fits = SupportFits(problem)
-    model = fits.fit_below(constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(constraints.include)
     tiers = np.array([constraints.cost_of((g,)) for g in range(problem.n_predictors)])
     for tier in np.unique(tiers):
         while True:
@@ -69,15 +68,3 @@ def hierarchical_support(problem: SubsetProblem) -> tuple[int, ...]:
         if shorter is None:
             return model.support
         model = shorter
-
-
-def significant_difference(problem: SubsetProblem) -> NDArray[np.float64]:
-    """Return by how much each predictor must change the penalised loss to be significant."""
-    n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
-    return 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
-
-
-class HierarchicalBackend(Heuristic):
-    """Hierarchical selection as a backend."""
-
-    rule = staticmethod(hierarchical_support)

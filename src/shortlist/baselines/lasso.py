@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import addable, buy_in_order, price_of
-from .heuristic import Heuristic, check_logistic
+from .heuristic import check_logistic
 
 _STEPS_PER_DECADE, _DECADES = 20, 4
 # liblinear penalises the intercept like a coefficient, unless it stands for a large column.
@@ -99,10 +99,3 @@ def _entries(problem: SubsetProblem) -> Iterator[int]:
         entered.update(newcomers)
         if entered.issuperset(candidates):
             return
-
-
-class LassoBackend(Heuristic):
-    """The lasso as a backend."""
-
-    rule = staticmethod(lasso_support)
-    ignores_ridge = True

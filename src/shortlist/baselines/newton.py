@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float, Int
 from ..backends.support_fit import SupportFits, SupportModel
 from .block import blocks
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 # A step that overflows promises nothing; the fit of that neighbour starts from scratch.
 MAY_OVERFLOW = np.errstate(over="ignore", divide="ignore", invalid="ignore")
@@ -44,18 +41,19 @@ class _Quadratic:
         self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
         self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge
 
+    def stay(self, model: SupportModel, supports: list[tuple[int, ...]]) -> Steps:
+        """Return steps to neighbours that are still at the model."""
+        n = len(supports)
+        coefs = np.repeat(model.coef[np.newaxis], n, axis=0)
+        return Steps(supports, coefs, np.full(n, self.constant), np.full(n, model.objective))
+
 
 @MAY_OVERFLOW
 def steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) -> Steps:
     """Return the steps that add each of `predictors` to a fitted model."""
     quadratic = _Quadratic(fits, model)
-    n = len(predictors)
-    steps = Steps(
-        [tuple(sorted((*model.support, g))) for g in predictors.tolist()],
-        np.repeat(model.coef[np.newaxis], n, axis=0),
-        np.full(n, quadratic.constant),
-        np.full(n, model.objective),
-    )
+    supports = [tuple(sorted((*model.support, g))) for g in predictors.tolist()]
+    steps = quadratic.stay(model, supports)
     for places, columns in blocks(fits, predictors):
         X = fits.X[:, columns]  # (n_rows, n_candidates, n_own)
         weighted = quadratic.curvature[:, np.newaxis, np.newaxis] * X
@@ -80,13 +78,8 @@ def steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) -> 
 def steps_with_less(fits: SupportFits, model: SupportModel, predictors: Int) -> Steps:
     """Return the steps that remove each of `predictors` from a fitted model."""
     quadratic = _Quadratic(fits, model)
-    n = len(predictors)
-    steps = Steps(
-        [tuple(h for h in model.support if h != g) for g in predictors.tolist()],
-        np.repeat(model.coef[np.newaxis], n, axis=0),
-        np.full(n, quadratic.constant),
-        np.full(n, model.objective),
-    )
+    supports = [tuple(h for h in model.support if h != g) for g in predictors.tolist()]
+    steps = quadratic.stay(model, supports)
     inverse = np.linalg.pinv(quadratic.hessian, hermitian=True)
     for places, columns in blocks(fits, predictors):
         place = np.searchsorted(quadratic.columns, columns)  # (n_candidates, n_own)

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arguments import Float, Int
 from ..backends.support_fit import SupportFits, SupportModel
 from .block import CHUNK
 from .newton import MAY_OVERFLOW, Steps, steps_with_less, steps_with_more
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 # Relative to the loss: differences below it are ties, and ties go to the lower index.
 TIE = 1e-9

@@ -6,7 +6,6 @@ from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .backward import remove_best
 from .forward import add_best
-from .heuristic import Heuristic
 from .single_step import TIE
 
 
@@ -37,8 +36,7 @@ def stepwise_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_below(problem.constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(problem.constraints.include)
     seen = [model]
     while (larger := add_best(fits, model)) is not None:
         model = larger
@@ -60,9 +58,3 @@ def _is_news(model: SupportModel, seen: list[SupportModel], problem: SubsetProbl
         for other in seen
         if len(other.support) <= len(model.support) and price(other.support) <= price(model.support)
     )
-
-
-class StepwiseBackend(Heuristic):
-    """Stepwise selection as a backend."""
-
-    rule = staticmethod(stepwise_support)

@@ -6,7 +6,6 @@ from ..backends.support_fit import SupportFits, SupportModel
 from ..problem import SubsetProblem
 from .affordable import addable
 from .forward import extend
-from .heuristic import Heuristic
 from .single_step import TIE, best_addition
 
 
@@ -36,8 +35,7 @@ def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_below(problem.constraints.include)
-    assert model is not None  # there was no cutoff
+    model = fits.fit_to_compare(problem.constraints.include)
     model = extend(fits, model)
     while (exchanged := _best_exchange(fits, model)) is not None:
         model = extend(fits, exchanged)
@@ -50,16 +48,9 @@ def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | Non
     for dropped in model.support:
         if dropped in constraints.include:
             continue
-        rest = fits.fit_below(tuple(g for g in model.support if g != dropped), start=model)
-        assert rest is not None  # there was no cutoff
+        rest = fits.fit_to_compare(tuple(g for g in model.support if g != dropped), model)
         others = [g for g in addable(constraints, rest.support) if g != dropped]
         exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
         if exchanged is not None:
             best, limit = exchanged, (1 - TIE) * exchanged.objective
     return best
-
-
-class SwapBackend(Heuristic):
-    """Forward selection and exchange as a backend."""
-
-    rule = staticmethod(swap_support)

@@ -8,15 +8,13 @@ depend on the scale of the columns, so scale them alike first.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..backends.support_fit import SupportFits
 from ..problem import SubsetProblem
 from .affordable import buy_by_value
 from .block import blocks
-from .heuristic import Heuristic, check_logistic
-
-Float = NDArray[np.float64]
+from .heuristic import check_logistic
 
 # Where one predictor separates the classes its coefficient has no finite optimum, and each Newton
 # step adds about 1 to the margins. 25 steps, the limit of R's glm, leave such a predictor with a
@@ -156,10 +154,3 @@ def _pseudo_inverse(hessians: Float) -> Float:
     if hessians.shape[1] == 1:
         return np.divide(1.0, hessians, out=np.zeros_like(hessians), where=hessians > 0)
     return np.asarray(np.linalg.pinv(hessians, hermitian=True))
-
-
-class UnivariableBackend(Heuristic):
-    """The univariable rule as a backend."""
-
-    rule = staticmethod(univariable_support)
-    ignores_ridge = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..backends import check_problem, solve, uninterrupted
+from ..arguments import is_integer
+from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..solver.listing import Model, list_models
-from .record import excess, joined, make_record, names_of
+from .record import Listed, changes, excess, joined, make_record, names_of
 
 # The optimum that the tolerance refers to is found as precisely as ties are resolved.
 GAP = 1e-9
@@ -26,7 +27,7 @@ _FIRST_PLACES = 1024
 
 
 @dataclass(frozen=True)
-class NearOptimal:
+class NearOptimal(Listed[Model]):
     """The near-optimal models, best first: a sequence of `Model`.
 
     Attributes
@@ -49,14 +50,7 @@ class NearOptimal:
     tolerance: float
     names: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __iter__(self) -> Iterator[Model]:
-        return iter(self.models)
-
-    def __getitem__(self, position: int) -> Model:
-        return self.models[position]
+    _listed = "models"
 
     def to_records(self, compared_with: Collection[str] | None = None) -> list[dict[str, Any]]:
         """Return one record per model, as JSON values.
@@ -78,7 +72,7 @@ class NearOptimal:
             other = {g for g, name in enumerate(self.names) if name in compared_with}
         return [
             {"excess": excess(model.objective, best.objective)}
-            | make_record(self.names, model, other)
+            | make_record(self.names, model, *changes(other, model.support))
             for model in self.models
         ]
 
@@ -150,12 +144,11 @@ def near_optimal(
     >>> [model.support for model in sl.near_optimal(problem)]
     [(0,), (2,)]
     """
-    check_problem(problem)
     if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and 0 <= tolerance < inf):
         raise InvalidProblemError(
             f"tolerance: must be a number of at least 0, such as 0.01, not {tolerance!r}."
         )
-    if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 1:
+    if not is_integer(limit, 1):
         raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
     started = perf_counter()
     best = uninterrupted(

@@ -17,7 +17,7 @@ from ..problem import SubsetProblem
 from ..result import Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
 from .near_optimal import GAP
-from .record import joined, make_record, names_of
+from .record import Listed, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ class PathStep:
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Listed[PathStep]):
     """The exact staircase, cheapest first: a sequence of `PathStep`.
 
     Attributes
@@ -73,14 +73,7 @@ class Path:
     names: tuple[str, ...]
     is_certified: bool
 
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[PathStep]:
-        return iter(self.steps)
-
-    def __getitem__(self, position: int) -> PathStep:
-        return self.steps[position]
+    _listed = "steps"
 
     def at(self, limit: float) -> PathStep:
         """Return the step that a budget (or a number of predictors) buys."""
@@ -98,9 +91,8 @@ class Path:
         """Return by how much a total may exceed a budget, as `constraints` has it."""
         if self.limit_name != "budget" or not 0 <= limit < inf:
             return 0.0
-        free = self.steps[-1].problem.with_limits(budget=inf, include=())
-        limits = free.with_limits(budget=limit).constraints
-        return max(0.0, limits.unit_budget * limits.unit[0] / limits.unit[1] - limit)
+        limits = self.steps[-1].problem.with_limits(budget=limit, include=()).constraints
+        return max(0.0, limits.amount_of(limits.unit_budget) - limit)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per step, as JSON values.
@@ -111,16 +103,15 @@ class Path:
             `limit`, from which on it is the best, `cost`, `objective`, `predictors`, `gained` and
             `lost` since the step before, `lower_bound` and `is_proven`.
         """
-        records = []
-        before: tuple[int, ...] = ()
-        for step in self.steps:
-            solution = step.solution
-            record = {"limit": step.limit} | make_record(self.names, solution, before)
-            record["lower_bound"] = solution.lower_bound
-            record["is_proven"] = solution.status is Status.OPTIMAL
-            records.append(record)
-            before = solution.support
-        return records
+        return [
+            {"limit": step.limit}
+            | make_record(self.names, step.solution, step.gained, step.lost)
+            | {
+                "lower_bound": step.solution.lower_bound,
+                "is_proven": step.solution.status is Status.OPTIMAL,
+            }
+            for step in self.steps
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: limit, cost, objective, bound, and what is bought."""
@@ -255,20 +246,16 @@ def _next_limits(
     if not by_budget:
         n = len(solution.support)
         return problem.with_limits(max_features=n - 1) if n > len(limits.include) else None
-    cost = limits.unit_cost_of(solution.support)
-    if cost <= limits.unit_cost_of(limits.include):
+    cost, lowest = map(limits.unit_cost_of, (solution.support, limits.include))
+    if cost <= lowest:
         return None
-    lower = cost - limits.unit_step
-    if lower < limits.unit_cost_of(limits.include):
-        lower = limits.unit_cost_of(limits.include)
-    return problem.with_limits(budget=lower * limits.unit[0] / limits.unit[1])
+    lower = max(cost - limits.unit_step, lowest)
+    return problem.with_limits(budget=limits.amount_of(lower))
 
 
 def _steps(found: list[tuple[SubsetProblem, Solution]], by_budget: bool) -> Iterator[PathStep]:
-    before: set[int] = set()
+    before: tuple[int, ...] = ()
     for problem, solution in found:
-        now = set(solution.support)
-        limit = solution.cost if by_budget else float(len(now))
-        gained, lost = tuple(sorted(now - before)), tuple(sorted(before - now))
-        yield PathStep(limit, problem, solution, gained, lost)
-        before = now
+        limit = solution.cost if by_budget else float(len(solution.support))
+        yield PathStep(limit, problem, solution, *changes(before, solution.support))
+        before = solution.support

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -13,7 +12,7 @@ from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .near_optimal import GAP
-from .record import names_of
+from .record import Listed, names_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class PriceRange:
 
 
 @dataclass(frozen=True)
-class PriceRanges:
+class PriceRanges(Listed[PriceRange]):
     """A range for each predictor: a sequence of `PriceRange`.
 
     Attributes
@@ -63,28 +62,15 @@ class PriceRanges:
     ranges: tuple[PriceRange, ...]
     names: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.ranges)
-
-    def __iter__(self) -> Iterator[PriceRange]:
-        return iter(self.ranges)
-
-    def __getitem__(self, position: int) -> PriceRange:
-        return self.ranges[position]
+    _listed = "ranges"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per predictor: whether it is bought, its price, and the range."""
-        bought = set(self.solution.support)
-        return pd.DataFrame(
-            {
-                "bought": [r.predictor in bought for r in self.ranges],
-                "price": [r.price for r in self.ranges],
-                "low": [r.low for r in self.ranges],
-                "high": [r.high for r in self.ranges],
-                "rival": [", ".join(self.names[g] for g in r.rival) for r in self.ranges],
-            },
-            index=pd.Index([self.names[r.predictor] for r in self.ranges], name="predictor"),
-        )
+        frame = pd.DataFrame(self.ranges, columns=["predictor", "price", "low", "high", "rival"])
+        frame.insert(1, "bought", frame["predictor"].isin(self.solution.support))
+        frame["rival"] = [", ".join(self.names[g] for g in r.rival) for r in self.ranges]
+        frame["predictor"] = [self.names[r.predictor] for r in self.ranges]
+        return frame.set_index("predictor")
 
 
 def price_ranges(problem: SubsetProblem) -> PriceRanges:
@@ -145,7 +131,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
     limits = problem.constraints
     with_g = tuple(sorted({*limits.include, g}))
     # The next higher price at which another rival may be the last affordable one.
-    step = limits.unit_step * limits.unit[0] / limits.unit[1]
+    step = limits.amount_of(limits.unit_step)
     low = price = 0.0
     rival: tuple[int, ...] = ()
     while price < limits.costs[g]:

@@ -7,12 +7,31 @@ buys alone. `excess` is by how much the objective is above that of the best mode
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ..problem import SubsetProblem
 from ..result import Solution
 from ..solver.listing import Model
+
+Item = TypeVar("Item")
+Support = tuple[int, ...]
+
+
+class Listed(Generic[Item]):
+    """A sequence of the items of one of its fields, whose name is `_listed`."""
+
+    _listed: ClassVar[str]
+
+    def __len__(self) -> int:
+        return len(getattr(self, self._listed))
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(getattr(self, self._listed))
+
+    def __getitem__(self, position: int) -> Item:
+        item: Item = getattr(self, self._listed)[position]
+        return item
 
 
 def names_of(problem: SubsetProblem) -> tuple[str, ...]:
@@ -20,16 +39,22 @@ def names_of(problem: SubsetProblem) -> tuple[str, ...]:
     return tuple(problem.name_of(g) for g in range(problem.n_predictors))
 
 
+def changes(before: Iterable[int], after: Iterable[int]) -> tuple[Support, Support]:
+    """Return the predictors gained and those lost from one selection to another, sorted."""
+    old, new = set(before), set(after)
+    return tuple(sorted(new - old)), tuple(sorted(old - new))
+
+
 def make_record(
-    names: Sequence[str], chosen: Model | Solution, other: Collection[int]
+    names: Sequence[str], chosen: Model | Solution, gained: Support, lost: Support
 ) -> dict[str, Any]:
-    """Return a selection as JSON values, compared with the predictors of another one."""
+    """Return a selection, and its changes from another one, as JSON values."""
     return {
         "cost": chosen.cost,
         "objective": chosen.objective,
         "predictors": [names[g] for g in chosen.support],
-        "gained": [names[g] for g in chosen.support if g not in other],
-        "lost": [names[g] for g in sorted(other) if g not in chosen.support],
+        "gained": [names[g] for g in gained],
+        "lost": [names[g] for g in lost],
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..options import Progress
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution, Status
 from .near_optimal import GAP
-from .record import excess, joined, make_record, names_of
+from .record import Listed, changes, excess, joined, make_record, names_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Substitute:
 
 
 @dataclass(frozen=True)
-class Substitutes:
+class Substitutes(Listed[Substitute]):
     """Substitutes for one or more predictors: a sequence of `Substitute`.
 
     Attributes
@@ -59,14 +59,7 @@ class Substitutes:
     substitutes: tuple[Substitute, ...]
     names: tuple[str, ...]
 
-    def __len__(self) -> int:
-        return len(self.substitutes)
-
-    def __iter__(self) -> Iterator[Substitute]:
-        return iter(self.substitutes)
-
-    def __getitem__(self, position: int) -> Substitute:
-        return self.substitutes[position]
+    _listed = "substitutes"
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per predictor, as JSON values.
@@ -82,7 +75,12 @@ class Substitutes:
                 "without": self.names[item.predictor],
                 "excess": excess(item.solution.objective, self.best.objective),
             }
-            | make_record(self.names, item.solution, {*self.best.support} - {item.predictor})
+            | make_record(
+                self.names,
+                item.solution,
+                item.gained,
+                tuple(g for g in item.lost if g != item.predictor),
+            )
             | {"is_proven": item.solution.status is Status.OPTIMAL}
             for item in self.substitutes
         ]
@@ -152,18 +150,11 @@ def substitutes(
 
     best = best_of(problem)
     missing = [g for g in best.support if g not in limits.include] if given is None else [given]
-    rows = []
+    found = []
     for g in missing:
         solution = best
         if g in best.support:
             solution = best_of(problem.with_limits(exclude=(*limits.exclude, g)))
-        rows.append(
-            Substitute(
-                predictor=g,
-                solution=solution,
-                increase=solution.objective - best.objective,
-                gained=tuple(sorted(set(solution.support) - set(best.support))),
-                lost=tuple(sorted(set(best.support) - set(solution.support))),
-            )
-        )
-    return Substitutes(best, tuple(rows), names_of(problem))
+        increase = solution.objective - best.objective
+        found.append(Substitute(g, solution, increase, *changes(best.support, solution.support)))
+    return Substitutes(best, tuple(found), names_of(problem))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Float = NDArray[np.float64]
+from ..arguments import Float
+
 Sparse: TypeAlias = "sparse.csr_array[Any]"  # a text, because older SciPy cannot subscript it
 
 

@@ -71,7 +71,7 @@ def _write_cbf(problem: SubsetProblem, path: Path) -> None:
 def _cbf_lines(problem: SubsetProblem) -> Iterator[str]:
     """Say the model section by section; a constraint is A x + b in a cone."""
     model = conic_model(problem)
-    at_most = stack([model.rows, model.bounds()], model.n_variables)
+    at_most = model.rows_and_bounds()
     functions = stack([at_most, model.conic], model.n_variables)
     yield f"# Best-subset selection, {problem.loss.name} loss, written by shortlist."
     for name, place in model.blocks.items():

@@ -16,8 +16,9 @@ from enum import Enum
 
 import numpy as np
 
+from ..arguments import Float
 from ..losses import HINGE, LOGISTIC, SQUARED_HINGE
-from .affine import Affine, Float, constant, interleave
+from .affine import Affine, constant, interleave
 
 
 class Cone(Enum):

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..arguments import Float, Int
 from ..problem import SubsetProblem
-from .affine import Affine, Float, combine, constant, stack
+from .affine import Affine, combine, constant, stack
 from .loss_rows import LOSS_ROWS, Cone, LossRows
 
 __all__ = ["Cone", "ConicModel", "conic_model", "point_of"]
@@ -78,7 +79,7 @@ class ConicModel:
     rows: Affine
     conic: Affine
     cones: tuple[tuple[Cone, int], ...]
-    owner: NDArray[np.int64]
+    owner: Int
     scale: float
     shift: Float
 
@@ -91,12 +92,13 @@ class ConicModel:
         """Return the variables of a block as functions."""
         return _block(self.blocks[name], self.n_variables)
 
-    def bounds(self) -> Affine:
-        """Return the bounds as functions that must not be positive."""
+    def rows_and_bounds(self) -> Affine:
+        """Return the rows, then the bounds, as functions that must not be positive."""
         x = _block(slice(0, self.n_variables), self.n_variables)
         below, above = np.isfinite(self.lower), np.isfinite(self.upper)
         return stack(
             [
+                self.rows,
                 Affine(-x.matrix[below], self.lower[below]),
                 Affine(x.matrix[above], -self.upper[above]),
             ],

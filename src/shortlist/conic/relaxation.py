@@ -10,7 +10,7 @@ from math import sqrt
 
 from scipy import sparse
 
-from ..errors import MissingDependencyError
+from ..errors import import_extra
 from ..problem import SubsetProblem
 from .affine import Affine, combine, stack
 from .model import Cone, ConicModel, conic_model
@@ -43,15 +43,9 @@ def solve_relaxation(problem: SubsetProblem) -> float:
     >>> round(solve_relaxation(problem), 4) <= sl.solve(problem).objective  # doctest: +SKIP
     True
     """
-    try:
-        import clarabel
-    except ImportError:
-        raise MissingDependencyError(
-            "The relaxation of the conic model is solved by Clarabel, which is not installed; "
-            "install shortlist[clarabel]."
-        ) from None
+    clarabel = import_extra("clarabel", "clarabel")
     model = conic_model(problem, scaled=True)
-    at_most = stack([model.rows, model.bounds()], model.n_variables)
+    at_most = model.rows_and_bounds()
     functions = stack([-at_most, _in_clarabels_order(model)], model.n_variables)
     shapes = {
         Cone.EXPONENTIAL: lambda size: clarabel.ExponentialConeT(),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..errors import MissingDependencyError
+from ..errors import import_extra
 from .affine import Affine, combine, stack
 from .model import Cone, ConicModel
 
@@ -99,14 +99,7 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
 
 def import_pyscipopt() -> Any:
     """Return the package, or say in a sentence what to install."""
-    try:
-        import pyscipopt
-    except ImportError:
-        raise MissingDependencyError(
-            "SCIP is not installed; install shortlist[scip], or use the backend 'native', "
-            "which needs no other solver."
-        ) from None
-    return pyscipopt
+    return import_extra("pyscipopt", "scip", ", or use the backend 'native'")
 
 
 def _expressions(functions: Affine, x: list[Any]) -> list[Any]:

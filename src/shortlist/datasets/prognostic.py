@@ -223,8 +223,11 @@ def make_prognostic(
         )
     counts = (n_informative, n_redundant, n_uninformative)
     names = [f"{role}_{i + 1}" for role, n in zip(ROLES, counts, strict=True) for i in range(n)]
+    features = features[rows]
+    low, high = features.min(axis=0), features.max(axis=0)
+    scaled = np.round((features - low) / (high - low), _DECIMALS)
     return PrognosticData(
-        X=pd.DataFrame(_min_max(features[rows]), columns=names),
+        X=pd.DataFrame(scaled, columns=names),
         y=y,
         costs=costs,
         roles=np.repeat(np.array(ROLES), counts),
@@ -264,20 +267,9 @@ def paper_datasets(n_informative: int = 5, random_state: int = 0) -> list[Progno
     ]
 
 
-def _min_max(features: NDArray[np.float64]) -> NDArray[np.float64]:
-    low, high = features.min(axis=0), features.max(axis=0)
-    scaled: NDArray[np.float64] = np.round((features - low) / (high - low), _DECIMALS)
-    return scaled
-
-
-def _integer(argument: str, value: int, low: int, high: int | None = None) -> int:
-    if (
-        not isinstance(value, Integral)
-        or isinstance(value, bool)
-        or value < low
-        or (high is not None and value > high)
-    ):
-        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+def _integer(argument: str, value: int, low: int, high: float = np.inf) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
+        limits = f"of at least {low}" if high == np.inf else f"from {low} to {high}"
         raise ValueError(f"{argument}: must be an integer {limits}, not {value!r}.")
     return int(value)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..arguments import Float, Int
 from ..coefficients import MaxCoefficient, Signs
 from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
@@ -29,9 +29,6 @@ from .ridge_search import (
     search_ridges,
     warn_of_limits,
 )
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
@@ -324,39 +321,30 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     def _search_ridge(
         self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None
     ) -> RidgeSearch:
-        weights = None if sample_weight is None else np.asarray(sample_weight)
         ridges = check_ridges(self.ridges)
         scorer = check_scoring(self, scoring=self.scoring)
-        score_fold = partial(self._score_fold, ridges, scorer, X, y, weights)
+
+        def score_fold(train: Int, test: Int) -> list[FoldScore]:
+            X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+            weights_train = weights_test = None
+            if sample_weight is not None:
+                weights = np.asarray(sample_weight)
+                weights_train, weights_test = weights[train], weights[test]
+            problem = self._problem(X_train, y[train], weights_train, ridges[0])
+
+            def fit(
+                ridge: float, warm_start: tuple[int, ...] | None
+            ) -> tuple[BestSubsetClassifier, Solution]:
+                at_ridge = problem.with_ridge(ridge)
+                model, solution = clone(self), self._solve(at_ridge, self.time_limit, warm_start)
+                model._set_fitted(X_train, at_ridge, solution)
+                return model, solution
+
+            return score_ridges(
+                ridges, fit, lambda model: _score(scorer, model, X_test, y[test], weights_test)
+            )
+
         return search_ridges(ridges, make_folds(self.cv, X, y), score_fold, self.n_jobs)
-
-    def _score_fold(
-        self,
-        ridges: list[float],
-        scorer: Callable[..., float],
-        X: Any,
-        y: NDArray[Any],
-        weights: NDArray[Any] | None,
-        train: Int,
-        test: Int,
-    ) -> list[FoldScore]:
-        X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-        weights_train, weights_test = (
-            None if weights is None else weights[rows] for rows in (train, test)
-        )
-        problem = self._problem(X_train, y[train], weights_train, ridges[0])
-
-        def fit(
-            ridge: float, warm_start: tuple[int, ...] | None
-        ) -> tuple[BestSubsetClassifier, Solution]:
-            at_ridge = problem.with_ridge(ridge)
-            model, solution = clone(self), self._solve(at_ridge, self.time_limit, warm_start)
-            model._set_fitted(X_train, at_ridge, solution)
-            return model, solution
-
-        return score_ridges(
-            ridges, fit, lambda model: _score(scorer, model, X_test, y[test], weights_test)
-        )
 
     def _set_fitted(
         self, X: Any, problem: SubsetProblem, solution: Solution, search: RidgeSearch | None = None

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
+from ..arguments import Int
 from ..errors import InvalidProblemError, shown
 
-Int = NDArray[np.int64]
 Fold = tuple[Int, Int]
 
 

@@ -14,9 +14,8 @@ from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight
 
+from ..arguments import Float
 from ..errors import InvalidProblemError
-
-Float = NDArray[np.float64]
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:

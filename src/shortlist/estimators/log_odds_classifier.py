@@ -13,14 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..arguments import Float
 from ..backends import solve, uninterrupted
 from ..certificate import Certificate
 from ..losses import LOGISTIC
 from ..options import Progress
 from ..problem import SubsetProblem
 from ..result import Solution
-
-Float = NDArray[np.float64]
 
 
 def _gives_log_odds(classifier: Any) -> bool:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..arguments import Int
 from ..errors import InvalidProblemError
 from ..result import Solution, Status
 from .folds import Fold
 
-Int = NDArray[np.int64]
 Fitted = TypeVar("Fitted")
 
 

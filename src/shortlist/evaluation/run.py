@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ..errors import require_extra
+from ..errors import import_extra
 from .journal import Journal
 
 Function = Callable[..., Any]
@@ -114,10 +114,7 @@ def _workers(dask: str | None) -> Iterator[None]:
     if dask is None:
         yield
         return
-    require_extra("dask", "distributed")
-    from distributed import Client
-
-    client = cast(Any, Client)(dask, set_as_default=False)
+    client = import_extra("distributed", "dask").Client(dask, set_as_default=False)
     with client, parallel_config("dask", client=client, n_jobs=-1):
         yield
 

@@ -74,10 +74,8 @@ def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> It
 
 def check_installed() -> None:
     """Raise if what the extra brings is not there."""
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise MissingDependencyError(
-            "The explorer needs starlette and uvicorn; install shortlist[explore]."
-        )
+    for package in ("starlette", "uvicorn"):
+        import_extra(package, "explore")
 
 
 @contextmanager

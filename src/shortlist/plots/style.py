@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from ..errors import InvalidProblemError, require_extra
+from ..errors import InvalidProblemError, import_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
 
 def require_matplotlib() -> None:
     """Refuse to draw without matplotlib."""
-    require_extra("plots", "matplotlib")
+    import_extra("matplotlib", "plots")
 
 
 def new_figure(width: float, height: float) -> Figure:

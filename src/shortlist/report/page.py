@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import require_extra
+from ..errors import import_extra
 from ..evaluation.metrics import METRICS
 from .figures import draw_curves, draw_figures
 
@@ -16,7 +16,8 @@ _MINUS = "\N{MINUS SIGN}"
 
 def require_packages() -> None:
     """Raise if a package that only reports need is not installed."""
-    require_extra("report", "jinja2", "matplotlib")
+    for package in ("jinja2", "matplotlib"):
+        import_extra(package, "report")
 
 
 def render_report(content: Mapping[str, Any]) -> str:

@@ -54,12 +54,7 @@ def store_columns(
     ...     store_columns(source, Path(folder) / "X.npy", ["age"]).tolist()
     [[63.0], [41.0]]
     """
-    try:
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise MissingDependencyError(
-            "Reading Parquet needs pyarrow; install shortlist[parquet]."
-        ) from None
+    ParquetFile = import_extra("pyarrow.parquet", "parquet").ParquetFile
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise InvalidFileError(f"dtype: must be float32 or float64, not {np.dtype(dtype)}.")
     try:

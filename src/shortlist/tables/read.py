@@ -138,12 +138,7 @@ def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int, str]:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(
-            "Reading Parquet needs pyarrow; install shortlist[parquet], or save the table as CSV."
-        ) from None
+    import_extra("pyarrow", "parquet", ", or save the table as CSV")
     try:
         table = pd.read_parquet(path, engine="pyarrow")
     except Exception as error:  # pyarrow has an error for each of the many ways a file is damaged

@@ -25,12 +25,7 @@ def is_workbook(path: Path) -> bool:
 
 def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells of the first sheet, without names, and what should be noted about it."""
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(
-            "Reading Excel needs openpyxl; install shortlist[excel], or save the table as CSV."
-        ) from None
+    import_extra("openpyxl", "excel", ", or save the table as CSV")
     try:
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())

@@ -34,15 +34,8 @@ class ExactData:
         limits = problem.coef_limits
         self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
-    def coefficients(self, point: Point) -> arb_mat:
-        """Return theta and theta_0, which makes the last entry."""
-        return self._spread(point.columns, (point.intercept, *point.values))
-
-    def correction(self, point: Point) -> arb_mat:
-        """Return delta and delta_0, which makes the last entry."""
-        return self._spread(point.columns, point.correction)
-
-    def _spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
+    def spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
+        """Return one value for each column, and the first value, of the intercept, as the last."""
         if len(values) != len(columns) + 1:
             raise ProofError("A point has more or fewer values than columns.")
         spread = [arb(0)] * len(self.column_predictor)
@@ -56,7 +49,7 @@ class ExactData:
         """Return an upper bound on the objective of a model."""
         if model.correction or model.smoothing:
             raise ProofError("The model has a correction, which only points of the proof have.")
-        theta = self.coefficients(model)
+        theta = self.spread(model.columns, (model.intercept, *model.values))
         for n, (lower, upper) in enumerate(self.intervals):
             if not arb(lower) <= theta[n, 0] <= arb(upper):
                 raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
@@ -102,8 +95,8 @@ class DualPoint:
 
     def __init__(self, data: ExactData, point: Point) -> None:
         self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
-        theta = data.coefficients(point)
-        delta = data.correction(point) if point.correction else None
+        theta = data.spread(point.columns, (point.intercept, *point.values))
+        delta = data.spread(point.columns, point.correction) if point.correction else None
         if data.loss.is_smoothed != (point.smoothing > 0):
             raise ProofError("A point has a smoothing that the loss does not need, or lacks it.")
         smoothing = arb(point.smoothing)
