@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array
 from .layout import IN, Loss
 from .product import centre_column, cross_products, weigh_column
 from .reference import kernel
@@ -12,11 +13,11 @@ from .reference import kernel
 class Hessian(NamedTuple):
     """A matrix on listed columns, intercept eliminated, ridge included."""
 
-    columns: np.ndarray  # (n_fit,)
-    matrix: np.ndarray  # (n_fit, n_fit) then its factor
-    mean: np.ndarray  # (n_fit,) weighted means of the columns
-    step: np.ndarray  # (n_fit,) right-hand side, then solution
-    weighted: np.ndarray  # (n_rows,) one column times d
+    columns: Array("n_fit", dtype=np.int64)
+    matrix: Array("n_fit", "n_fit")  # then its factor
+    mean: Array("n_fit")  # weighted means of the columns
+    step: Array("n_fit")  # right-hand side, then solution
+    weighted: Array("n_rows")  # one column times d
 
 
 @kernel
@@ -29,6 +30,15 @@ def list_columns(data, status, columns):
                 columns[n] = j
                 n += 1
     return n
+
+
+@kernel
+def intercept_step(hessian, step, n, mismatch, total):
+    """The step of the intercept that goes with those of the listed columns."""
+    step0 = -mismatch / total
+    for i in range(n):
+        step0 -= step[i] * hessian.mean[i]
+    return step0
 
 
 @kernel

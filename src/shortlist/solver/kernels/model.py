@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cholesky import FIRST, factorise, substitute_both
+from .fields import STATUS, Array
 from .gram import Gram
 from .held import within
 from .layout import FREE, IN, OUT, norm_of
@@ -33,26 +34,26 @@ _ROOT_TOLERANCE = 1e-7
 class System(NamedTuple):
     """The linear system of the active columns."""
 
-    active: np.ndarray  # (n_model,) the place in the Gram matrix of each row
-    matrix: np.ndarray  # (n_model, n_model) then its factor
-    solution: np.ndarray  # (n_model,)
-    response: np.ndarray  # (n_model,) what the solution loses per unit of sqrt(mu)
+    active: Array("n_model", dtype=np.int64)  # the place in the Gram matrix of each row
+    matrix: Array("n_model", "n_model")  # then its factor
+    solution: Array("n_model")
+    response: Array("n_model")  # what the solution loses per unit of sqrt(mu)
 
 
 class Model(NamedTuple):
     """The quadratic model around a point, its penalty and its active set."""
 
     gram: Gram
-    theta: np.ndarray  # (n_columns,) the point, then the minimiser
-    gradient: np.ndarray  # (n_columns,) of the loss at the point
-    price: np.ndarray  # (n_predictors,)
-    root_price: np.ndarray  # (n_predictors,) sqrt(2 ridge price)
-    zone: np.ndarray  # (n_predictors,) of the penalty
-    held: np.ndarray  # (n_columns,) whether the coefficient stays at a limit
-    chain: np.ndarray  # (n_predictors,) active predictors, steadiest first
-    entry: np.ndarray  # (n_predictors,) sqrt(mu) below which a predictor becomes active
-    linear: np.ndarray  # (n_model,) linear term, by place in the Gram matrix
-    slope: np.ndarray  # (n_model,) downhill slope, by place in the Gram matrix
+    theta: Array("n_columns")  # the point, then the minimiser
+    gradient: Array("n_columns")  # of the loss at the point
+    price: Array("n_predictors")
+    root_price: Array("n_predictors")  # sqrt(2 ridge price)
+    zone: STATUS  # of the penalty
+    held: Array("n_columns", dtype=np.bool_)  # whether the coefficient stays at a limit
+    chain: Array("n_predictors", dtype=np.int64)  # active predictors, steadiest first
+    entry: Array("n_predictors")  # sqrt(mu) below which a predictor becomes active
+    linear: Array("n_model")  # linear term, by place in the Gram matrix
+    slope: Array("n_model")  # downhill slope, by place in the Gram matrix
     system: System
 
 

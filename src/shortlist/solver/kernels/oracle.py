@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array
 from .layout import FREE, IN
 from .reference import kernel
 
@@ -35,10 +36,10 @@ class Limits(NamedTuple):
 class Values(NamedTuple):
     """What each predictor is worth to a dual point, and what the node is with it forced."""
 
-    v: np.ndarray  # (n_predictors,)
-    value_in: np.ndarray  # (n_predictors,)
-    value_out: np.ndarray  # (n_predictors,)
-    ranked: np.ndarray  # (n_predictors + 1,) the largest v
+    v: Array("n_predictors")
+    value_in: Array("n_predictors")
+    value_out: Array("n_predictors")
+    ranked: Array("n_predictors")  # the largest v
 
 
 @kernel
