@@ -194,7 +194,7 @@ def _fit_base(search):
     now.mismatch = mismatch_of(data, base.q)
     now.total = total_curvature(data, d)
     now.n_bought = list_columns(data, trial, hessian.columns)
-    fill_hessian(data, hessian, d, FIRST, now.n_bought, now.total)
+    fill_hessian(data, hessian, d, now.n_bought, now.total)
     for i in range(now.n_bought):
         j = hessian.columns[i]
         endgame.mean[j] = hessian.mean[i]

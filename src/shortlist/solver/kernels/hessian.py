@@ -42,10 +42,10 @@ def intercept_step(hessian, step, n, mismatch, total):
 
 
 @kernel
-def fill_hessian(data, hessian, d, first, n, total):
-    """Fill rows first to n for the listed columns; total is the sum of the curvatures d."""
+def fill_hessian(data, hessian, d, n, total):
+    """Fill the rows of the n listed columns; total is the sum of the curvatures d."""
     columns, means = hessian.columns, hessian.mean
-    for i in range(first, n):
+    for i in range(n):
         mean = weigh_column(data, columns[i], d, hessian.weighted)
         means[i] = mean / total
         row = hessian.matrix[i]

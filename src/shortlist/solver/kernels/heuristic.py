@@ -83,7 +83,7 @@ def _most_promising(search, limits, status):
     q, d = fit.rows.q, fit.rows.d
     total = total_curvature(data, d)
     n = list_columns(data, status, fit.hessian.columns)
-    fill_hessian(data, fit.hessian, d, FIRST, n, total)
+    fill_hessian(data, fit.hessian, d, n, total)
     conditional = n > 0 and factorise(fit.hessian.matrix, FIRST, n)
     # A first estimate ignores what the bought columns explain; only the best are looked at closely.
     for g in range(status.size):

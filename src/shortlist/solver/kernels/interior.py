@@ -73,7 +73,7 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
         mass_n = _weigh(a[n_positive:], w[n_positive:], q[n_positive:])
         entropy = balance(rows.rho, mass_p, mass_n, mass_p, mass_n)
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
-        mu = _complementarity(w, a, x, p) / (2.0 * weight)
+        mu = _complementarity(w, a, x, p, da, dx, dp, 0.0) / (2.0 * weight)
         gap = objective - bound
         is_near = gap <= tolerance * objective or (is_coarse and _WIDTH * mu <= data.width)
         is_last = (
@@ -92,9 +92,8 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
             for end in range(_MOST_ENDS if is_last else 1):
                 width = narrowest * _WIDENING**end if end < _MOST_ENDS - 1 else narrowest
                 last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
-                if proven >= cutoff or score - proven <= enough * score:
-                    return last0, score, proven
-                if is_last and end == _MOST_ENDS - 1:
+                is_enough = proven >= cutoff or score - proven <= enough * score
+                if is_enough or (is_last and end == _MOST_ENDS - 1):
                     return last0, score, proven
                 for i in range(n):
                     theta[columns[i]] = held[i]
@@ -102,15 +101,14 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
         # 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
         _linearise(w, a, x, p, 0.0, 0.0, da, dx, dp, q, rows.d)
         total = total_of(rows.d)
-        fill_hessian(data, fit.hessian, rows.d, FIRST, n, total)
-        if not factorise(fit.hessian.matrix, FIRST, n):
-            step0 = math.nan
-        else:
+        fill_hessian(data, fit.hessian, rows.d, n, total)
+        step0 = math.nan
+        if factorise(fit.hessian.matrix, FIRST, n):
             step0 = _direction(data, fit, n, total, 0.0, 0.0)
         if not abs(step0) < math.inf:
             return _end(data, fit, n, theta0, _NARROWEST, cutoff, tolerance)
         length = _longest(a, x, p, da, dx, dp)
-        ahead = _complementarity_ahead(w, a, x, p, da, dx, dp, length) / (2.0 * weight)
+        ahead = _complementarity(w, a, x, p, da, dx, dp, length) / (2.0 * weight)
         goal = mu * (ahead / mu) ** 3
         _linearise(w, a, x, p, goal, 1.0, da, dx, dp, q, rows.d)
         step0 = _direction(data, fit, n, total, goal, 1.0)
@@ -141,15 +139,8 @@ def _weigh(a, w, q):
 
 
 @sum_kernel
-def _complementarity(w, a, x, p):
-    total = 0.0
-    for m in range(w.size):
-        total += w[m] * (a[m] * p[m] + (1.0 - a[m]) * x[m])
-    return total
-
-
-@sum_kernel
-def _complementarity_ahead(w, a, x, p, da, dx, dp, length):
+def _complementarity(w, a, x, p, da, dx, dp, length):
+    """Twice mu, times the weights, at the end of a step of this length."""
     total = 0.0
     for m in range(w.size):
         b = a[m] + length * da[m]

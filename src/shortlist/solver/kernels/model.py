@@ -188,8 +188,7 @@ def _fill_system(data, model, n_chain, n_kept, root):
     a, active, held = model.system.matrix, model.system.active, model.held
     n_active = np.int64(0)  # a plain 0 would be a type of its own
     any_held = False
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         if n_active + last - first > a.shape[0]:
             return a.shape[0] + 1
@@ -241,8 +240,7 @@ def _spend(data, model, status, n_chain, budget, root):
     any_linear, any_steep = False, False
     weakest, weakest_root = -1, math.inf
     r = 0
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         if zone[g] == LINEAR:
             any_linear = True
@@ -307,8 +305,7 @@ def _first_change(data, model, n_chain):
     solution = model.system.solution
     share = 1.0
     r = 0
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         if zone[g] == LINEAR:
             along, size = 0.0, 0.0
@@ -339,8 +336,7 @@ def _correct_zones(data, model, status, n_chain, root):
     n_left = 0
     r = 0
     n_kept = -1
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         along, size = 0.0, 0.0
         is_free, changed = status[g] == FREE, False
@@ -398,8 +394,8 @@ def _slopes(data, model, status, n, n_chain):
     matrix, member, position = model.gram.matrix, model.gram.member, model.gram.position
     for i in range(n):
         slope[i] = linear[i]
-    for c in range(n_chain):
-        for j in range(start[chain[c]], start[chain[c] + 1]):
+    for g in chain[:n_chain]:
+        for j in range(start[g], start[g + 1]):
             t = theta[j]
             row = matrix[position[j]]
             for i in range(n):

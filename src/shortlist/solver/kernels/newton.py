@@ -55,7 +55,7 @@ def find_step(data, fit, n, mismatch):
     columns, step = hessian.columns, hessian.step
     n_moving = hold_outward(data, hessian, theta, gradient, n)
     for pivot in range(_MAX_PIVOTS):
-        fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
+        fill_hessian(data, hessian, fit.rows.d, n, total)
         for i in range(n_moving):
             j = columns[i]
             step[i] = -(gradient[j] - mismatch * hessian.mean[i] + data.ridge * theta[j])
