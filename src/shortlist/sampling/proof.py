@@ -110,7 +110,7 @@ class Proof:
         # The model's own point has to be exact: it takes its steps with the Hessian of all rows.
         curved, p = None, self._place_of_model
         if p is not None and p in active:
-            curved = Curved(int(np.flatnonzero(active == p)[0]), points.columns_of(p))
+            curved = Curved(int(np.flatnonzero(active == p)[0]), points.columns[p])
         found = evaluate(
             self._problem, coefs, intercepts, pool, curved=curved, rounding=self._rounding
         )

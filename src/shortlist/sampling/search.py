@@ -94,11 +94,9 @@ class _Search:
             return best.status
         for tolerance in _TOLERANCES:
             threshold = best.objective * (1.0 + max(tolerance / sqrt(sample.n_rows), 2 * self._gap))
-            seconds = self._seconds_left()
             listing = list_models(
-                sample, threshold, _MOST_LISTED, inf if seconds is None else seconds,
-                with_proof=True,
-            )  # fmt: skip
+                sample, threshold, _MOST_LISTED, self._seconds_left(), with_proof=True
+            )
             self._nodes += listing.nodes
             if perf_counter() >= self._deadline:
                 return Status.TIME_LIMIT

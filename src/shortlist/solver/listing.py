@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from time import perf_counter
 from typing import NamedTuple
 
@@ -77,7 +76,7 @@ def list_models(
     problem: SubsetProblem,
     threshold: float,
     limit: int,
-    time_limit: float = inf,
+    time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
     with_proof: bool = False,
 ) -> Listing:
