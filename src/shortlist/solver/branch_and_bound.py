@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from math import inf
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _solution(
     problem: SubsetProblem, run: Run, status: Status, gap: float, started: float
 ) -> Solution:
     search = run.prepared.search
-    incumbent = search.incumbent
+    incumbent: Any = search.incumbent
     if incumbent.score["objective"] < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
             polish(search)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def prepare(
     )
     scratch = take_scratch(shape)
     scratch.search.incumbent.score["objective"] = threshold
-    root = scratch.search.root
+    root: Any = scratch.search.root
     root[:] = weighted.decided
     root[list(constraints.exclude)] = OUT
     root[list(constraints.include)] = IN

@@ -40,7 +40,7 @@ class Memory:
         self._starts: list[tuple[Any, Any]] = []
         self.nbytes = 0
 
-    def struct(self, kind: Any, sizes: Mapping[Any, int], **given: Any) -> Any:
+    def struct(self, kind: Any, sizes: Mapping[Any, Any], **given: Any) -> Any:
         """Return a struct; what is not given is made as the annotations of its fields say."""
         return kind(
             **{
@@ -49,7 +49,7 @@ class Memory:
             }
         )
 
-    def _make(self, field: Any, sizes: Mapping[Any, int]) -> Any:
+    def _make(self, field: Any, sizes: Mapping[Any, Any]) -> Any:
         if isinstance(field, Array):
             return self.array(field, sizes)
         if isinstance(field, Record):
@@ -58,9 +58,9 @@ class Memory:
             return record[()]
         return self.struct(field, sizes)
 
-    def array(self, field: Array, sizes: Mapping[Any, int]) -> Any:
+    def array(self, field: Array, sizes: Mapping[Any, Any]) -> Any:
         """Return an array, which is written before it is read unless it starts with something."""
-        array = np.empty([sizes.get(size, size) for size in field.shape], field.dtype)
+        array: Any = np.empty([sizes.get(size, size) for size in field.shape], field.dtype)
         self.nbytes += array.nbytes
         if field.start is not None:
             array[...] = field.start
