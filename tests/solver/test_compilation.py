@@ -235,7 +235,7 @@ def test_nothing_is_compiled_twice(tmp_path):
     counts = {f"{module}.{name}": int(count) for module, name, count in lines}
     assert len(counts) > 100
     # Copies of numbers and of states; what only `root_relaxation` uses is not compiled.
-    expected = {"layout.copy": 2, "root.relax_root": 0, "root._relax_root": 0}
+    expected = {"layout.copy": 2, "root.relax_root": 0}
     assert counts == dict.fromkeys(counts, 1) | expected
     assert run.stderr.count("Compiling") == 1
     assert run.stderr.count("\n") == 1

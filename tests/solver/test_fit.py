@@ -64,7 +64,7 @@ class Selection:
         theta0, objective, bound = fit_selection(
             self.data, self.fit, self.status, self.start(kind), cutoff, tolerance, kind
         )
-        return self.prepared.coefficients(self.fit.theta), float(theta0), objective, bound
+        return self.prepared.model(self.fit.theta, theta0)[0], float(theta0), objective, bound
 
 
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")

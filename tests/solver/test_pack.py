@@ -58,7 +58,7 @@ def test_packed_rows_have_the_objective_of_the_problem(seed):
         coef, intercept = scale * rng.normal(size=problem.n_columns), scale * rng.normal()
         packed = objective_of(prepared, coef[prepared.columns], intercept)
         assert packed == pytest.approx(problem.objective(coef, intercept), rel=1e-12)
-        assert np.array_equal(prepared.coefficients(coef[prepared.columns]), coef)
+        assert np.array_equal(prepared.model(coef[prepared.columns], 0.0)[0], coef)
 
 
 @pytest.mark.parametrize("seed", range(60))

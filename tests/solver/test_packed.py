@@ -254,7 +254,7 @@ def spoil(value):
             spoil(field)
     elif isinstance(value, np.ndarray):
         value[...] = np.nan if value.dtype.kind == "f" else 1
-    else:
+    elif value is not None:  # data and limits are not those of the scratch
         for name in value.dtype.names:
             value[name] = np.nan if value.dtype[name].kind == "f" else 1
 

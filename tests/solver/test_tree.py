@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from shortlist.solver.driver import enlarge
 from shortlist.solver.kernels import tree as kernels
 from shortlist.solver.kernels.tree import DIVE_SLOT
-from shortlist.solver.scratch import Memory, make_tree
+from shortlist.solver.scratch import Memory, Shape, make_tree
 
 N_PREDICTORS = 3
 fill, pop, push = map(compiled, (kernels.fill, kernels.pop, kernels.push))
 
 
 def new_tree(n_slots):
-    return make_tree(Memory(), N_PREDICTORS, N_PREDICTORS, n_slots)
+    return make_tree(Memory(), Shape(1, N_PREDICTORS, N_PREDICTORS, 1, 1), n_slots)
 
 
 def content(key):

@@ -32,6 +32,8 @@ class Points:
         Coefficients.
     intercepts : ndarray of shape (n_points,)
         Intercepts.
+    columns : list of ndarray
+        The columns that matter to each point.
     is_fit : ndarray of shape (n_points,)
         Whether a point tends to the best model on its columns. Others tend to given slopes.
     """
@@ -44,7 +46,7 @@ class Points:
         self.intercepts = np.zeros(len(points))
         self._target = np.zeros_like(self.coefs)
         self._factors: list[tuple[Float, Float, float] | None] = [None] * len(points)
-        self._columns, self.is_fit = _columns_of(sample, len(points), leaves)
+        self.columns, self.is_fit = _columns_of(sample, len(points), leaves)
         for p, point in enumerate(points):
             self._place(p, point)
 
@@ -70,7 +72,7 @@ class Points:
 
     def correct(self, p: int, evaluated: Evaluated, place: int) -> None:
         """Take a Newton step, from where the point was evaluated on all rows."""
-        columns = self._columns[p]
+        columns = self.columns[p]
         factor = self._factor(p)
         if factor is None:
             return
@@ -91,14 +93,10 @@ class Points:
             centred = curvature[:-1, :-1] - total * np.outer(mean, mean)
             self._factors[p] = _factorised(centred, mean, total, self._sample.ridge)
 
-    def columns_of(self, p: int) -> NDArray[np.int64]:
-        """Return the columns that matter to a point."""
-        return self._columns[p]
-
     def _factor(self, p: int) -> tuple[Float, Float, float] | None:
         """Return the Cholesky factor, the columns' means and the total of the curvature."""
         if self._factors[p] is None:
-            sample, columns = self._sample, self._columns[p]
+            sample, columns = self._sample, self.columns[p]
             margins = sample.signs * (sample.X @ self.coefs[:, p] + self.intercepts[p])
             d = sample.weights * sample.loss.curvature(margins, 0.0)
             total = float(d.sum())

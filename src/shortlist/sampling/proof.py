@@ -9,17 +9,16 @@ from sys import float_info
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import Branch, Certificate, Point, Step, Unaffordable
+from ..certificate import Certificate
 from ..problem import SubsetProblem
 from ..result import Solution
 from ..solver.leaves import Leaves, bound_leaves, leaves_of
-from ..solver.recording import Prover
+from ..solver.recording import Prover, make_certificate, point_of
 from .correction import Points
 from .passes import Curved, evaluate, reach_of
 
 Float = NDArray[np.float64]
 
-_ROUNDING = 1e-9  # bounds are floating point: a certificate claims a little less
 _EVERY, _LARGE, _STEPS = 8, 2**19, 2  # blocks of rows, rows, steps
 _POLISHED = 1e-9  # relative distance of the model from the best on its predictors
 
@@ -111,7 +110,7 @@ class Proof:
         # The model's own point has to be exact: it takes its steps with the Hessian of all rows.
         curved, p = None, self._place_of_model
         if p is not None and p in active:
-            curved = Curved(int(np.flatnonzero(active == p)[0]), points.columns_of(p))
+            curved = Curved(int(np.flatnonzero(active == p)[0]), points.columns[p])
         found = evaluate(
             self._problem, coefs, intercepts, pool, curved=curved, rounding=self._rounding
         )
@@ -149,25 +148,5 @@ class Proof:
 
     def __call__(self, solution: Solution) -> Certificate:
         """Return the certificate of the solution."""
-        number: dict[int, int] = {}
-
-        def renumbered(step: Step) -> Step:
-            if isinstance(step, Branch | Unaffordable):
-                return step
-            return step._replace(point=number.setdefault(step.point, len(number)))
-
-        steps = tuple(renumbered(step) for step in self._steps)
-        return Certificate(
-            problem=self._problem.digest,
-            objective=solution.objective,
-            lower_bound=max(0.0, solution.lower_bound - _ROUNDING * solution.objective),
-            support=solution.support,
-            model=_point(solution.coef, solution.intercept),
-            points=tuple(_point(self._coefs[:, p], float(self._intercepts[p])) for p in number),
-            steps=steps,
-        )
-
-
-def _point(coef: Float, intercept: float) -> Point:
-    columns = np.flatnonzero(coef)
-    return Point(intercept, tuple(columns.tolist()), tuple(coef[columns].tolist()))
+        points = list(map(point_of, self._coefs.T, self._intercepts.tolist()))
+        return make_certificate(self._problem, solution, self._steps, points)

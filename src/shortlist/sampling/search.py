@@ -23,6 +23,7 @@ from ..options import Options, Progress
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from ..solver.branch_and_bound import branch_and_bound
+from ..solver.conclusion import conclude
 from ..solver.listing import list_models
 from ..solver.recording import Prover
 from ..solver.rounds import usable_cores
@@ -93,11 +94,9 @@ class _Search:
             return best.status
         for tolerance in _TOLERANCES:
             threshold = best.objective * (1.0 + max(tolerance / sqrt(sample.n_rows), 2 * self._gap))
-            seconds = self._seconds_left()
             listing = list_models(
-                sample, threshold, _MOST_LISTED, inf if seconds is None else seconds,
-                with_proof=True,
-            )  # fmt: skip
+                sample, threshold, _MOST_LISTED, self._seconds_left(), with_proof=True
+            )
             self._nodes += listing.nodes
             if perf_counter() >= self._deadline:
                 return Status.TIME_LIMIT
@@ -147,26 +146,20 @@ class _Search:
     def solution(self, status: Status) -> Solution:
         """Return the best model and what is proven about it."""
         problem, model = self._problem, self._model
-        if (
-            model.objective == inf
-        ):  # a limit came first: what must be bought, with coefficients of 0
-            weights = problem.weights, problem.signs
-            positive, negative = (float(weights[0][weights[1] == y].sum()) for y in (1, -1))
+        # If a limit came first: what must be bought, with coefficients of 0.
+        if model.objective == inf:
+            classes = (problem.weights[problem.signs == y] for y in (1, -1))
+            positive, negative = (float(weights.sum()) for weights in classes)
             model.intercept = problem.loss.best_intercept(positive, negative)
-        objective = problem.objective(model.coef, model.intercept)
-        lower_bound = 0.0 if self._proof is None else min(self._proof.lower_bound(), objective)
-        if status is Status.OPTIMAL and objective - lower_bound > self._gap * objective:
-            status = Status.STALLED
-        return Solution(
+        return conclude(
+            problem,
+            model.support,
+            model.coef,
+            model.intercept,
             status=status,
-            support=model.support,
-            cost=problem.constraints.cost_of(model.support),
-            coef=model.coef,
-            intercept=model.intercept,
-            objective=objective,
-            lower_bound=lower_bound,
+            lower_bound=0.0 if self._proof is None else self._proof.lower_bound(),
+            gap=self._gap,
             nodes=self._nodes,
             seconds=perf_counter() - self._started,
-            names=tuple(map(problem.name_of, model.support)),
             prover=self._proof,
         )

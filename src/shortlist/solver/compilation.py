@@ -7,7 +7,6 @@ import logging
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -44,8 +43,10 @@ def ready_kernels() -> int:
     _log.warning(
         "Compiling the solver's kernels: about a minute, once; later runs load them from disk."
     )
-    with _counting() as counter:
+    counter = _Counter()
+    with install_listener("numba:compile", counter):
         _run_all()
+    counter.wipe()
     state.complete()
     return counter.n_done
 
@@ -132,21 +133,13 @@ class _State:
         write_whole(self._path, json.dumps(state, indent=1))
 
 
-@contextmanager
-def _counting() -> Iterator[_Counter]:
-    """Count the kernels that are compiled, on the terminal unless somebody listens to the log."""
-    counter = _Counter()
-    with install_listener("numba:compile", counter):
-        yield counter
-    if counter.is_shown:
-        sys.stderr.write("\r" + " " * 40 + "\r")
-
-
 class _Counter(Listener):  # type: ignore[misc]
+    """Counts compiled kernels, on the terminal unless somebody listens to the log."""
+
     def __init__(self) -> None:
         self._left = set(dispatchers())
         self._n_kernels = len(self._left)
-        self.is_shown = sys.stderr.isatty() and not _log.isEnabledFor(logging.DEBUG)
+        self._is_shown = sys.stderr.isatty() and not _log.isEnabledFor(logging.DEBUG)
 
     @property
     def n_done(self) -> int:
@@ -159,9 +152,14 @@ class _Counter(Listener):  # type: ignore[misc]
         self._left.discard(event.data["dispatcher"])
         text = f"{self.n_done} of {self._n_kernels} kernels compiled"
         _log.debug(text)
-        if self.is_shown:
+        if self._is_shown:
             sys.stderr.write(f"\r{text}")
             sys.stderr.flush()
+
+    def wipe(self) -> None:
+        """Remove the count from the terminal."""
+        if self._is_shown:
+            sys.stderr.write("\r" + " " * 40 + "\r")
 
 
 def _run_all() -> None:
@@ -177,22 +175,13 @@ def _run_all() -> None:
     X = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
     problem = SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, budget=2, costs=[1, 1, 2])
     branch_and_bound(problem, Options())
-    branch_and_bound(
-        SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, sample_weight=[0, 1, 1, 1]), Options()
-    )
-    whole = prepare(problem)
-    polish(whole.search)
-    part = alongside(whole)
-    tree, incumbent = whole.scratch.tree, whole.search.incumbent
-    deal(tree, incumbent, part.scratch.tree, part.search.incumbent, 0)
-    collect(
-        tree,
-        whole.scratch.trace,
-        incumbent,
-        part.scratch.tree,
-        part.scratch.trace,
-        part.search.incumbent,
-    )
+    branch_and_bound(problem.with_weights([0, 1, 1, 1]), Options())
+    prepared = prepare(problem)
+    polish(prepared.search)
+    whole, part = prepared.scratch, alongside(prepared).scratch
+    incumbent, other = whole.search.incumbent, part.search.incumbent
+    deal(whole.tree, incumbent, part.tree, other, 0)
+    collect(whole.tree, whole.trace, incumbent, part.tree, part.trace, other)
     list_models(problem, threshold=10.0, limit=2)
     solve_budgets(problem, 1e-6)
     leaves_of(problem, (), [Bound(0, 0)])

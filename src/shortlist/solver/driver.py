@@ -8,10 +8,11 @@ from time import perf_counter
 import numpy as np
 
 from ..options import Options, Progress
+from ..problem import SubsetProblem
 from ..result import Status
 from .kernels.tree import DIVE_SLOT, Tree
 from .prepare import Prepared
-from .recording import Recording
+from .recording import Prover, Recording
 
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
@@ -25,10 +26,8 @@ class Run:
         self.recording = recording
         self.tree = prepared.scratch.tree
 
-    def drive(
-        self, advance: Callable[[Tree, int], bool], options: Options, started: float
-    ) -> Status:
-        """Call `advance` with the tree and a number of nodes until it returns True.
+    def drive(self, advance: Callable[[int], bool], options: Options, started: float) -> Status:
+        """Call `advance` with a number of nodes until it returns True.
 
         Returns `Status.OPTIMAL` then, and otherwise which limit ended the run.
         """
@@ -39,7 +38,7 @@ class Run:
                 if options.node_limit is not None:
                     n_slice = min(n_slice, options.node_limit - int(now["nodes"]))
                 slice_started, nodes_before = perf_counter(), int(now["nodes"])
-                if advance(self.tree, n_slice):
+                if advance(n_slice):
                     return Status.OPTIMAL
                 clock = perf_counter()
                 if options.callback is not None:
@@ -73,17 +72,19 @@ class Run:
             bound = min(bound, float(tree.bound[DIVE_SLOT]))
         return max(bound, 0.0)
 
-    def open_slots(self) -> list[int]:
-        """Return the slots of the nodes that are still open."""
-        now = self.tree.now
-        slots: list[int] = self.tree.heap[: now["n_open"]].tolist()
-        return [*slots, *([int(DIVE_SLOT)] * int(now["n_diving"]))]
+    def n_open(self) -> int:
+        """Return how many nodes are open."""
+        return int(self.tree.now["n_open"] + self.tree.now["n_diving"])
+
+    def prover(self, problem: SubsetProblem) -> Prover | None:
+        """Return what makes the certificate on demand; see `Recording.prover`."""
+        return self.recording.prover(problem, self.prepared, self.tree)
 
     def _progress(self, seconds: float) -> Progress:
         now = self.tree.now
         return Progress(
             nodes=int(now["nodes"]),
-            open_nodes=int(now["n_open"] + now["n_diving"]),
+            open_nodes=self.n_open(),
             objective=float(self.prepared.search.incumbent.score["objective"]),
             lower_bound=self.lower_bound(),
             seconds=seconds,

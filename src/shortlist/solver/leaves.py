@@ -15,6 +15,7 @@ from .kernels.layout import FREE, IN, OUT
 from .kernels.leaf import price_leaves
 from .kernels.oracle import Values
 from .prepare import limits_of
+from .scratch import Memory
 
 Float = NDArray[np.float64]
 
@@ -106,9 +107,8 @@ def bound_leaves(problem: SubsetProblem, entropies: Float, values: Float, leaves
     ndarray of shape (n_leaves,)
         Infinite where nothing is affordable.
     """
-    n = problem.n_predictors
     taken = np.empty(len(leaves.point))
-    scratch = Values(np.empty(n), np.empty(n), np.empty(n), np.empty(n + 1))
+    scratch = Memory().struct(Values, {"n_predictors": problem.n_predictors})
     price_leaves(limits_of(problem.constraints), scratch, values, *leaves, taken)
     bounds: Float = entropies[leaves.point] - taken
     return bounds

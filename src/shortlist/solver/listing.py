@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from time import perf_counter
 from typing import NamedTuple
 
@@ -77,7 +76,7 @@ def list_models(
     problem: SubsetProblem,
     threshold: float,
     limit: int,
-    time_limit: float = inf,
+    time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
     with_proof: bool = False,
 ) -> Listing:
@@ -88,18 +87,17 @@ def list_models(
     started = perf_counter()
     ready_kernels()
     prepared = prepare(problem, threshold, limit)
-    search, listing = prepared.search, prepared.search.listing
-    warm, recording = prepared.scratch.warm, Recording(prepared.scratch, wanted=with_proof)
-    run = Run(prepared, recording)
+    search, listing, warm = prepared.search, prepared.search.listing, prepared.scratch.warm
+    run = Run(prepared, Recording(prepared.scratch, wanted=with_proof))
     status = run.drive(
-        lambda tree, n_nodes: run_search(search, tree, recording.trace, warm, 0.0, n_nodes),
+        lambda n_nodes: run_search(search, run.tree, run.recording.trace, warm, 0.0, n_nodes),
         Options(time_limit=time_limit, callback=callback),
         started,
     )
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     models = [_model(problem, prepared, i) for i in range(int(listing.now["n_listed"]))]
-    prover = recording.prover(problem, prepared, run.tree, run.open_slots()) if with_proof else None
+    prover = run.prover(problem) if with_proof else None
     give_back(prepared.scratch)
     return Listing(
         models,
@@ -113,8 +111,7 @@ def list_models(
 def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:
     listing = prepared.search.listing
     support = tuple(np.flatnonzero(listing.status[place] == IN).tolist())
-    coef = prepared.coefficients(listing.theta[place])
-    intercept = prepared.intercept(listing.theta[place], float(listing.theta0[place]))
+    coef, intercept = prepared.model(listing.theta[place], listing.theta0[place])
     return Model(
         support=support,
         cost=problem.constraints.cost_of(support),

@@ -17,7 +17,6 @@ from ..problem import SubsetProblem
 from .kernels.layout import FREE, OUT, Data
 from .kernels.pack import (
     constant_columns,
-    gather_rows,
     is_packed,
     merge_rows,
     pack_table,
@@ -53,15 +52,10 @@ class Packed:
         self._table: weakref.ref[NDArray[np.float64]] = weakref.ref(problem.X)
         self._signs = problem.signs.copy()
         self._column_predictor = problem.column_predictor.copy()
-        if problem.has_groups:
-            self.columns = np.argsort(problem.column_predictor, kind="stable")
-            self.owner = problem.column_predictor[self.columns]
-            self.start = np.searchsorted(self.owner, np.arange(n_predictors + 1))
-            self.widest = int(np.diff(self.start).max(initial=1))
-        else:
-            self.columns = self.owner = np.arange(n_columns)
-            self.start = np.arange(n_columns + 1)
-            self.widest = 1
+        self.columns = np.argsort(problem.column_predictor, kind="stable")
+        self.owner = problem.column_predictor[self.columns]
+        self.start = np.searchsorted(self.owner, np.arange(n_predictors + 1))
+        self.widest = int(np.diff(self.start).max(initial=1))
         positive = problem.signs > 0
         self._rows = np.concatenate([positive.nonzero()[0], (~positive).nonzero()[0]])
         self._sign = -problem.signs[self._rows]
@@ -117,8 +111,7 @@ class Packed:
         n_kept, n_positive = weigh_rows(weights, self._place, self._n_positive, kept, w)
         if n_kept < len(kept) or (kept[1:] < kept[:-1]).any():
             w = w[:n_kept].copy()
-            X = np.empty((len(X), n_kept))
-            gather_rows(self._X, kept[:n_kept], X)
+            X = X.take(kept[:n_kept], axis=1)
         X, centre, distance = _centred(X, n_positive)
         no_limits = np.full(len(X), inf)
         data = Data(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +32,13 @@ class Prepared(NamedTuple):
     rounding: float  # of a bound, at most: see `confirmation`
     scratch: Scratch  # give it back when the search has ended and nothing of it is needed any more
 
-    def coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return coefficients in the problem's order of columns."""
+    def model(
+        self, theta: NDArray[np.float64], intercept: float
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return coefficients and intercept for the problem's own columns, in their order."""
         coef = np.empty(len(theta))
         coef[self.columns] = theta
-        return coef
-
-    def intercept(self, theta: NDArray[np.float64], intercept: float) -> float:
-        """Return the intercept of the problem's own columns, which are not centred."""
-        return uncentred(intercept, theta.tolist(), self.centre.tolist())[0]
+        return coef, uncentred(float(intercept), theta.tolist(), self.centre.tolist())[0]
 
 
 def prepare(
@@ -67,8 +65,8 @@ def prepare(
         n_model=min(n_columns, _LARGEST_MODEL),
     )
     scratch = take_scratch(shape)
-    scratch.incumbent.score["objective"] = threshold
-    root = scratch.root
+    scratch.search.incumbent.score["objective"] = threshold
+    root: Any = scratch.search.root
     root[:] = weighted.decided
     root[list(constraints.exclude)] = OUT
     root[list(constraints.include)] = IN
@@ -79,18 +77,9 @@ def prepare(
             upper=problem.coef_limits.upper[packed.columns],
             is_limited=True,
         )
-    search = Search(
-        data=data,
-        limits=limits_of(constraints),
-        relaxation=scratch.relaxation,
-        fit=scratch.fit,
-        heuristic=scratch.heuristic,
-        endgame=scratch.endgame,
-        incumbent=scratch.incumbent,
-        listing=make_listing(Memory(), shape, n_places) if n_places else scratch.listing,
-        root=root,
-        status=scratch.status,
-    )
+    search = scratch.search._replace(data=data, limits=limits_of(constraints))
+    if n_places:
+        search = search._replace(listing=make_listing(Memory(), shape, n_places))
     return Prepared(
         search=search,
         columns=packed.columns,
@@ -106,15 +95,8 @@ def alongside(prepared: Prepared) -> Prepared:
 
     Only what is never written is shared: data, limits, and what is decided from the start.
     """
-    scratch = Scratch(prepared.scratch.shape)
-    search = prepared.search._replace(
-        relaxation=scratch.relaxation,
-        fit=scratch.fit,
-        heuristic=scratch.heuristic,
-        endgame=scratch.endgame,
-        incumbent=scratch.incumbent,
-        status=scratch.status,
-    )
+    scratch, search = Scratch(prepared.scratch.shape), prepared.search
+    search = scratch.search._replace(data=search.data, limits=search.limits, root=search.root)
     return prepared._replace(search=search, scratch=scratch)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite, isnan
@@ -19,7 +19,7 @@ from ..problem import SubsetProblem
 from ..result import Solution
 from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
-from .kernels.tree import Tree
+from .kernels.tree import DIVE_SLOT, Tree
 from .packed import uncentred
 from .prepare import Prepared
 from .scratch import Memory, Scratch, make_trace
@@ -51,21 +51,24 @@ class Recording:
 
     def make_room(self, part: Trace | None = None) -> None:
         """Make sure that the next node fits, or what part of the search has recorded."""
-        while not (self._has_room() if part is None else _fits(part, self.trace)):
+        while not self._has_room(part):
             is_small = sum(array.nbytes for array in self.trace[:-1]) <= _LARGEST_TRACE // 2
             if self._wanted and is_small:
                 self.trace = _lengthen(self.trace)
             else:
                 self._forget()
 
-    def _has_room(self) -> bool:
-        return bool(has_room(self.trace, *self._largest))
+    def _has_room(self, part: Trace | None) -> bool:
+        trace = self.trace
+        if part is None:
+            return bool(has_room(trace, *self._largest))
+        filled = (trace.kind, trace.member, trace.intercept, trace.column)
+        counts = zip(part.now.item(), trace.now.item(), filled, strict=True)
+        return all(more + now <= len(array) for more, now, array in counts)
 
     def _forget(self) -> None:
         was_complete, self._complete = self._complete, False
-        now = self.trace.now
-        for count in ("n_steps", "n_members", "n_points", "n_entries"):
-            now[count] = 0
+        self.trace.now.base[...] = 0
         if was_complete:
             warnings.warn(
                 f"The proof would exceed {_LARGEST_TRACE / 2**30:g} GiB, so the search goes on "
@@ -74,30 +77,19 @@ class Recording:
                 stacklevel=5,
             )
 
-    def prover(
-        self,
-        problem: SubsetProblem,
-        prepared: Prepared,
-        tree: Tree,
-        open_slots: list[int],
-    ) -> Prover | None:
+    def prover(self, problem: SubsetProblem, prepared: Prepared, tree: Tree) -> Prover | None:
         """Return what makes the certificate on demand; None if the trace was too long.
 
         Nodes that are still open become leaves, with the bound that they have.
         """
-        if not self._complete or tree.now["n_created"] == 0:
+        now = tree.now
+        if not self._complete or now["n_created"] == 0:
             return None
-        open_nodes = [(int(tree.serial[slot]), int(tree.point[slot])) for slot in open_slots]
+        slots = [*tree.heap[: now["n_open"]], *[DIVE_SLOT] * int(now["n_diving"])]
+        leaves = [Bound(int(tree.serial[slot]), int(tree.point[slot])) for slot in slots]
         # What the scratch lent serves the next search; a trace that outgrew it is not copied again.
         trace = _shorten(self.trace, np.copy if self.trace is self._lent else np.asarray)
-        return Prover(problem, prepared.columns, prepared.centre, trace, open_nodes)
-
-
-def _fits(part: Trace, trace: Trace) -> bool:
-    """Whether there is room for all steps and points of another trace."""
-    filled = (trace.kind, trace.member, trace.intercept, trace.column)
-    counts = zip(part.now.item(), trace.now.item(), filled, strict=True)
-    return all(more + now <= len(array) for more, now, array in counts)
+        return Prover(problem, prepared.columns, prepared.centre, trace, leaves)
 
 
 def _lengthen(trace: Trace) -> Trace:
@@ -108,22 +100,10 @@ def _lengthen(trace: Trace) -> Trace:
 
 def _shorten(trace: Trace, keep: Callable[[Array], Array]) -> Trace:
     """Return the same steps without room for more."""
-    n_steps, n_members, n_points, n_entries = trace.now.item()
-    return Trace(
-        kind=keep(trace.kind[:n_steps]),
-        node=keep(trace.node[:n_steps]),
-        reference=keep(trace.reference[:n_steps]),
-        first_member=keep(trace.first_member[:n_steps]),
-        member=keep(trace.member[:n_members]),
-        intercept=keep(trace.intercept[:n_points]),
-        intercept_step=keep(trace.intercept_step[:n_points]),
-        width=keep(trace.width[:n_points]),
-        first_entry=keep(trace.first_entry[:n_points]),
-        column=keep(trace.column[:n_entries]),
-        value=keep(trace.value[:n_entries]),
-        step=keep(trace.step[:n_entries]),
-        now=trace.now.copy(),
-    )
+    *arrays, now = trace
+    fields = zip(arrays, Trace.__annotations__.values(), strict=False)
+    shorter = [keep(array[: now[field.shape[0]]]) for array, field in fields]
+    return Trace._make([*shorter, now.copy()])
 
 
 @dataclass(frozen=True)
@@ -134,7 +114,7 @@ class Prover:
     columns: NDArray[np.int64]
     centre: NDArray[np.float64]
     trace: Trace
-    open_nodes: list[tuple[int, int]]
+    leaves: list[Bound]  # the nodes that were still open
 
     def __call__(self, solution: Solution) -> Certificate:
         """Return the certificate of the solution."""
@@ -150,30 +130,8 @@ class Prover:
 
         The selection is made from steps with their recorded members.
         """
-        points = self._points()
-        steps = [*select(list(self._steps())), *(Bound(*leaf) for leaf in self.open_nodes)]
-        number: dict[Point, int] = {}  # of the distinct points that the proof uses
-
-        def renumbered(step: Step) -> Step:
-            if isinstance(step, Branch | Unaffordable):
-                return step
-            return step._replace(point=number.setdefault(points[step.point], len(number)))
-
-        steps = [renumbered(step) for step in steps]
-        columns = np.flatnonzero(solution.coef)
-        # The bounds of the search are floating point: claim a little less than it computed.
-        rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
-        return Certificate(
-            problem=problem.digest,
-            objective=solution.objective,
-            lower_bound=max(0.0, solution.lower_bound - rounding * solution.objective),
-            support=solution.support,
-            model=Point(
-                solution.intercept, tuple(columns.tolist()), tuple(solution.coef[columns].tolist())
-            ),
-            points=tuple(number),
-            steps=tuple(steps),
-        )
+        steps = [*select(list(self._steps())), *self.leaves]
+        return make_certificate(problem, solution, steps, self._points())
 
     def proof(self) -> tuple[list[Step], list[Point]]:
         """Return the steps, and the points that they refer to.
@@ -181,7 +139,7 @@ class Prover:
         Where one more can be bought, a listing also closes the selection without it, by a bound of
         its own. The other steps of such a node bound it too, so that one is left out.
         """
-        steps = [*(step for step, _ in self._steps()), *(Bound(*leaf) for leaf in self.open_nodes)]
+        steps = [*(step for step, _ in self._steps()), *self.leaves]
         ends = {step.node for step in steps if isinstance(step, One)}
         return [s for s in steps if not (isinstance(s, Bound) and s.node in ends)], self._points()
 
@@ -228,3 +186,34 @@ class Prover:
                 yield One(node, reference, tuple(mine)), mine
             else:
                 yield Unaffordable(node), mine
+
+
+def make_certificate(
+    problem: SubsetProblem, solution: Solution, steps: Iterable[Step], points: Sequence[Point]
+) -> Certificate:
+    """Return the certificate of a solution, with the distinct points that its steps refer to."""
+    number: dict[Point, int] = {}
+
+    def renumbered(step: Step) -> Step:
+        if isinstance(step, Branch | Unaffordable):
+            return step
+        return step._replace(point=number.setdefault(points[step.point], len(number)))
+
+    steps = tuple(renumbered(step) for step in steps)
+    # The bounds of the search are floating point: claim a little less than it computed.
+    rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
+    return Certificate(
+        problem=problem.digest,
+        objective=solution.objective,
+        lower_bound=max(0.0, solution.lower_bound - rounding * solution.objective),
+        support=solution.support,
+        model=point_of(solution.coef, solution.intercept),
+        points=tuple(number),
+        steps=steps,
+    )
+
+
+def point_of(coef: NDArray[np.float64], intercept: float) -> Point:
+    """Return the point of a model, which is that of its own coefficients."""
+    columns = np.flatnonzero(coef)
+    return Point(intercept, tuple(columns.tolist()), tuple(coef[columns].tolist()))

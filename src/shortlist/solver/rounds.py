@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from sys import maxsize
 from time import perf_counter
-from types import TracebackType
 from typing import NamedTuple
 
 from ..options import Options
@@ -65,21 +64,14 @@ class Rounds:
         self._parts: list[Part] = []
         self._pool: ThreadPoolExecutor | None = None
 
-    def __enter__(self) -> Rounds:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the threads, and collect what they leave in the parts."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._collect()
 
     def play(self) -> None:
-        """Play one round. What ends it early leaves nodes in the parts until the end of `with`."""
+        """Play one round. What ends it early leaves nodes in the parts until `close`."""
         if not self._parts:
             self._begin()
         shares = self._deal()
@@ -91,12 +83,9 @@ class Rounds:
     def _begin(self) -> None:
         for _ in range(self._n_parts):
             part = alongside(self._run.prepared)
-            scratch = part.scratch
             # Each node that is dealt or processed adds one at most.
-            tree = make_tree(
-                Memory(), scratch.shape.n_columns, scratch.shape.n_predictors, 2 * self._n_nodes
-            )
-            self._parts.append(Part(part.search, tree, Recording(scratch)))
+            tree = make_tree(Memory(), part.scratch.shape, 2 * self._n_nodes)
+            self._parts.append(Part(part.search, tree, Recording(part.scratch)))
         n_threads = usable_cores() if self._threads is None else self._threads
         if n_threads > 1:
             self._pool = ThreadPoolExecutor(min(n_threads, self._n_parts), "shortlist")
@@ -106,7 +95,7 @@ class Rounds:
         run = self._run
         run.make_room(1)
         now, incumbent = run.tree.now, run.prepared.search.incumbent
-        n_open = int(now["n_open"] + now["n_diving"])
+        n_open = run.n_open()
         n_left = min(self._node_limit - int(now["nodes"]), self._n_parts * self._n_nodes)
         shares = []
         for i, part in enumerate(self._parts):
@@ -123,30 +112,19 @@ class Rounds:
 
     def _work(self, part: Part, n_nodes: int) -> None:
         if perf_counter() < self._deadline:
-            run_search(
-                part.search,
-                part.tree,
-                part.recording.trace,
-                self._run.prepared.scratch.warm,
-                self._gap,
-                n_nodes,
-            )
+            search, tree, recording = part
+            warm = self._run.prepared.scratch.warm
+            run_search(search, tree, recording.trace, warm, self._gap, n_nodes)
 
     def _collect(self) -> None:
         """Bring what the parts have done together, in their order."""
-        run = self._run
+        run, incumbent = self._run, self._run.prepared.search.incumbent
         for search, tree, recording in self._parts:
             recording.make_room()  # for more nodes than in this round, if it was too little
             run.make_room(int(tree.now["n_open"] + tree.now["n_diving"]))
             run.recording.make_room(recording.trace)
-            collect(
-                run.tree,
-                run.recording.trace,
-                run.prepared.search.incumbent,
-                tree,
-                recording.trace,
-                search.incumbent,
-            )
+            whole = run.tree, run.recording.trace, incumbent
+            collect(*whole, tree, recording.trace, search.incumbent)
 
 
 def usable_cores() -> int:

@@ -14,13 +14,14 @@ from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .compilation import ready_kernels
+from .conclusion import conclude
 from .confirmation import confirmed
 from .driver import Run
 from .kernels.layout import IN
 from .kernels.staircase import Stairs, run_staircase
 from .prepare import prepare
 from .recording import Prover, Recording
-from .scratch import give_back
+from .scratch import Memory, give_back
 
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 
@@ -44,18 +45,12 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
     prepared = prepare(problem)
     search = prepared.search
     n_budgets = int(problem.constraints.unit_budget) + 1
-    stairs = Stairs(
-        upper=np.full(n_budgets, inf),
-        closed=np.full(n_budgets, inf),
-        status=np.zeros((n_budgets, problem.n_predictors), dtype=np.int8),
-        theta=np.zeros((n_budgets, problem.n_columns)),
-        theta0=np.zeros(n_budgets),
-        decision=np.zeros(problem.n_predictors, dtype=np.int8),
-    )
-    recording = Recording(prepared.scratch, n_steps=problem.n_predictors + 2 * n_budgets)
-    run = Run(prepared, recording)
+    sizes = prepared.scratch.shape._asdict() | {"n_budgets": n_budgets}
+    stairs = Memory().struct(Stairs, sizes)
+    n_steps = problem.n_predictors + 2 * n_budgets
+    run = Run(prepared, Recording(prepared.scratch, n_steps))
     status = run.drive(
-        lambda tree, n_nodes: run_staircase(search, stairs, tree, recording.trace, gap, n_nodes),
+        lambda n: run_staircase(search, stairs, run.tree, run.recording.trace, gap, n),
         Options(),
         started,
     )
@@ -70,28 +65,22 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
 def _solutions(
     problem: SubsetProblem, run: Run, stairs: Stairs, gap: float, seconds: float
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
-    prover = run.recording.prover(problem, run.prepared, run.tree, run.open_slots())
+    prover = run.prover(problem)
     limits = problem.constraints
     numerator, denominator = limits.unit
     for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
-        coef = run.prepared.coefficients(stairs.theta[b])
-        intercept = run.prepared.intercept(stairs.theta[b], float(stairs.theta0[b]))
-        support = tuple(np.flatnonzero(stairs.status[b] == IN).tolist())
-        objective = problem.objective(coef, intercept)
-        lower_bound = min(max(0.0, float(stairs.closed[b])), objective)
-        proven = objective - lower_bound <= gap * objective
+        coef, intercept = run.prepared.model(stairs.theta[b], stairs.theta0[b])
         smaller = problem.with_limits(budget=b * numerator / denominator)
-        solution = Solution(
-            status=Status.OPTIMAL if proven else Status.STALLED,
-            support=support,
-            cost=limits.cost_of(support),
-            coef=coef,
-            intercept=intercept,
-            objective=objective,
-            lower_bound=lower_bound,
+        solution = conclude(
+            problem,
+            tuple(np.flatnonzero(stairs.status[b] == IN).tolist()),
+            coef,
+            intercept,
+            status=Status.OPTIMAL,
+            lower_bound=max(0.0, float(stairs.closed[b])),
+            gap=gap,
             nodes=int(run.tree.now["nodes"]),
             seconds=seconds,
-            names=tuple(map(problem.name_of, support)),
             prover=None if prover is None else BudgetProver(prover, smaller, b),
         )
         yield smaller, confirmed(smaller, run.prepared, solution, gap)

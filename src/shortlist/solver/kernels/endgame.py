@@ -14,27 +14,28 @@ import numpy as np
 from numba.extending import register_jitable
 
 from .cholesky import FIRST, backward, factorise, forward
+from .fields import STATUS, Array, Record
 from .fit import COARSE, Start, fit_selection, record_fit, start_from_rows
-from .hessian import Hessian, fill_hessian, list_columns
+from .hessian import Hessian, fill_hessian, intercept_step, list_columns
 from .incumbent import offer
-from .layout import FREE, IN, OUT, add_columns, copy
+from .layout import FREE, IN, OUT, copy
 from .listing import is_listing, keep_selection
+from .newton import moved_bound
 from .oracle import NOTHING, complete, price_now
 from .point import (
     Moved,
     Rows,
     column_slopes,
-    move_rows,
+    mismatch_of,
     predictor_value,
     total_curvature,
-    value_of_slope,
 )
 from .product import cross_products, weigh_column
 from .reference import inlined, kernel
-from .rows import dot, total_of
+from .rows import dot
 from .sort import sort_by
 from .trace import Kind, record_member, record_moved, record_step
-from .tree import close_leaf
+from .tree import close_leaf, close_node, create_children
 
 LARGEST_BATCH = 16
 NONE = np.int64(0)  # a plain 0 would be a type of its own
@@ -50,20 +51,22 @@ _HELD = 1e300
 class Endgame(NamedTuple):
     """The fit of what is bought, from which every step starts, and how columns relate to it."""
 
-    trial: np.ndarray  # (n_predictors,) what is bought, plus candidates
+    trial: STATUS  # what is bought, plus candidates
     base: Rows
-    theta: np.ndarray  # (n_columns,)
-    slope: np.ndarray  # (n_columns,) downhill, intercept eliminated
-    cross: np.ndarray  # (n_columns, n_fit) Hessian entries with the bought columns
-    square: np.ndarray  # (n_columns,) Hessian entries with itself
-    mean: np.ndarray  # (n_columns,) weighted means
+    theta: Array("n_columns")
+    slope: Array("n_columns")  # downhill, intercept eliminated
+    cross: Array("n_columns", "n_fit")  # Hessian entries with the bought columns
+    square: Array("n_columns")  # Hessian entries with itself
+    mean: Array("n_columns")  # weighted means
     hessian: Hessian  # on what is bought and a batch, factorised
-    gain: np.ndarray  # (n_predictors,) predicted for each candidate
-    step: np.ndarray  # (n_fit,)
+    gain: Array("n_predictors")  # predicted for each candidate
+    step: Array("n_fit")
     moved: Moved
-    # Of the base: intercept, objective, mismatch, total (of d), n_bought (columns), is_solved
-    # (whether they are independent); of the last step: step0, that of the intercept.
-    now: np.record
+    # Of the base: total is that of d, n_bought counts columns, is_solved says whether they are
+    # independent; step0 is the intercept's part of the last step.
+    now: Record(
+        intercept=0.0, objective=0.0, mismatch=0.0, total=0.0, n_bought=0, is_solved=0, step0=0.0
+    )
 
 
 @inlined
@@ -125,8 +128,7 @@ def buy_two(search, tree, trace, gap, node, room, base, point):
         cutoff = search.incumbent.score.objective * (1.0 - gap)
         bound = base - complete(limits, search.relaxation.values, status, room.left, room.count)
         if bound >= cutoff:
-            close_leaf(tree, bound)
-            record_step(trace, Kind.BOUND, node, point)
+            close_node(tree, trace, node, bound, point)
             break
         first = NOTHING
         for g in range(status.size):
@@ -136,10 +138,7 @@ def buy_two(search, tree, trace, gap, node, room, base, point):
             _close_selection(search, tree, trace, gap, node)
             break
         # 2. Buy the strongest, and close that node.
-        child = tree.now.n_created
-        tree.now.n_created += 2
-        record_step(trace, Kind.BRANCH, node, child)
-        record_member(trace, first)
+        child = create_children(tree, trace, node, first)
         left = room.left - price_now(limits, status, first)
         status[first] = IN
         n_open, n_closed = NONE, NONE
@@ -179,7 +178,7 @@ def _fit_base(search):
     start_from_rows(fit, search.relaxation.rows)
     theta0, objective, _ = fit_selection(data, fit, trial, 0.0, math.inf, COARSE, Start.ROWS)
     if not is_listing(search.listing):
-        offer(search.incumbent, fit, trial, theta0, objective)
+        offer(search, trial, theta0, objective)
     copy(base.u, fit.rows.u)
     copy(base.a, fit.rows.a)
     copy(base.b, fit.rows.b)
@@ -189,13 +188,13 @@ def _fit_base(search):
     base.entropy.negative = fit.rows.entropy.negative
     base.kink.width = fit.rows.kink.width
     copy(endgame.theta, fit.theta)
-    q, d = base.q, base.d
+    d = base.d
     now.intercept = theta0
     now.objective = objective
-    now.mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+    now.mismatch = mismatch_of(data, base.q)
     now.total = total_curvature(data, d)
     now.n_bought = list_columns(data, trial, hessian.columns)
-    fill_hessian(data, hessian, d, FIRST, now.n_bought, now.total)
+    fill_hessian(data, hessian, d, now.n_bought, now.total)
     for i in range(now.n_bought):
         j = hessian.columns[i]
         endgame.mean[j] = hessian.mean[i]
@@ -344,14 +343,8 @@ def _moved_bound(data, endgame, n, candidates, first, last, cutoff):
     for i in range(size):
         step[i] = hessian.step[i]
     backward(hessian.matrix, size, step)
-    now.step0 = -now.mismatch / now.total
-    for i in range(size):
-        now.step0 -= step[i] * hessian.mean[i]
-    add_columns(data, hessian.columns, step, size, now.step0, moved.t)
-    bound = move_rows(data, endgame.base, moved)
-    for i in range(n):
-        j = hessian.columns[i]
-        bound -= value_of_slope(data, j, dot(data.X[j], moved.q))
+    now.step0 = intercept_step(hessian, step, size, now.mismatch, now.total)
+    bound = moved_bound(data, endgame.base, moved, hessian.columns, step, size, now.step0, n)
     largest = 0.0
     for i in range(first, last):
         largest = max(largest, predictor_value(data, moved.q, candidates[i]))
@@ -374,5 +367,4 @@ def _fit_trial(search, trace, cutoff):
 def _close_selection(search, tree, trace, gap, node):
     """Close the node whose only selection is the trial."""
     bound, point = _fit_trial(search, trace, search.incumbent.score.objective * (1.0 - gap))
-    close_leaf(tree, bound)
-    record_step(trace, Kind.BOUND, node, point)
+    close_node(tree, trace, node, bound, point)

@@ -6,10 +6,9 @@ from enum import IntEnum
 from .hessian import list_columns
 from .interior import fit_hinge
 from .layout import Loss, copy, linear_predictor
-from .newton import adopt_moved, find_step, halve_step, moved_bound, squares, take_step
-from .point import column_slopes, evaluate_columns, evaluate_rows
+from .newton import find_step, halve_step, moved_bound, squares, take_step
+from .point import column_slopes, evaluate_columns, evaluate_rows, mismatch_of
 from .reference import kernel
-from .rows import total_of
 from .trace import record_moved, record_point
 
 # Relative accuracy of fits that may be the answer, and of those on the way to one.
@@ -47,8 +46,7 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
     if start == Start.PREDICTOR:
         theta0, _, _, _ = evaluate_rows(data, rows, theta0, balance)
     if start == Start.MODEL:
-        q = rows.q
-        mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+        mismatch = mismatch_of(data, rows.q)
         evaluate_columns(data, rows, columns, n, fit.gradient)
     else:
         theta[:] = 0.0
@@ -95,9 +93,9 @@ def fit_selection(data, fit, status, theta0, cutoff, tolerance, start):
         if not found:
             break
         if objective - 0.5 * decrement >= cutoff or decrement <= tolerance * objective:
-            ahead = moved_bound(data, fit, n, step0)
+            ahead = moved_bound(data, rows, fit.moved, columns, fit.hessian.step, n, step0, n)
             if ahead >= cutoff or objective - ahead <= tolerance * objective:
-                adopt_moved(fit, n, step0)
+                fit.now.is_moved, fit.now.n_columns, fit.now.intercept = 1, n, step0
                 return theta0, objective, ahead
         last_theta0 = theta0
         theta0 = take_step(data, fit, n, theta0, step0)
@@ -148,4 +146,4 @@ def _least_squares_slopes(data, fit, n):
     for i in range(n):
         positive, negative = column_slopes(data, columns[i], target)
         fit.gradient[columns[i]] = positive + negative
-    return total_of(target[data.n_positive :]) - total_of(target[: data.n_positive])
+    return mismatch_of(data, target)

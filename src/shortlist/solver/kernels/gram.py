@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array, Record
 from .layout import FREE, IN, copy, norm_of
 from .point import column_slopes, total_curvature
-from .product import four_dots
+from .product import four_dots, multiply
 from .reference import kernel, sum_kernel
 from .rows import dot
 
@@ -25,13 +26,13 @@ BLOCK_ROWS, BLOCK_COLUMNS = 256, 16
 class Gram(NamedTuple):
     """The matrix, and the curvatures that it belongs to."""
 
-    matrix: np.ndarray  # (n_model, n_model)
-    mean: np.ndarray  # (n_model,) weighted means of the columns
-    member: np.ndarray  # (n_model,) the column at each place
-    position: np.ndarray  # (n_columns,) place in the matrix, or -1
-    d: np.ndarray  # (n_rows,)
-    block: np.ndarray  # (BLOCK_COLUMNS, BLOCK_ROWS) columns times d
-    now: np.record  # n_columns: places in use; total: sum of d
+    matrix: Array("n_model", "n_model")
+    mean: Array("n_model")  # weighted means of the columns
+    member: Array("n_model", dtype=np.int64)  # the column at each place
+    position: Array("n_columns", dtype=np.int64, start=-1)  # place in the matrix, or -1
+    d: Array("n_rows", start=0.0)
+    block: Array(BLOCK_COLUMNS, BLOCK_ROWS)  # columns times d
+    now: Record(n_columns=0, total=0.0)  # places in use, sum of d
 
 
 @kernel
@@ -92,7 +93,7 @@ def _fill_rows(data, gram, first, n):
         for column in range(first, n, BLOCK_COLUMNS):
             last_column = min(column + BLOCK_COLUMNS, n)
             for i in range(column, last_column):
-                _multiply(d[row:last_row], data.X[member[i], row:last_row], gram.block[i - column])
+                multiply(d[row:last_row], data.X[member[i], row:last_row], gram.block[i - column])
             for k in range(last_column):
                 x = data.X[member[k], row:last_row]
                 i = max(column, k)
@@ -115,9 +116,3 @@ def _fill_rows(data, gram, first, n):
         for k in range(i + 1):
             matrix[i, k] -= (negative - positive) * means[k]
             matrix[k, i] = matrix[i, k]
-
-
-@kernel
-def _multiply(d, x, out):
-    for m in range(d.size):
-        out[m] = d[m] * x[m]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array
 from .layout import IN, Loss
 from .product import centre_column, cross_products, weigh_column
 from .reference import kernel
@@ -12,11 +13,11 @@ from .reference import kernel
 class Hessian(NamedTuple):
     """A matrix on listed columns, intercept eliminated, ridge included."""
 
-    columns: np.ndarray  # (n_fit,)
-    matrix: np.ndarray  # (n_fit, n_fit) then its factor
-    mean: np.ndarray  # (n_fit,) weighted means of the columns
-    step: np.ndarray  # (n_fit,) right-hand side, then solution
-    weighted: np.ndarray  # (n_rows,) one column times d
+    columns: Array("n_fit", dtype=np.int64)
+    matrix: Array("n_fit", "n_fit")  # then its factor
+    mean: Array("n_fit")  # weighted means of the columns
+    step: Array("n_fit")  # right-hand side, then solution
+    weighted: Array("n_rows")  # one column times d
 
 
 @kernel
@@ -32,10 +33,19 @@ def list_columns(data, status, columns):
 
 
 @kernel
-def fill_hessian(data, hessian, d, first, n, total):
-    """Fill rows first to n for the listed columns; total is the sum of the curvatures d."""
+def intercept_step(hessian, step, n, mismatch, total):
+    """The step of the intercept that goes with those of the listed columns."""
+    step0 = -mismatch / total
+    for i in range(n):
+        step0 -= step[i] * hessian.mean[i]
+    return step0
+
+
+@kernel
+def fill_hessian(data, hessian, d, n, total):
+    """Fill the rows of the n listed columns; total is the sum of the curvatures d."""
     columns, means = hessian.columns, hessian.mean
-    for i in range(first, n):
+    for i in range(n):
         mean = weigh_column(data, columns[i], d, hessian.weighted)
         means[i] = mean / total
         row = hessian.matrix[i]

@@ -3,9 +3,8 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from .cholesky import FIRST, factorise, forward
+from .fields import STATUS, Array
 from .fit import COARSE, FINE, Start, start_from_rows
 from .hessian import fill_hessian, list_columns
 from .incumbent import try_selection
@@ -24,16 +23,17 @@ _CLOSE_LOOKS = 8
 class Heuristic(NamedTuple):
     """Selections on the way to an incumbent."""
 
-    trial: np.ndarray  # (n_predictors,) what is bought
-    held: np.ndarray  # (n_predictors,) the incumbent that swaps start from
-    gain: np.ndarray  # (n_predictors,) first estimate of what a purchase gains
+    trial: STATUS  # what is bought
+    held: STATUS  # the incumbent that swaps start from
+    gain: Array("n_predictors")  # first estimate of what a purchase gains
 
 
 @inlined
-def round_relaxation(data, limits, relaxation, fit, heuristic, incumbent, status):
+def round_relaxation(search, limits):
     """Buy by descending z, ties by v, what is affordable, and fit it."""
-    trial, z, v = heuristic.trial, relaxation.z, relaxation.values.v
-    copy(trial, status)
+    trial, relaxation = search.heuristic.trial, search.relaxation
+    z, v = relaxation.z, relaxation.values.v
+    copy(trial, search.status)
     while True:
         n_free, _, _ = forbid_unaffordable(limits, trial)
         if n_free == 0:
@@ -45,9 +45,9 @@ def round_relaxation(data, limits, relaxation, fit, heuristic, incumbent, status
             ):
                 best = g
         trial[best] = IN
-    if not _is_same(trial, incumbent.status):
-        start_from_rows(fit, relaxation.rows)
-        try_selection(data, fit, incumbent, trial, 0.0, math.inf, FINE, Start.ROWS)
+    if not _is_same(trial, search.incumbent.status):
+        start_from_rows(search.fit, relaxation.rows)
+        try_selection(search, trial, 0.0, math.inf, FINE, Start.ROWS)
 
 
 @kernel
@@ -59,32 +59,31 @@ def _is_same(status, other):
 
 
 @kernel
-def buy_greedily(data, limits, fit, heuristic, incumbent, status, theta0):
+def buy_greedily(search, limits, status, theta0):
     """Extend the bought predictors one by one, each time by the largest gain per price, and fit.
 
-    fit holds a fitted model of what is bought, of intercept theta0; status ends with no free
+    search.fit holds a fitted model of what is bought, of intercept theta0; status ends with no free
     predictor.
     """
     n_free, _, _ = forbid_unaffordable(limits, status)
     while n_free > 0:
-        status[_most_promising(data, limits, fit, heuristic.gain, status)] = IN
-        theta0, _, _ = try_selection(
-            data, fit, incumbent, status, theta0, math.inf, _GREEDY, Start.MODEL
-        )
+        status[_most_promising(search, limits, status)] = IN
+        theta0, _, _ = try_selection(search, status, theta0, math.inf, _GREEDY, Start.MODEL)
         n_free, _, _ = forbid_unaffordable(limits, status)
-    try_selection(data, fit, incumbent, status, theta0, math.inf, FINE, Start.MODEL)
+    try_selection(search, status, theta0, math.inf, FINE, Start.MODEL)
 
 
 @kernel
-def _most_promising(data, limits, fit, gain, status):
+def _most_promising(search, limits, status):
     """The free predictor whose Newton decrement, given the bought ones, is largest per price.
 
     Expects the rows of the fitted model.
     """
+    data, fit, gain = search.data, search.fit, search.heuristic.gain
     q, d = fit.rows.q, fit.rows.d
     total = total_curvature(data, d)
     n = list_columns(data, status, fit.hessian.columns)
-    fill_hessian(data, fit.hessian, d, FIRST, n, total)
+    fill_hessian(data, fit.hessian, d, n, total)
     conditional = n > 0 and factorise(fit.hessian.matrix, FIRST, n)
     # A first estimate ignores what the bought columns explain; only the best are looked at closely.
     for g in range(status.size):
@@ -144,9 +143,10 @@ def _share_not_explained(data, fit, n, g, total):
 
 
 @inlined
-def swap(data, limits, fit, heuristic, incumbent, root):
+def swap(search):
     """Drop each predictor of the incumbent in turn and buy greedily instead, while that helps."""
-    held, trial = heuristic.held, heuristic.trial
+    incumbent, root = search.incumbent, search.root
+    held, trial = search.heuristic.held, search.heuristic.trial
     improved = True
     while improved:
         improved = False
@@ -159,11 +159,9 @@ def swap(data, limits, fit, heuristic, incumbent, root):
                 trial[g] = IN if held[g] == IN else root[g]
             trial[dropped] = OUT
             theta0 = incumbent.score.intercept
-            linear_predictor(data, incumbent.theta, theta0, fit.rows.u)
-            theta0, _, _ = try_selection(
-                data, fit, incumbent, trial, theta0, math.inf, COARSE, Start.PREDICTOR
-            )
-            buy_greedily(data, limits, fit, heuristic, incumbent, trial, theta0)
+            linear_predictor(search.data, incumbent.theta, theta0, search.fit.rows.u)
+            theta0, _, _ = try_selection(search, trial, theta0, math.inf, COARSE, Start.PREDICTOR)
+            buy_greedily(search, search.limits, trial, theta0)
             if incumbent.score.objective < objective * (1.0 - 1e-12):
                 improved = True
                 break

@@ -13,10 +13,10 @@ import math
 import numpy as np
 
 from .cholesky import FIRST, factorise, substitute
-from .hessian import fill_hessian
+from .hessian import fill_hessian, intercept_step
 from .layout import add_columns, linear_predictor
 from .newton import find_step, halve_step, squares, take_step
-from .point import balance, column_slopes, evaluate_columns, evaluate_rows
+from .point import balance, column_slopes, evaluate_columns, evaluate_rows, mismatch_of
 from .reference import inlined, kernel, sum_kernel
 from .rows import total_of
 
@@ -51,15 +51,16 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
     rows, theta, columns = fit.rows, fit.theta, fit.hessian.columns
     u, q, w = rows.u, rows.q, data.w
     a, x, p = rows.b, rows.decay, rows.scratch
+    da, dx, dp = fit.target, fit.moved.t, fit.moved.q
     tolerance = max(tolerance, FINEST)
     theta[:] = 0.0
     theta0 = 0.0
     a[:] = 0.5
     x[:] = 2.0
     p[:] = 1.0
-    fit.target[:] = 0.0
-    fit.moved.t[:] = 0.0
-    fit.moved.q[:] = 0.0
+    da[:] = 0.0
+    dx[:] = 0.0
+    dp[:] = 0.0
     held = np.empty(n)
     weight = total_of(w)
     last_mu = math.inf
@@ -72,7 +73,7 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
         mass_n = _weigh(a[n_positive:], w[n_positive:], q[n_positive:])
         entropy = balance(rows.rho, mass_p, mass_n, mass_p, mass_n)
         bound = entropy - evaluate_columns(data, rows, columns, n, fit.gradient)
-        mu = _complementarity(w, a, x, p) / (2.0 * weight)
+        mu = _complementarity(w, a, x, p, da, dx, dp, 0.0) / (2.0 * weight)
         gap = objective - bound
         is_near = gap <= tolerance * objective or (is_coarse and _WIDTH * mu <= data.width)
         is_last = (
@@ -91,32 +92,28 @@ def fit_hinge(data, fit, n, cutoff, tolerance, is_coarse):
             for end in range(_MOST_ENDS if is_last else 1):
                 width = narrowest * _WIDENING**end if end < _MOST_ENDS - 1 else narrowest
                 last0, score, proven = _end(data, fit, n, theta0, width, cutoff, tolerance)
-                if proven >= cutoff or score - proven <= enough * score:
-                    return last0, score, proven
-                if is_last and end == _MOST_ENDS - 1:
+                is_enough = proven >= cutoff or score - proven <= enough * score
+                if is_enough or (is_last and end == _MOST_ENDS - 1):
                     return last0, score, proven
                 for i in range(n):
                     theta[columns[i]] = held[i]
                 linear_predictor(data, theta, theta0, u)
         # 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
-        _linearise(w, a, x, p, 0.0, 0.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
+        _linearise(w, a, x, p, 0.0, 0.0, da, dx, dp, q, rows.d)
         total = total_of(rows.d)
-        fill_hessian(data, fit.hessian, rows.d, FIRST, n, total)
-        if not factorise(fit.hessian.matrix, FIRST, n):
-            step0 = math.nan
-        else:
+        fill_hessian(data, fit.hessian, rows.d, n, total)
+        step0 = math.nan
+        if factorise(fit.hessian.matrix, FIRST, n):
             step0 = _direction(data, fit, n, total, 0.0, 0.0)
         if not abs(step0) < math.inf:
             return _end(data, fit, n, theta0, _NARROWEST, cutoff, tolerance)
-        length = _longest(a, x, p, fit.target, fit.moved.t, fit.moved.q)
-        ahead = _complementarity_ahead(w, a, x, p, fit.target, fit.moved.t, fit.moved.q, length) / (
-            2.0 * weight
-        )
+        length = _longest(a, x, p, da, dx, dp)
+        ahead = _complementarity(w, a, x, p, da, dx, dp, length) / (2.0 * weight)
         goal = mu * (ahead / mu) ** 3
-        _linearise(w, a, x, p, goal, 1.0, fit.target, fit.moved.t, fit.moved.q, q, rows.d)
+        _linearise(w, a, x, p, goal, 1.0, da, dx, dp, q, rows.d)
         step0 = _direction(data, fit, n, total, goal, 1.0)
-        length = min(1.0, _SHARE * _longest(a, x, p, fit.target, fit.moved.t, fit.moved.q))
-        _advance(a, x, p, fit.target, fit.moved.t, fit.moved.q, length)
+        length = min(1.0, _SHARE * _longest(a, x, p, da, dx, dp))
+        _advance(a, x, p, da, dx, dp, length)
         for i in range(n):
             theta[columns[i]] += length * fit.hessian.step[i]
         theta0 += length * step0
@@ -142,15 +139,8 @@ def _weigh(a, w, q):
 
 
 @sum_kernel
-def _complementarity(w, a, x, p):
-    total = 0.0
-    for m in range(w.size):
-        total += w[m] * (a[m] * p[m] + (1.0 - a[m]) * x[m])
-    return total
-
-
-@sum_kernel
-def _complementarity_ahead(w, a, x, p, da, dx, dp, length):
+def _complementarity(w, a, x, p, da, dx, dp, length):
+    """Twice mu, times the weights, at the end of a step of this length."""
     total = 0.0
     for m in range(w.size):
         b = a[m] + length * da[m]
@@ -192,15 +182,13 @@ def _direction(data, fit, n, total, mu, second):
     """Fill hessian.step and the changes of the rows; return the step of the intercept."""
     rows, hessian, theta = fit.rows, fit.hessian, fit.theta
     columns, step, q = hessian.columns, hessian.step, rows.q
-    mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+    mismatch = mismatch_of(data, q)
     for i in range(n):
         positive, negative = column_slopes(data, columns[i], q)
         slope = positive + negative - mismatch * hessian.mean[i]
         step[i] = -(slope + data.ridge * theta[columns[i]])
     substitute(hessian.matrix, n, step)
-    step0 = -mismatch / total
-    for i in range(n):
-        step0 -= step[i] * hessian.mean[i]
+    step0 = intercept_step(hessian, step, n, mismatch, total)
     add_columns(data, columns, step, n, step0, rows.a)
     _change(
         rows.b, rows.decay, rows.scratch, mu, second, rows.a, fit.target, fit.moved.t, fit.moved.q
@@ -234,9 +222,8 @@ def _end(data, fit, n, theta0, width, cutoff, tolerance):
     rows, theta, columns = fit.rows, fit.theta, fit.hessian.columns
     rows.kink.width = width
     _choose_band(data.w, rows.u, rows.b, rows.decay, rows.scratch, width, rows.q, rows.d)
-    q = rows.q
     evaluate_columns(data, rows, columns, n, fit.gradient)
-    mismatch = total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+    mismatch = mismatch_of(data, rows.q)
     smoothed, objective, bound = math.inf, math.inf, -math.inf
     step0, _, found = find_step(data, fit, n, mismatch)
     for _ in range(_MAX_CORRECTIONS):

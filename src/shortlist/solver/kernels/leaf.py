@@ -4,7 +4,7 @@ import math
 
 from .layout import IN
 from .oracle import complete
-from .reference import by_reference, entry, kernel
+from .reference import by_reference, entry
 from .room import forbid_unaffordable
 
 
@@ -17,11 +17,7 @@ def price_leaves(limits, values, v, point, status, most, out):
     values of predictors to the point of leaf i are v[point[i]]; status[i] is the leaf, in which
     free predictors that are not affordable become forbidden.
     """
-    _price_leaves(by_reference(limits), by_reference(values), v, point, status, most, out)
-
-
-@kernel
-def _price_leaves(limits, values, v, point, status, most, out):
+    limits, values = by_reference(limits), by_reference(values)
     for i in range(point.size):
         leaf, worth = status[i], v[point[i]]
         n_free, left, count = forbid_unaffordable(limits, leaf)

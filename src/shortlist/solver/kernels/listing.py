@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array, Record
 from .fit import FINE, fit_selection
 from .incumbent import try_selection
 from .layout import copy
@@ -16,11 +17,11 @@ _LISTED = 1e-13
 class Listing(NamedTuple):
     """The models found below a threshold; no places where only the best is wanted."""
 
-    status: np.ndarray  # (n_places, n_predictors)
-    theta: np.ndarray  # (n_places, n_columns)
-    theta0: np.ndarray
-    objective: np.ndarray
-    now: np.record  # n_listed: places in use; n_left_out: models that found no place
+    status: Array("n_places", "n_predictors", dtype=np.int8)
+    theta: Array("n_places", "n_columns")
+    theta0: Array("n_places")
+    objective: Array("n_places")
+    now: Record(n_listed=0, n_left_out=0)  # places in use, models that found no place
 
 
 @kernel
@@ -35,13 +36,15 @@ def keep_selection(search, status, theta0, cutoff, start):
 
     Returns its intercept and bound, see `fit_selection`.
     """
-    data, fit, incumbent, listing = search.data, search.fit, search.incumbent, search.listing
-    if not is_listing(listing):
-        theta0, _, bound = try_selection(data, fit, incumbent, status, theta0, cutoff, FINE, start)
+    if not is_listing(search.listing):
+        theta0, _, bound = try_selection(search, status, theta0, cutoff, FINE, start)
         return theta0, bound
-    theta0, objective, bound = fit_selection(data, fit, status, theta0, cutoff, _LISTED, start)
+    fit = search.fit
+    theta0, objective, bound = fit_selection(
+        search.data, fit, status, theta0, cutoff, _LISTED, start
+    )
     if objective < cutoff:
-        _list_model(listing, incumbent, status, fit.theta, theta0, objective)
+        _list_model(search.listing, search.incumbent, status, fit.theta, theta0, objective)
     return theta0, bound
 
 

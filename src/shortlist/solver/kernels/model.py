@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cholesky import FIRST, factorise, substitute_both
+from .fields import STATUS, Array
 from .gram import Gram
 from .held import within
 from .layout import FREE, IN, OUT, norm_of
@@ -33,26 +34,26 @@ _ROOT_TOLERANCE = 1e-7
 class System(NamedTuple):
     """The linear system of the active columns."""
 
-    active: np.ndarray  # (n_model,) the place in the Gram matrix of each row
-    matrix: np.ndarray  # (n_model, n_model) then its factor
-    solution: np.ndarray  # (n_model,)
-    response: np.ndarray  # (n_model,) what the solution loses per unit of sqrt(mu)
+    active: Array("n_model", dtype=np.int64)  # the place in the Gram matrix of each row
+    matrix: Array("n_model", "n_model")  # then its factor
+    solution: Array("n_model")
+    response: Array("n_model")  # what the solution loses per unit of sqrt(mu)
 
 
 class Model(NamedTuple):
     """The quadratic model around a point, its penalty and its active set."""
 
     gram: Gram
-    theta: np.ndarray  # (n_columns,) the point, then the minimiser
-    gradient: np.ndarray  # (n_columns,) of the loss at the point
-    price: np.ndarray  # (n_predictors,)
-    root_price: np.ndarray  # (n_predictors,) sqrt(2 ridge price)
-    zone: np.ndarray  # (n_predictors,) of the penalty
-    held: np.ndarray  # (n_columns,) whether the coefficient stays at a limit
-    chain: np.ndarray  # (n_predictors,) active predictors, steadiest first
-    entry: np.ndarray  # (n_predictors,) sqrt(mu) below which a predictor becomes active
-    linear: np.ndarray  # (n_model,) linear term, by place in the Gram matrix
-    slope: np.ndarray  # (n_model,) downhill slope, by place in the Gram matrix
+    theta: Array("n_columns")  # the point, then the minimiser
+    gradient: Array("n_columns")  # of the loss at the point
+    price: Array("n_predictors")
+    root_price: Array("n_predictors")  # sqrt(2 ridge price)
+    zone: STATUS  # of the penalty
+    held: Array("n_columns", dtype=np.bool_)  # whether the coefficient stays at a limit
+    chain: Array("n_predictors", dtype=np.int64)  # active predictors, steadiest first
+    entry: Array("n_predictors")  # sqrt(mu) below which a predictor becomes active
+    linear: Array("n_model")  # linear term, by place in the Gram matrix
+    slope: Array("n_model")  # downhill slope, by place in the Gram matrix
     system: System
 
 
@@ -187,8 +188,7 @@ def _fill_system(data, model, n_chain, n_kept, root):
     a, active, held = model.system.matrix, model.system.active, model.held
     n_active = np.int64(0)  # a plain 0 would be a type of its own
     any_held = False
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         if n_active + last - first > a.shape[0]:
             return a.shape[0] + 1
@@ -240,8 +240,7 @@ def _spend(data, model, status, n_chain, budget, root):
     any_linear, any_steep = False, False
     weakest, weakest_root = -1, math.inf
     r = 0
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         if zone[g] == LINEAR:
             any_linear = True
@@ -306,8 +305,7 @@ def _first_change(data, model, n_chain):
     solution = model.system.solution
     share = 1.0
     r = 0
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         if zone[g] == LINEAR:
             along, size = 0.0, 0.0
@@ -338,8 +336,7 @@ def _correct_zones(data, model, status, n_chain, root):
     n_left = 0
     r = 0
     n_kept = -1
-    for c in range(n_chain):
-        g = chain[c]
+    for g in chain[:n_chain]:
         first, last = start[g], start[g + 1]
         along, size = 0.0, 0.0
         is_free, changed = status[g] == FREE, False
@@ -397,8 +394,8 @@ def _slopes(data, model, status, n, n_chain):
     matrix, member, position = model.gram.matrix, model.gram.member, model.gram.position
     for i in range(n):
         slope[i] = linear[i]
-    for c in range(n_chain):
-        for j in range(start[chain[c]], start[chain[c] + 1]):
+    for g in chain[:n_chain]:
+        for j in range(start[g], start[g + 1]):
             t = theta[j]
             row = matrix[position[j]]
             for i in range(n):

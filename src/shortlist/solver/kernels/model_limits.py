@@ -46,10 +46,9 @@ def hold_rows(data, model, n_active, n_kept, root):
 @kernel
 def release(data, model, status, n_chain, root):
     """Release what would rather leave its limit; return whether anything does."""
-    start, theta, zone, chain = data.start, model.theta, model.zone, model.chain
+    start, theta, zone = data.start, model.theta, model.zone
     is_any = False
-    for c in range(n_chain):
-        g = chain[c]
+    for g in model.chain[:n_chain]:
         first, last = start[g], start[g + 1]
         for j in range(first, last):
             if not model.held[j]:
@@ -78,12 +77,12 @@ def leaving_root(data, model, n_chain, g):
 
     For that nothing is in the linear zone, and the solution does not depend on mu.
     """
-    start, chain, position = data.start, model.chain, model.gram.position
+    start, position = data.start, model.gram.position
     row = model.gram.matrix[position[start[g]]]
     slope = model.linear[position[start[g]]]
     r = 0
-    for c in range(n_chain):
-        for j in range(start[chain[c]], start[chain[c] + 1]):
+    for other in model.chain[:n_chain]:
+        for j in range(start[other], start[other + 1]):
             slope -= model.system.solution[r] * row[position[j]]
             r += 1
     return math.sqrt(squared_slope(data, start[g], slope)) / model.root_price[g]

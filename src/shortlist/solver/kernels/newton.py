@@ -5,11 +5,10 @@ Each step is the minimum of the quadratic model within the limits of the coeffic
 
 from typing import NamedTuple
 
-import numpy as np
-
 from .cholesky import FIRST, factorise, substitute
+from .fields import Array, Record
 from .held import correct_held, held_slope, hold_outward, within
-from .hessian import Hessian, fill_hessian
+from .hessian import Hessian, fill_hessian, intercept_step
 from .layout import add_columns, linear_predictor
 from .point import Moved, Rows, move_rows, total_curvature, value_of_slope
 from .reference import kernel
@@ -24,11 +23,12 @@ class Fit(NamedTuple):
 
     rows: Rows
     hessian: Hessian
-    theta: np.ndarray  # (n_columns,)
-    gradient: np.ndarray  # (n_columns,)
-    target: np.ndarray  # (n_rows,) working response of the least-squares start
+    theta: Array("n_columns")
+    gradient: Array("n_columns")
+    target: Array("n_rows")  # working response of the least-squares start
     moved: Moved  # along the next step
-    now: np.record  # is_moved: whether the point that bounds is; n_columns, intercept: of the step
+    # is_moved: whether the point that bounds is; n_columns, intercept: of the step
+    now: Record(is_moved=0, n_columns=0, intercept=0.0)
 
 
 @kernel
@@ -52,13 +52,13 @@ def find_step(data, fit, n, mismatch):
     if not total > 0.0:
         return 0.0, 0.0, False
     hessian, theta, gradient = fit.hessian, fit.theta, fit.gradient
-    columns, step, means = hessian.columns, hessian.step, hessian.mean
+    columns, step = hessian.columns, hessian.step
     n_moving = hold_outward(data, hessian, theta, gradient, n)
     for pivot in range(_MAX_PIVOTS):
-        fill_hessian(data, hessian, fit.rows.d, FIRST, n, total)
+        fill_hessian(data, hessian, fit.rows.d, n, total)
         for i in range(n_moving):
             j = columns[i]
-            step[i] = -(gradient[j] - mismatch * means[i] + data.ridge * theta[j])
+            step[i] = -(gradient[j] - mismatch * hessian.mean[i] + data.ridge * theta[j])
             step[i] -= held_slope(hessian, n_moving, n, i)
         if not factorise(hessian.matrix, FIRST, n_moving):
             return 0.0, 0.0, False
@@ -68,9 +68,7 @@ def find_step(data, fit, n, mismatch):
         )
         if is_right:
             break
-    step0 = -mismatch / total
-    for i in range(n):
-        step0 -= step[i] * means[i]
+    step0 = intercept_step(hessian, step, n, mismatch, total)
     decrement = -step0 * mismatch
     for i in range(n):
         decrement -= step[i] * (gradient[columns[i]] + data.ridge * theta[columns[i]])
@@ -89,11 +87,10 @@ def take_step(data, fit, n, theta0, step0):
 
 
 @kernel
-def moved_bound(data, fit, n, step0):
-    """The bound of the dual point moved along the step."""
-    columns, moved = fit.hessian.columns, fit.moved
-    add_columns(data, columns, fit.hessian.step, n, step0, moved.t)
-    bound = move_rows(data, fit.rows, moved)
+def moved_bound(data, rows, moved, columns, step, n_moving, step0, n):
+    """The bound, on the first n listed columns, of the dual point moved along a step."""
+    add_columns(data, columns, step, n_moving, step0, moved.t)
+    bound = move_rows(data, rows, moved)
     for i in range(n):
         bound -= value_of_slope(data, columns[i], dot(data.X[columns[i]], moved.q))
     return bound
@@ -110,11 +107,3 @@ def halve_step(data, fit, n, theta0, last_theta0):
     theta0 = 0.5 * (theta0 + last_theta0)
     linear_predictor(data, fit.theta, theta0, fit.rows.u)
     return theta0
-
-
-@kernel
-def adopt_moved(fit, n, step0):
-    """Let the dual point moved along the step be the one that bounds the fit."""
-    fit.now.is_moved = 1
-    fit.now.n_columns = n
-    fit.now.intercept = step0

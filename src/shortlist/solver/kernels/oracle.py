@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array
 from .layout import FREE, IN
 from .reference import kernel
 
@@ -35,10 +36,10 @@ class Limits(NamedTuple):
 class Values(NamedTuple):
     """What each predictor is worth to a dual point, and what the node is with it forced."""
 
-    v: np.ndarray  # (n_predictors,)
-    value_in: np.ndarray  # (n_predictors,)
-    value_out: np.ndarray  # (n_predictors,)
-    ranked: np.ndarray  # (n_predictors + 1,) the largest v
+    v: Array("n_predictors")
+    value_in: Array("n_predictors")
+    value_out: Array("n_predictors")
+    ranked: Array("n_predictors")  # the largest v
 
 
 @kernel
@@ -81,7 +82,8 @@ def complete(limits, values, status, left, count):
     value = _most_valuable(values, status, count)
     if limits.has_budget:
         if _has_table(limits, status, left):
-            value = min(value, _best_in_table(limits, values, status, int(left)))
+            table = value_table(limits, values.v, status, int(left), NOTHING)
+            value = min(value, table[int(left)])
         else:
             mu, worth = _best_multiplier(limits, values, status, left)
             value = min(value, _priced_value(limits, values, status, left, mu, worth))
@@ -156,49 +158,30 @@ def _list_items(limits, status):
     n = 0
     for g in limits.order:
         if status[g] == FREE:
-            f = limits.charged[g]
-            unpaid = f >= 0 and not is_paid(limits, status, f)
             items[n] = g
-            group[n] = f if unpaid else -1
-            fees[n] = int(limits.fee[f]) if unpaid else 0
+            group[n] = _unpaid_fee(limits, status, g)
+            fees[n] = int(_charged_fee(limits, status, g))
             n += 1
     return items[:n], group[:n], fees[:n]
 
 
 @kernel
-def _fill_table(limits, values, items, group, fees, budget):
+def _force_in_table(limits, values, status, budget):
     """Exact for whole-number prices. Fees: each group is entered with and without its fee.
 
     before[i, 0 or 1, b] is the best value of the items before i at a price of at most b, with none
-    or some of the items of i's own fee group (whose fee is not yet charged).
+    or some of the items of i's own fee group (whose fee is not yet charged); after[i + 1] is that
+    of the items after i.
     """
+    items, group, fees = _list_items(limits, status)
     n = items.size
-    before = np.empty((n + 1, 2, budget + 1))
-    before[0, 0, :] = 0.0
-    before[0, 1, :] = -np.inf
+    before, after = np.empty((n + 1, 2, budget + 1)), np.empty((n + 1, 2, budget + 1))
+    before[0, 0, :] = after[n, 0, :] = 0.0
+    before[0, 1, :] = after[n, 1, :] = -np.inf
     for i in range(n):
         _add_item(before[i], before[i + 1], int(limits.cost[items[i]]), values.v[items[i]])
         if i + 1 == n or group[i + 1] != group[i]:
             _charge_fee(before[i + 1], fees[i])
-    return before
-
-
-@kernel
-def _best_in_table(limits, values, status, budget):
-    items, group, fees = _list_items(limits, status)
-    before = _fill_table(limits, values, items, group, fees, budget)
-    return max(before[items.size, 0, budget], before[items.size, 1, budget])
-
-
-@kernel
-def _force_in_table(limits, values, status, budget):
-    """The same with each free predictor forced: `after` is the table of the items after i."""
-    items, group, fees = _list_items(limits, status)
-    n = items.size
-    before = _fill_table(limits, values, items, group, fees, budget)
-    after = np.empty((n + 1, 2, budget + 1))
-    after[n, 0, :] = 0.0
-    after[n, 1, :] = -np.inf
     for i in range(n - 1, -1, -1):
         # after[i + 1] covers items i + 1 and later, seen from item i.
         if i + 1 < n and group[i + 1] != group[i]:
@@ -236,12 +219,11 @@ def value_table(limits, v, status, budget, skipped):
     for g in limits.order:
         if status[g] != FREE or g == skipped:
             continue
-        f = limits.charged[g]
-        f = f if f >= 0 and not is_paid(limits, status, f) else -1
+        f = _unpaid_fee(limits, status, g)
         if f != group:
             for b in range(budget + 1):
                 best[b] = max(best[b], entered[b])
-            fee = int(limits.fee[f]) if f >= 0 else 0
+            fee = int(_charged_fee(limits, status, g))
             for b in range(budget + 1):
                 entered[b] = best[b - fee] if b >= fee else -np.inf
             group = f
@@ -334,9 +316,16 @@ def _force_priced(limits, values, status, left):
 
 
 @kernel
-def _charged_fee(limits, status, g):
+def _unpaid_fee(limits, status, g):
+    """The fee that the oracle charges for predictor g, -1 if it is paid or there is none."""
     f = limits.charged[g]
-    return limits.fee[f] if f >= 0 and not is_paid(limits, status, f) else 0.0
+    return f if f >= 0 and not is_paid(limits, status, f) else -1
+
+
+@kernel
+def _charged_fee(limits, status, g):
+    f = _unpaid_fee(limits, status, g)
+    return limits.fee[f] if f >= 0 else 0.0
 
 
 @kernel

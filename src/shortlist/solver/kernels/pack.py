@@ -122,15 +122,6 @@ def weigh_rows(weights, place, n_positive, kept, w):
 
 
 @entry
-def gather_rows(X, kept, out):
-    """Fill out with some of the rows."""
-    for j in range(X.shape[0]):
-        x, y = X[j], out[j]
-        for i in range(kept.size):
-            y[i] = x[kept[i]]
-
-
-@entry
 def constant_columns(X, n_positive, constant):
     """Mark the columns whose value is the same in all rows (their sign differs by class)."""
     for j in range(X.shape[0]):

@@ -5,7 +5,7 @@ nodes and points are its own until `collect` makes them those of the whole.
 """
 
 from .layout import copy
-from .reference import by_reference, entry, inlined, kernel
+from .reference import by_reference, entry, kernel
 from .trace import NO_POINT, Kind
 from .tree import DIVE_SLOT, close_leaf, pop, push
 
@@ -16,24 +16,8 @@ def deal(tree, incumbent, part, part_incumbent, n_nodes):
 
     The tree has room for one more node, and the part for all of them.
     """
-    _deal(
-        by_reference(tree), by_reference(incumbent), by_reference(part),
-        by_reference(part_incumbent), n_nodes,
-    )  # fmt: skip
-
-
-@entry
-def collect(tree, trace, incumbent, part, part_trace, part_incumbent):
-    """Move all that is in a part to tree and trace, which have room for it."""
-    _collect(
-        by_reference(tree), by_reference(trace), by_reference(incumbent), by_reference(part),
-        by_reference(part_trace), by_reference(part_incumbent),
-    )  # fmt: skip
-
-
-@inlined
-def _deal(tree, incumbent, part, part_incumbent, n_nodes):
-    _copy_incumbent(part_incumbent, incumbent)
+    tree, part = by_reference(tree), by_reference(part)
+    _copy_incumbent(by_reference(part_incumbent), by_reference(incumbent))
     if tree.now.n_diving == 1:
         _add(tree, tree, DIVE_SLOT, tree.serial[DIVE_SLOT], tree.point[DIVE_SLOT])
         tree.now.n_diving = 0
@@ -45,11 +29,14 @@ def _deal(tree, incumbent, part, part_incumbent, n_nodes):
         _add(part, tree, slot, tree.serial[slot], _mirrored(tree.point[slot]))
 
 
-@inlined
-def _collect(tree, trace, incumbent, part, part_trace, part_incumbent):
+@entry
+def collect(tree, trace, incumbent, part, part_trace, part_incumbent):
+    """Move all that is in a part to tree and trace, which have room for it."""
+    tree, trace, incumbent = by_reference(tree), by_reference(trace), by_reference(incumbent)
+    part, part_incumbent = by_reference(part), by_reference(part_incumbent)
     first, shift = part.now.created_before, tree.now.n_created - part.now.created_before
     first_point = trace.now.n_points
-    _append(trace, part_trace, first, shift)
+    _append(trace, by_reference(part_trace), first, shift)
     while part.now.n_open + part.now.n_diving > 0:
         slot = DIVE_SLOT if part.now.n_diving == 1 else pop(part)
         part.now.n_diving = 0

@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from .cholesky import FIRST
+from .fields import Array, Record
 from .hinge import (
     hinge_rows,
     moved_hinge_rows,
@@ -16,21 +15,22 @@ from .reference import kernel
 from .rows import clipped_rows, dot, exp_minus_abs, logistic_rows, moved_rows, total_of
 
 _MAX_STEP = 4.0
+BY_CLASS = Record(positive=1.0, negative=1.0)
 
 
 class Rows(NamedTuple):
     """A point as seen by the rows, filled by `evaluate_rows`."""
 
-    u: np.ndarray  # linear predictor
-    a: np.ndarray  # derivative of the loss at u
-    b: np.ndarray  # 1 - a, of the logistic loss alone
-    d: np.ndarray  # w times the curvature of the loss
-    q: np.ndarray  # w a
-    rho: np.record  # positive, negative: factors that balance the dual mass of the classes
-    entropy: np.record  # positive, negative: sums of w H(a) over the classes
-    kink: np.record  # width: of the band on which the hinge is smoothed
-    decay: np.ndarray
-    scratch: np.ndarray
+    u: Array("n_rows")  # linear predictor
+    a: Array("n_rows")  # derivative of the loss at u
+    b: Array("n_rows")  # 1 - a, of the logistic loss alone
+    d: Array("n_rows")  # w times the curvature of the loss
+    q: Array("n_rows")  # w a
+    rho: BY_CLASS  # factors that balance the dual mass of the classes
+    entropy: BY_CLASS  # sums of w H(a) over the classes
+    kink: Record(width=0.0)  # of the band on which the hinge is smoothed
+    decay: Array("n_rows")
+    scratch: Array("n_rows")
 
 
 @kernel
@@ -93,9 +93,9 @@ def balance(rho, mass_p, mass_n, entropy_p, entropy_n):
 class Moved(NamedTuple):
     """A dual point that was moved along a step, filled by `move_rows`."""
 
-    t: np.ndarray  # (n_rows,) what the step adds to u
-    q: np.ndarray  # (n_rows,) w a', balanced
-    rho: np.record  # positive, negative: the factors that did it
+    t: Array("n_rows")  # what the step adds to u
+    q: Array("n_rows")  # w a', balanced
+    rho: BY_CLASS  # the factors that did it
 
 
 @kernel
@@ -142,6 +142,15 @@ def total_curvature(data, d):
 
 
 @kernel
+def mismatch_of(data, q):
+    """The sum of q over the negative rows less that over the positive ones.
+
+    If q = w a, that is the derivative of the loss in the intercept.
+    """
+    return total_of(q[data.n_positive :]) - total_of(q[: data.n_positive])
+
+
+@kernel
 def column_slopes(data, j, q):
     """Inner products of column j with q over the positive and over the negative rows."""
     x, n_positive = data.X[j], data.n_positive
@@ -171,24 +180,26 @@ def predictor_value(data, q, g):
 @kernel
 def evaluate_predictors(data, rows, status, gradient, v):
     """Fill gradient and v_g, the sum of the values of its columns, of all that are not out."""
-    start, q, rho = data.start, rows.q, rows.rho
     for g in range(status.size):
         if status[g] != OUT:
             v[g] = 0.0
-            for j in range(start[g], start[g + 1]):
-                positive, negative = column_slopes(data, j, q)
-                gradient[j] = positive + negative
-                v[g] += value_of_slope(data, j, rho.positive * positive + rho.negative * negative)
+            for j in range(data.start[g], data.start[g + 1]):
+                v[g] += _evaluate_column(data, rows, j, gradient)
 
 
 @kernel
 def evaluate_columns(data, rows, columns, n, gradient):
     """Fill the gradient of columns[:n]; return the sum of their values."""
-    q, rho = rows.q, rows.rho
     total = 0.0
     for i in range(n):
-        j = columns[i]
-        positive, negative = column_slopes(data, j, q)
-        gradient[j] = positive + negative
-        total += value_of_slope(data, j, rho.positive * positive + rho.negative * negative)
+        total += _evaluate_column(data, rows, columns[i], gradient)
     return total
+
+
+@kernel
+def _evaluate_column(data, rows, j, gradient):
+    """Fill the gradient of a column; return its value."""
+    positive, negative = column_slopes(data, j, rows.q)
+    gradient[j] = positive + negative
+    rho = rows.rho
+    return value_of_slope(data, j, rho.positive * positive + rho.negative * negative)

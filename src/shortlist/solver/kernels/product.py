@@ -1,16 +1,22 @@
 """Weighted inner products of columns: what Gram and Hessian matrices are made of."""
 
+from .point import mismatch_of
 from .reference import kernel, sum_kernel
-from .rows import dot, total_of
+from .rows import dot
 
 
 @kernel
 def weigh_column(data, j, d, out):
     """Fill out = d * x_j; return its inner product with the intercept's column."""
-    x, n_positive = data.X[j], data.n_positive
+    multiply(d, data.X[j], out)
+    return mismatch_of(data, out)
+
+
+@kernel
+def multiply(d, x, out):
+    """Fill out = d * x."""
     for m in range(d.size):
         out[m] = d[m] * x[m]
-    return total_of(out[n_positive:]) - total_of(out[:n_positive])
 
 
 @kernel

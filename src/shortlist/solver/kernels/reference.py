@@ -9,9 +9,6 @@ pointer. The arrays are borrowed from the caller, so nobody counts references to
 With NUMBA_DISABLE_JIT=1 kernels are plain Python and structs plain named tuples.
 """
 
-from functools import cache
-
-import numpy as np
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core import cgutils
@@ -33,17 +30,6 @@ inlined = njit(inline="always", **_INNER)
 fused_kernel = njit(fastmath={"contract"}, **_INNER)
 # Sums may also be reordered: any order of summation is as accurate as any other.
 sum_kernel = njit(fastmath={"contract", "reassoc"}, **_INNER)
-
-
-def new_record(**values: float):
-    """Return a record of scalars, integers or floats by what they start with."""
-    kinds = tuple((name, type(value)) for name, value in values.items())
-    return np.array(tuple(values.values()), dtype=_record_type(kinds))[()]
-
-
-@cache
-def _record_type(kinds):
-    return np.dtype((np.record, list(kinds)))
 
 
 class Reference(types.Type):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import STATUS, Array, Record
 from .fit import Start, fit_selection
 from .gram import update_gram
 from .layout import FREE, IN, OUT, copy, linear_predictor, norm_of
@@ -47,12 +48,14 @@ class Relaxation(NamedTuple):
     rows: Rows
     values: Values
     model: Model
-    z: np.ndarray  # (n_predictors,) the share of each predictor that is bought
-    u_old: np.ndarray  # (n_rows,) the point before the last step
-    theta_old: np.ndarray  # (n_columns,)
+    z: Array("n_predictors")  # the share of each predictor that is bought
+    u_old: Array("n_rows")  # the point before the last step
+    theta_old: Array("n_columns")
     moved: Moved  # along the last step
-    bought: np.ndarray  # (n_predictors,) the status of a node that buys everything
-    last: np.record  # loss, entropy and mismatch of the point
+    bought: STATUS  # the status of a node that buys everything
+    # Of the point; theta0 and step0 are the intercept before the last step, if the point is that
+    # moved along it, and the intercept's part of the step.
+    last: Record(loss=0.0, entropy=0.0, mismatch=0.0, is_moved=0, is_loose=0, theta0=0.0, step0=0.0)
 
 
 @kernel
@@ -167,11 +170,35 @@ def relax(data, limits, relaxation, status, room, theta0, mu, cutoff, is_evaluat
 
 
 @inlined
-def relax_all_affordable(data, limits, relaxation, fit, status, room, theta0, cutoff):
+def relax_node(search, limits, trace, room, theta0, mu, cutoff, is_evaluated):
+    """Relax the node search.status within the limits, and write down the point that bounds it.
+
+    Returns what `relax` does, and the number of the point.
+    """
+    relaxation = search.relaxation
+    if room.all_affordable:
+        base, value, theta0 = _relax_all_affordable(search, limits, room, theta0, cutoff)
+    else:
+        base, value, theta0, mu = relax(
+            search.data, limits, relaxation, search.status, room, theta0, mu, cutoff, is_evaluated
+        )
+    theta, last, width = relaxation.model.theta, relaxation.last, relaxation.rows.kink.width
+    if last.is_moved == 0:
+        point = record_point(trace, theta, theta0, width)
+    else:
+        point = record_difference(
+            trace, relaxation.theta_old, theta, last.theta0, last.step0, width
+        )
+    return base, value, theta0, mu, point
+
+
+@inlined
+def _relax_all_affordable(search, limits, room, theta0, cutoff):
     """The relaxation of a node at which everything is affordable: fit all of it.
 
     Returns base, value and theta0 as `relax` does.
     """
+    data, relaxation, fit, status = search.data, search.relaxation, search.fit, search.status
     rows, values, theta = relaxation.rows, relaxation.values, relaxation.model.theta
     relaxation.last.is_moved = 0
     for g in range(status.size):
@@ -238,16 +265,6 @@ def _is_moderate(u):
         if not abs(u[m]) <= _FURTHEST:
             return False
     return True
-
-
-@kernel
-def record_relaxation(trace, relaxation, theta0):
-    """Write down the point that bounds the node; return its number."""
-    theta, theta_old, last = relaxation.model.theta, relaxation.theta_old, relaxation.last
-    width = relaxation.rows.kink.width
-    if last.is_moved == 0:
-        return record_point(trace, theta, theta0, width)
-    return record_difference(trace, theta_old, theta, last.theta0, last.step0, width)
 
 
 @kernel

@@ -4,7 +4,7 @@ import math
 
 from .fit import FINE, Start, fit_selection, start_from_null
 from .layout import FREE, IN
-from .reference import by_reference, entry, kernel
+from .reference import by_reference, entry
 from .relaxation import NOT_EVALUATED, primal_value, relax
 from .room import settle
 
@@ -15,11 +15,7 @@ _TOLERANCE = 1e-9
 @entry
 def relax_root(search):
     """Return a lower and an upper bound of the relaxation's optimum."""
-    return _relax_root(by_reference(search))
-
-
-@kernel
-def _relax_root(search):
+    search = by_reference(search)
     data, relaxation, status = search.data, search.relaxation, search.root
     theta = relaxation.model.theta
     room = settle(search.limits, status, relaxation.model.price)

@@ -19,8 +19,9 @@ _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 # Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits of the double.
 _ROUND = 6755399441055744.0
-_EXP = tuple(1.0 / math.factorial(i) for i in range(14))
-_ATANH = tuple(1.0 / (2 * i + 1) for i in range(16))
+# Coefficients of polynomials, that of the highest power first.
+_EXP = tuple(1.0 / math.factorial(i) for i in range(13, -1, -1))
+_ATANH = tuple(1.0 / (2 * i + 1) for i in range(15, -1, -1))
 
 
 @fused_kernel
@@ -33,20 +34,10 @@ def exp_minus_abs(u, out, scratch):
         scratch[m] = k
         k -= _ROUND
         r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-        p = _EXP[13]
-        p = p * r + _EXP[12]
-        p = p * r + _EXP[11]
-        p = p * r + _EXP[10]
-        p = p * r + _EXP[9]
-        p = p * r + _EXP[8]
-        p = p * r + _EXP[7]
-        p = p * r + _EXP[6]
-        p = p * r + _EXP[5]
-        p = p * r + _EXP[4]
-        p = p * r + _EXP[3]
-        p = p * r + _EXP[2]
-        p = p * r + _EXP[1]
-        out[m] = p * r + _EXP[0]
+        p = _EXP[0]
+        for c in _EXP[1:]:
+            p = p * r + c
+        out[m] = p
     for m in range(u.size):
         bits[m] = (bits[m] + 1023) << 52
     for m in range(u.size):
@@ -67,22 +58,9 @@ def logistic_rows(u, w, decay, a, b, q, d):
         e = decay[m]
         s = e / (2.0 + e)
         s2 = s * s
-        p = _ATANH[15]
-        p = p * s2 + _ATANH[14]
-        p = p * s2 + _ATANH[13]
-        p = p * s2 + _ATANH[12]
-        p = p * s2 + _ATANH[11]
-        p = p * s2 + _ATANH[10]
-        p = p * s2 + _ATANH[9]
-        p = p * s2 + _ATANH[8]
-        p = p * s2 + _ATANH[7]
-        p = p * s2 + _ATANH[6]
-        p = p * s2 + _ATANH[5]
-        p = p * s2 + _ATANH[4]
-        p = p * s2 + _ATANH[3]
-        p = p * s2 + _ATANH[2]
-        p = p * s2 + _ATANH[1]
-        p = p * s2 + _ATANH[0]
+        p = _ATANH[0]
+        for c in _ATANH[1:]:
+            p = p * s2 + c
         softplus = 2.0 * s * p + max(u[m], 0.0)
         inverse = 1.0 / (1.0 + e)
         small = e * inverse

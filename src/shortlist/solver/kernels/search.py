@@ -3,9 +3,8 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from .endgame import Endgame, are_pairs_few, buy_one, buy_two, largest_node
+from .fields import STATUS
 from .fit import COARSE, FINE, Start, record_fit, start_from_null, start_from_rows
 from .heuristic import Heuristic, buy_greedily, round_relaxation, swap
 from .incumbent import Incumbent, refit_incumbent, try_selection
@@ -14,10 +13,10 @@ from .listing import Listing, is_listing, keep_selection
 from .newton import Fit
 from .oracle import Limits
 from .reference import by_reference, entry, inlined, kernel
-from .relaxation import Relaxation, record_relaxation, relax, relax_all_affordable
+from .relaxation import Relaxation, relax_node
 from .room import most_purchases, settle
 from .trace import NO_POINT, Kind, has_room, record_member, record_point, record_step
-from .tree import DIVE_SLOT, ROOT, close_leaf, fill, pop, push
+from .tree import DIVE_SLOT, ROOT, close_leaf, close_node, create_children, fill, pop, push
 
 # How often the relaxation is rounded: always at first, then now and then.
 _EAGER_NODES, _ROUND_EVERY = 3, 16
@@ -36,8 +35,8 @@ class Search(NamedTuple):
     endgame: Endgame
     incumbent: Incumbent  # in a listing, its objective is the threshold
     listing: Listing
-    root: np.ndarray  # (n_predictors,) what is decided from the start
-    status: np.ndarray  # (n_predictors,) the node that is processed
+    root: STATUS  # what is decided from the start
+    status: STATUS  # the node that is processed
 
 
 @entry
@@ -47,18 +46,7 @@ def run_search(search, tree, trace, warm, gap, max_nodes):
     `warm` marks the first selection to fit. Returns early, with False, when tree or trace are full.
     A search that has come to its end has polished the incumbent, unless it is part of another.
     """
-    return _run(by_reference(search), by_reference(tree), by_reference(trace), warm, gap, max_nodes)
-
-
-@entry
-def polish(search):
-    """Refit the incumbent of a search that has not come to its end."""
-    refs = by_reference(search)
-    refit_incumbent(refs.data, refs.fit, refs.incumbent)
-
-
-@inlined
-def _run(search, tree, trace, warm, gap, max_nodes):
+    search, tree, trace = by_reference(search), by_reference(tree), by_reference(trace)
     now = tree.now
     if now.n_created == 0:
         _start(search, tree, trace, warm)
@@ -72,8 +60,14 @@ def _run(search, tree, trace, warm, gap, max_nodes):
             return False
         _process_node(search, tree, trace, gap)
     if now.created_before == 0 and not is_listing(search.listing):
-        refit_incumbent(search.data, search.fit, search.incumbent)
+        refit_incumbent(search)
     return True
+
+
+@entry
+def polish(search):
+    """Refit the incumbent of a search that has not come to its end."""
+    refit_incumbent(by_reference(search))
 
 
 @inlined
@@ -82,8 +76,8 @@ def _start(search, tree, trace, warm):
 
     That is the selection `warm`, or a greedy one.
     """
-    data, fit, incumbent, root = search.data, search.fit, search.incumbent, search.root
-    theta0 = start_from_null(data, fit)
+    fit, incumbent, root = search.fit, search.incumbent, search.root
+    theta0 = start_from_null(search.data, fit)
     theta = fit.theta
     if not is_listing(search.listing):
         _settle(search, root)
@@ -96,13 +90,11 @@ def _start(search, tree, trace, warm):
                 trial[g] = IN
             has_bought = has_bought or trial[g] == IN
         if has_bought:
-            theta0, _, _ = try_selection(
-                data, fit, incumbent, trial, theta0, math.inf, COARSE, Start.MODEL
-            )
+            theta0, _, _ = try_selection(search, trial, theta0, math.inf, COARSE, Start.MODEL)
         if has_warm:
-            try_selection(data, fit, incumbent, trial, theta0, math.inf, FINE, Start.MODEL)
+            try_selection(search, trial, theta0, math.inf, FINE, Start.MODEL)
         else:
-            buy_greedily(data, search.limits, fit, search.heuristic, incumbent, trial, theta0)
+            buy_greedily(search, search.limits, trial, theta0)
         theta, theta0 = incumbent.theta, incumbent.score.intercept
     point = record_point(trace, theta, theta0, fit.rows.kink.width)
     push(tree, ROOT, root, theta, theta0, 0.0, -math.inf, point)
@@ -121,8 +113,7 @@ def _process_node(search, tree, trace, gap):
     node, node_bound, node_point = tree.serial[slot], tree.bound[slot], tree.point[slot]
     cutoff = score.objective * (1.0 - gap)
     if node_bound >= cutoff:
-        close_leaf(tree, node_bound)
-        record_step(trace, Kind.BOUND, node, node_point)
+        close_node(tree, trace, node, node_bound, node_point)
         return
     copy(status, tree.status[slot])
     copy(theta, tree.theta[slot])
@@ -133,33 +124,21 @@ def _process_node(search, tree, trace, gap):
     base, base_then, point = 0.0, 0.0, NO_POINT
     relaxed = room.n_free > 0
     if relaxed:
-        if room.all_affordable:
-            base, value, theta0 = relax_all_affordable(
-                data, limits, relaxation, search.fit, status, room, theta0, cutoff
-            )
-        else:
-            base, value, theta0, mu = relax(
-                data,
-                limits,
-                relaxation,
-                status,
-                room,
-                theta0,
-                mu,
-                cutoff,
-                is_dive and relaxation.last.is_moved == 0,
-            )
-        point = record_relaxation(trace, relaxation, theta0)
+        is_evaluated = is_dive and relaxation.last.is_moved == 0
+        base, value, theta0, mu, point = relax_node(
+            search, limits, trace, room, theta0, mu, cutoff, is_evaluated
+        )
         if base - value >= node_bound:
             node_bound, node_point = base - value, point
         # 3. Look for better incumbents.
         if node_bound < cutoff and not is_listing(search.listing):
             if is_heuristic_turn(tree.now.nodes):
-                _look_for_incumbents(search, tree.now.nodes)
+                round_relaxation(search, limits)
+                if tree.now.nodes == _SWAP_NODE:
+                    swap(search)
             cutoff = score.objective * (1.0 - gap)
         if node_bound >= cutoff:
-            close_leaf(tree, node_bound)
-            record_step(trace, Kind.BOUND, node, node_point)
+            close_node(tree, trace, node, node_bound, node_point)
             return
         # 4. Fix what the bound decides.
         n_fixed, base_then = _fix(relaxation.values, tree, trace, status, base, cutoff, node, point)
@@ -177,8 +156,7 @@ def _process_node(search, tree, trace, gap):
             linear_predictor(data, theta, theta0, search.fit.rows.u)
         start = Start.ROWS if relaxed else Start.PREDICTOR
         theta0, bound = keep_selection(search, status, theta0, cutoff, start)
-        close_leaf(tree, bound)
-        record_step(trace, Kind.BOUND, node, record_fit(trace, search.fit, theta0))
+        close_node(tree, trace, node, bound, record_fit(trace, search.fit, theta0))
         return
     n_left = most_purchases(limits, status, room)
     if n_left == 1:
@@ -194,10 +172,7 @@ def _branch(search, tree, trace, node, node_bound, node_point, base, point, thet
     """Open the node's children; each has the better bound of the node's and its own."""
     status, theta, values = search.status, search.relaxation.model.theta, search.relaxation.values
     pick = pick_predictor(search.relaxation, status)
-    child = tree.now.n_created
-    tree.now.n_created += 2
-    record_step(trace, Kind.BRANCH, node, child)
-    record_member(trace, pick)
+    child = create_children(tree, trace, node, pick)
     status[pick] = OUT
     bound, proof = _best_proof(node_bound, node_point, base - values.value_out[pick], point)
     push(tree, child, status, theta, theta0, mu, bound, proof)
@@ -218,16 +193,6 @@ def _best_proof(bound, proof, other_bound, other_proof):
 def is_heuristic_turn(node):
     """Whether to look for incumbents at this node."""
     return node <= _EAGER_NODES or node % _ROUND_EVERY == 0
-
-
-@inlined
-def _look_for_incumbents(search, node):
-    """Round the relaxation, and once try swaps."""
-    data, limits, fit = search.data, search.limits, search.fit
-    heuristic, incumbent = search.heuristic, search.incumbent
-    round_relaxation(data, limits, search.relaxation, fit, heuristic, incumbent, search.status)
-    if node == _SWAP_NODE:
-        swap(data, limits, fit, heuristic, incumbent, search.root)
 
 
 @kernel

@@ -10,17 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .fields import STATUS, Array
 from .fit import COARSE, FINE, Start, fit_selection, record_fit, start_from_null
 from .heuristic import buy_greedily, round_relaxation
 from .incumbent import try_selection
 from .layout import FREE, IN, OUT, copy, linear_predictor
 from .oracle import NOTHING, Limits, remaining_limits, value_table
 from .reference import by_reference, entry, inlined, kernel
-from .relaxation import NOT_EVALUATED, record_relaxation, relax, relax_all_affordable
+from .relaxation import NOT_EVALUATED, relax_node
 from .room import settle
 from .search import is_heuristic_turn, pick_predictor
 from .trace import NO_POINT, Kind, has_room, record_member, record_step
-from .tree import DIVE_SLOT, ROOT, fill, pop, push
+from .tree import DIVE_SLOT, ROOT, create_children, fill, pop, push
 
 # Predictors that the relaxation buys to this share are tested for being indispensable.
 _LIKELY = 0.5
@@ -29,12 +30,12 @@ _LIKELY = 0.5
 class Stairs(NamedTuple):
     """What each whole amount buys, from 0 to the budget."""
 
-    upper: np.ndarray  # (n_budgets,) objective of the best model found
-    closed: np.ndarray  # (n_budgets,) smallest bound of the closed leaves
-    status: np.ndarray  # (n_budgets, n_predictors)
-    theta: np.ndarray  # (n_budgets, n_columns)
-    theta0: np.ndarray
-    decision: np.ndarray  # (n_predictors,) the status of a node once all are judged
+    upper: Array("n_budgets", start=math.inf)  # objective of the best model found
+    closed: Array("n_budgets", start=math.inf)  # smallest bound of the closed leaves
+    status: Array("n_budgets", "n_predictors", dtype=np.int8, start=0)
+    theta: Array("n_budgets", "n_columns", start=0.0)
+    theta0: Array("n_budgets", start=0.0)
+    decision: STATUS  # the status of a node once all are judged
 
 
 class Proof(NamedTuple):
@@ -52,14 +53,8 @@ def run_staircase(search, stairs, tree, trace, gap, max_nodes):
 
     Returns early, with False, when the tree or the trace is full.
     """
-    return _run(
-        by_reference(search), by_reference(stairs), by_reference(tree), by_reference(trace), gap,
-        max_nodes,
-    )  # fmt: skip
-
-
-@inlined
-def _run(search, stairs, tree, trace, gap, max_nodes):
+    search, stairs = by_reference(search), by_reference(stairs)
+    tree, trace = by_reference(tree), by_reference(trace)
     now = tree.now
     if now.n_created == 0:
         _start(search, stairs, tree)
@@ -90,10 +85,8 @@ def _start(search, stairs, tree):
             continue
         theta0 = start_from_null(data, fit)
         incumbent.score.objective = math.inf
-        theta0, _, _ = try_selection(
-            data, fit, incumbent, trial, theta0, math.inf, COARSE, Start.PREDICTOR
-        )
-        buy_greedily(data, here, fit, search.heuristic, incumbent, trial, theta0)
+        theta0, _, _ = try_selection(search, trial, theta0, math.inf, COARSE, Start.PREDICTOR)
+        buy_greedily(search, here, trial, theta0)
         _offer(search.limits, incumbent, stairs)
     theta0 = start_from_null(data, fit)
     slot = tree.vacant[0]
@@ -125,15 +118,9 @@ def _process_node(search, stairs, tree, trace, gap):
         if n_free == 0:
             break
         cutoff = stairs.upper[high] * (1.0 - gap)
-        if room.all_affordable:
-            base, _, theta0 = relax_all_affordable(
-                data, here, relaxation, fit, status, room, theta0, cutoff
-            )
-        else:
-            base, _, theta0, mu = relax(
-                data, here, relaxation, status, room, theta0, mu, cutoff, NOT_EVALUATED
-            )
-        point = record_relaxation(trace, relaxation, theta0)
+        base, _, theta0, mu, point = relax_node(
+            search, here, trace, room, theta0, mu, cutoff, NOT_EVALUATED
+        )
         table = value_table(here, relaxation.values.v, status, int(room.left), NOTHING)
         proof = Proof(base, table, spent, gap)
         low, high = _close_budgets(stairs, trace, proof, low, high, node, point)
@@ -146,7 +133,7 @@ def _process_node(search, stairs, tree, trace, gap):
         if is_heuristic_turn(tree.now.nodes):
             incumbent.score.objective = math.inf
             here = by_reference(_at_budget(limits, high))
-            round_relaxation(data, here, relaxation, fit, search.heuristic, incumbent, status)
+            round_relaxation(search, here)
             _offer(limits, incumbent, stairs)
         if _fix(search, stairs, trace, proof, low, high, node, point):
             spent = _spent(limits, status)
@@ -170,10 +157,7 @@ def _process_node(search, stairs, tree, trace, gap):
         _record_bound(trace, node, record_fit(trace, fit, theta0), low, high)
         return
     pick = pick_predictor(relaxation, status)
-    child = tree.now.n_created
-    tree.now.n_created += 2
-    record_step(trace, Kind.BRANCH, node, child)
-    record_member(trace, pick)
+    child = create_children(tree, trace, node, pick)
     key = proof.base
     if high - spent < proof.table.size:
         key -= proof.table[high - spent]

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from .fields import Array, Record
 from .reference import kernel
 
 NO_POINT = np.int64(-1)
@@ -36,19 +37,19 @@ class Kind(IntEnum):
 class Trace(NamedTuple):
     """Steps, their members, points and their entries."""
 
-    kind: np.ndarray  # steps
-    node: np.ndarray
-    reference: np.ndarray
-    first_member: np.ndarray
-    member: np.ndarray
-    intercept: np.ndarray  # points
-    intercept_step: np.ndarray  # not a number if the point is not moved
-    width: np.ndarray  # of the band on which the hinge is smoothed
-    first_entry: np.ndarray
-    column: np.ndarray  # entries
-    value: np.ndarray
-    step: np.ndarray
-    now: np.record  # n_steps, n_members, n_points, n_entries
+    kind: Array("n_steps", dtype=np.int8)
+    node: Array("n_steps", dtype=np.int64)
+    reference: Array("n_steps", dtype=np.int64)
+    first_member: Array("n_steps", dtype=np.int64)
+    member: Array("n_members", dtype=np.int32)
+    intercept: Array("n_points")
+    intercept_step: Array("n_points")  # not a number if the point is not moved
+    width: Array("n_points")  # of the band on which the hinge is smoothed
+    first_entry: Array("n_points", dtype=np.int64)
+    column: Array("n_entries", dtype=np.int32)
+    value: Array("n_entries")
+    step: Array("n_entries")
+    now: Record(n_steps=0, n_members=0, n_points=0, n_entries=0)
 
 
 @register_jitable
@@ -70,62 +71,49 @@ def has_room(trace, n_steps, n_members, n_columns, n_fit):
 @kernel
 def record_point(trace, theta, theta0, width):
     """Write down a primal point; return its number."""
-    n = trace.now.n_entries
-    point = trace.now.n_points
-    trace.first_entry[point] = n
-    trace.intercept[point] = theta0
-    trace.width[point] = width
+    return record_difference(trace, theta, theta, theta0, np.nan, width)
+
+
+@kernel
+def record_difference(trace, theta, moved, theta0, step0, width):
+    """Write down a primal point and the step that moves its dual point; return its number.
+
+    The step is that from theta to other coefficients, and step0 that of the intercept.
+    """
+    point = _begin_point(trace, theta0, step0, width)
     for j in range(theta.size):
-        if theta[j] != 0.0:
-            trace.column[n] = j
-            trace.value[n] = theta[j]
-            trace.step[n] = 0.0
-            n += 1
-    trace.intercept_step[point] = np.nan
-    trace.now.n_entries = n
-    trace.now.n_points += 1
+        if theta[j] != 0.0 or moved[j] != 0.0:
+            _record_entry(trace, j, theta[j], moved[j] - theta[j])
     return point
 
 
 @kernel
 def record_moved(trace, theta, theta0, columns, step, n_columns, step0, width):
-    """Write down a primal point and the step that moves its dual point; return its number.
+    """The same where the step is given, and theta is 0 outside the listed columns."""
+    point = _begin_point(trace, theta0, step0, width)
+    for i in range(n_columns):
+        _record_entry(trace, columns[i], theta[columns[i]], step[i])
+    return point
 
-    theta is 0 outside the listed columns.
-    """
-    n = trace.now.n_entries
+
+@kernel
+def _begin_point(trace, theta0, step0, width):
     point = trace.now.n_points
-    trace.first_entry[point] = n
+    trace.first_entry[point] = trace.now.n_entries
     trace.intercept[point] = theta0
     trace.intercept_step[point] = step0
     trace.width[point] = width
-    for i in range(n_columns):
-        trace.column[n + i] = columns[i]
-        trace.value[n + i] = theta[columns[i]]
-        trace.step[n + i] = step[i]
-    trace.now.n_entries += n_columns
     trace.now.n_points += 1
     return point
 
 
 @kernel
-def record_difference(trace, theta, moved, theta0, step0, width):
-    """The same where the step is that from theta to other coefficients."""
+def _record_entry(trace, column, value, step):
     n = trace.now.n_entries
-    point = trace.now.n_points
-    trace.first_entry[point] = n
-    trace.intercept[point] = theta0
-    trace.intercept_step[point] = step0
-    trace.width[point] = width
-    for j in range(theta.size):
-        if theta[j] != 0.0 or moved[j] != 0.0:
-            trace.column[n] = j
-            trace.value[n] = theta[j]
-            trace.step[n] = moved[j] - theta[j]
-            n += 1
-    trace.now.n_entries = n
-    trace.now.n_points += 1
-    return point
+    trace.column[n] = column
+    trace.value[n] = value
+    trace.step[n] = step
+    trace.now.n_entries += 1
 
 
 @kernel

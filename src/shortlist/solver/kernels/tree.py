@@ -1,11 +1,14 @@
 """The open nodes: a binary heap by lower bound, ties by age, over reusable slots."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from .fields import Array, Record
 from .layout import copy
 from .reference import kernel
+from .trace import Kind, record_member, record_step
 
 # The child that is processed next lives here, outside the heap.
 DIVE_SLOT = np.int64(0)
@@ -15,21 +18,24 @@ ROOT = np.int64(0)  # the number of the first node
 class Tree(NamedTuple):
     """Nodes in slots: `heap` orders those in use by bound, `vacant` lists the others."""
 
-    status: np.ndarray  # (n_slots, n_predictors)
-    theta: np.ndarray  # (n_slots, n_columns)
-    theta0: np.ndarray
-    mu: np.ndarray
-    bound: np.ndarray
-    point: np.ndarray  # the recorded point that proves the bound
-    serial: np.ndarray  # the node's number, in order of creation
-    low: np.ndarray  # the lowest and the highest budget at which the node is alive, in a staircase
-    high: np.ndarray
-    heap: np.ndarray
-    vacant: np.ndarray
+    status: Array("n_slots", "n_predictors", dtype=np.int8)
+    theta: Array("n_slots", "n_columns")
+    theta0: Array("n_slots")
+    mu: Array("n_slots")
+    bound: Array("n_slots")
+    point: Array("n_slots", dtype=np.int64)  # the recorded point that proves the bound
+    serial: Array("n_slots", dtype=np.int64)  # the node's number, in order of creation
+    low: Array("n_slots", dtype=np.int64)  # the lowest budget at which the node is alive, and
+    high: Array("n_slots", dtype=np.int64)  # the highest, in a staircase
+    heap: Array("n_nodes", dtype=np.int64)
+    vacant: Array("n_nodes", dtype=np.int64)
     # nodes: processed; n_open: on the heap; n_diving: 1 if the slot of the dive is in use;
     # n_created: in all; closed: the lowest bound of the closed leaves; nodes_before and
     # created_before: what nodes and n_created started from, not 0 in part of a larger search
-    now: np.record
+    now: Record(
+        nodes=0, n_open=0, n_diving=0, n_created=0, closed=math.inf, nodes_before=0,
+        created_before=0,
+    )  # fmt: skip
 
 
 @kernel
@@ -95,3 +101,20 @@ def close_leaf(tree, bound):
     """The bound of a leaf counts for the global lower bound for ever; what is no number is none."""
     if not bound >= tree.now.closed:
         tree.now.closed = bound if bound == bound else -np.inf
+
+
+@kernel
+def close_node(tree, trace, node, bound, point):
+    """Close a node that a point bounds."""
+    close_leaf(tree, bound)
+    record_step(trace, Kind.BOUND, node, point)
+
+
+@kernel
+def create_children(tree, trace, node, pick):
+    """Branch on a predictor; return the child that forbids it, after which comes the other."""
+    child = tree.now.n_created
+    tree.now.n_created += 2
+    record_step(trace, Kind.BRANCH, node, child)
+    record_member(trace, pick)
+    return child
