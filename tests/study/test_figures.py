@@ -9,7 +9,7 @@ import pytest
 from fake_study import write_fake_study
 
 from shortlist.errors import InvalidFileError, MissingDependencyError
-from shortlist.plots import plot_spread, style
+from shortlist.plots import plot_spread
 from shortlist.study.figures import draw_figures
 
 matplotlib.use("agg")
@@ -58,7 +58,7 @@ def test_what_was_not_run_is_not_drawn(tmp_path):
 
 
 def test_without_matplotlib_nothing_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(style, "find_spec", lambda name: None)
+    monkeypatch.setattr("shortlist.errors.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'shortlist\[plots\]'"):
         draw_figures(tmp_path)
     assert not (tmp_path / "figures").exists()
