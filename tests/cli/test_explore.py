@@ -70,7 +70,7 @@ def test_a_port_in_use_and_settings_of_other_data(run, tmp_path):
 
 
 def test_an_extra_that_is_missing_is_named(run, monkeypatch):
-    monkeypatch.setattr(serve, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = run("explore")
     assert result.exit_code == 2
     assert "install shortlist[explore]" in result.output

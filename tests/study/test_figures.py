@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -58,8 +60,8 @@ def test_what_was_not_run_is_not_drawn(tmp_path):
 
 
 def test_without_matplotlib_nothing_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr("shortlist.errors.find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'shortlist\[plots\]'"):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=r"install shortlist\[plots\]"):
         draw_figures(tmp_path)
     assert not (tmp_path / "figures").exists()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter, process_time
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from joblib import Parallel, delayed, parallel_config
 from rich.console import Console

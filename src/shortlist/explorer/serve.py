@@ -8,13 +8,12 @@ import webbrowser
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from ..backends import solve
 from ..choice import near_optimal
-from ..errors import InvalidProblemError, MissingDependencyError
+from ..errors import InvalidProblemError, import_extra
 from .fitted import make_problem
 from .prepared import PreparedPatients
 from .state import State, check_names, parse

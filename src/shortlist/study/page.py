@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import MissingDependencyError
+from ..errors import import_extra
 from . import claims, paper
 from .compare import DEPENDS, FALSE, FEW_DRAWS, INSIDE, NOT_RUN, OUTSIDE, RARE, TRUE, USUAL, compare
 from .draws import READINGS, Draws
@@ -51,15 +51,10 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
     str
         Markdown. What was not run, or not drawn, is left out.
     """
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError:
-        raise MissingDependencyError(
-            "page: the package jinja2 is not installed; pip install 'shortlist[report]'."
-        ) from None
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
+    jinja2 = import_extra("jinja2", "report")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

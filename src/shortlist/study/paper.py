@@ -78,7 +78,8 @@ _MEASURES: dict[str, Measure] = {
     **{
         f"cardinality.{method}.{role}.noise{noise}.{epv}": _fraction(method, role, noise, epv)
         for method, role in product(METHODS, ROLES)
-        for noise, epv in product((0, 1), (*EPVS, _LARGEST))
+        for noise in (0, 1)
+        for epv in (*EPVS, _LARGEST)
     },
     **{
         f"{study}.{key}": check

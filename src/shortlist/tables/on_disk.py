@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..errors import InvalidFileError, MissingDependencyError
+from ..errors import InvalidFileError, import_extra
 from .workbook import first_line
 
 _ROWS = 2**16  # at a time

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import InvalidFileError, MissingDependencyError, ShortlistWarning
+from ..errors import InvalidFileError, ShortlistWarning, import_extra
 from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
 from .workbook import first_line, is_workbook, read_sheet
 

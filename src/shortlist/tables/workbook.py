@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import InvalidFileError, MissingDependencyError, shown
+from ..errors import InvalidFileError, import_extra, shown
 
 _UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
