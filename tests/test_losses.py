@@ -143,44 +143,45 @@ def test_the_squared_hinge_without_limits_is_the_machine_of_liblinear(ridge):
     assert solution.coef == pytest.approx(other.coef_[0], abs=1e-3)
 
 
-STALLED_HINGE = (513, 720, 741, 893, 976)
-
-
 def check_seed(seed, loss, *, certificate):
-    """Native against enumeration, and its proof through the checker."""
+    """Native against enumeration, and its proof through the checker; say whether it is proven.
+
+    Rounding ends some fits of the hinge too soon; which ones depends on the processor. What is then
+    claimed still holds, and the status says that a gap is left.
+    """
     problem = random_problem(seed, loss)
     reference, solution = sl.solve(problem, "enumeration"), sl.solve(problem)
     accuracy = ACCURACY[loss]
-    if seed in STALLED_HINGE and loss == "hinge":
-        # Known: fits that rounding ends too soon. They claim nothing.
-        assert solution.status is sl.Status.STALLED or solution.gap <= 1e-6, seed
-        assert solution.lower_bound <= reference.objective * (1 + accuracy), seed
-        return
-    assert solution.status is sl.Status.OPTIMAL, (seed, solution.gap)
-    assert solution.objective == pytest.approx(reference.objective, rel=1e-6 + accuracy), seed
     assert solution.lower_bound <= reference.objective * (1 + accuracy), seed
     assert solution.objective >= reference.lower_bound * (1 - accuracy), seed
     assert solution.objective == problem.objective(solution.coef, solution.intercept), seed
+    if loss == "hinge" and solution.status is sl.Status.STALLED:
+        return False
+    assert solution.status is sl.Status.OPTIMAL, (seed, solution.gap)
+    assert solution.objective == pytest.approx(reference.objective, rel=1e-6 + accuracy), seed
     if certificate:
         verdict = sl.verify(problem, solution.certificate)
         assert verdict.valid, (seed, verdict.reason)
         assert verdict.gap <= 1.01e-6, (seed, verdict.gap)
         assert verdict.lower_bound <= reference.objective * (1 + accuracy), seed
+    return True
 
 
 @MACHINES
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_random_problems(first, loss):
-    for seed in range(first, first + 10):
-        check_seed(seed, loss, certificate=seed % 2 == 0)
+    proven = [
+        check_seed(seed, loss, certificate=seed % 2 == 0) for seed in range(first, first + 10)
+    ]
+    assert proven.count(False) <= 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("first", range(0, 1000, 100))
 def test_many_random_problems(first, loss):
-    for seed in range(first, first + 100):
-        check_seed(seed, loss, certificate=seed < 300)
+    proven = [check_seed(seed, loss, certificate=seed < 300) for seed in range(first, first + 100)]
+    assert proven.count(False) <= 3  # of 1 000, 5 were found
 
 
 @MACHINES
