@@ -79,6 +79,7 @@ def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Pre
     """Return a study with these numbers of seeds and resamples."""
     data = range(1)  # as they are
     first = range(1, seeds + 1)
+    fewer = range(1, few + 1)  # with the main seed, as many draws as a verdict takes
     selections = range(1, resamples + 1)
     once: dict[str, Any] = {"sizes": (5,), "cost_draws": (1,)}
     return Preset(
@@ -90,12 +91,11 @@ def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Pre
             "paper": Arm(METHODS, range(main + 1)),
             "clean": Arm(("optimal",), range(few + 1), protocol="clean", **once),
             # The other meaning of label noise.
-            "flip": Arm(METHODS, selections, first, nested=False, label_noise=(FLIP_Y_NOISE,)),
+            "flip": Arm(METHODS, selections, fewer, nested=False, label_noise=(FLIP_Y_NOISE,)),
             # Other methods; those of the paper have the same data in "aucs".
             "methods": Arm(OTHER_METHODS, data, range(1, others + 1), **once),
-            # The ends of the intervals that the paper states. They take most work of all, so that
-            # they have as many seeds as resamples.
-            "extremes": Arm(METHODS, range(few + 1), range(1, few + 1), extremes_of="aucs"),
+            # The ends of the intervals that the paper states.
+            "extremes": Arm(METHODS, range(few + 1), fewer, extremes_of="aucs"),
         }
     )
 
