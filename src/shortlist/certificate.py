@@ -236,10 +236,10 @@ def _indices(where: str, values: Any) -> tuple[int, ...]:
 def _point(where: str, value: Any, is_of_proof: bool = True) -> Point:
     if not isinstance(value, list) or len(value) not in ((3, 4, 5) if is_of_proof else (3,)):
         raise _malformed(where, "[intercept, [columns], [values]]")
-    columns, values = _indices(where, value[1]), _each(where, value[2], _real)
+    columns, values = _indices(f"{where}[1]", value[1]), _each(f"{where}[2]", value[2], _real)
     if len(columns) != len(values):
         raise _malformed(where, "as many values as columns")
-    correction = _each(where, value[3], _real) if len(value) > 3 else ()
+    correction = _each(f"{where}[3]", value[3], _real) if len(value) > 3 else ()
     if len(correction) != len(columns) + 1 and (correction or len(value) == 4):
         raise _malformed(where, "a point whose correction has one value more than columns")
     smoothing = _real(where, value[4]) if len(value) > 4 else 0.0
@@ -254,9 +254,9 @@ def _step(where: str, value: Any, n_points: int) -> Step:
     if kind is None or len(value) - 1 != len(kind._fields):
         raise _malformed(where, f"a step: one of {', '.join(_STEPS)} and its fields")
     fields: list[Any] = []
-    for name, field in zip(kind._fields, value[1:], strict=True):
+    for i, (name, field) in enumerate(zip(kind._fields, value[1:], strict=True), start=1):
         is_list = name in ("forbidden", "bought", "predictors")
-        fields.append(_indices(where, field) if is_list else _index(where, field))
+        fields.append((_indices if is_list else _index)(f"{where}[{i}]", field))
         if name == "point" and field >= n_points:
             raise _malformed(where, f"a step that refers to one of the {n_points} points")
     step: Step = kind(*fields)

@@ -33,10 +33,11 @@ def import_extra(package: str, extra: str, instead: str = "") -> Any:
     """Return an optional package, or raise a sentence that names the extra to install."""
     try:
         return import_module(package)
-    except ImportError:
+    except ImportError as error:
+        name = package.partition(".")[0]
         raise MissingDependencyError(
-            f"The package {package} is not installed; install shortlist[{extra}]{instead}."
-        ) from None
+            f"The package {name} cannot be imported; install shortlist[{extra}]{instead}."
+        ) from error
 
 
 def shown(value: object) -> str:

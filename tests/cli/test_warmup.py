@@ -22,7 +22,10 @@ def cold(tmp_path, monkeypatch):
         (tmp_path / "rows.dot-1.py311.nbi").write_text("x" * 2**21)
 
     class Counter:
-        n_done, is_shown = 3, False
+        n_done = 3
+
+        def wipe(self):
+            pass
 
     monkeypatch.setattr(compilation, "_checked", False)
     monkeypatch.setattr(compilation, "machine_code_folder", lambda: tmp_path)

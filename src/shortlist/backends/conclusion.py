@@ -6,6 +6,7 @@ from time import perf_counter
 
 from ..problem import SubsetProblem
 from ..result import Solution, Status
+from ..solver.conclusion import conclude as conclude_search
 from .support_fit import SupportModel
 
 
@@ -23,17 +24,14 @@ def conclude(
 
     At its end the status is what the gap says, whatever a solver thinks of its own model.
     """
-    lower_bound = min(max(0.0, lower_bound), model.objective)  # a loss is positive
-    closed = model.objective - lower_bound <= gap * model.objective
-    return Solution(
-        status=stopped or (Status.OPTIMAL if closed else Status.STALLED),
-        support=model.support,
-        cost=problem.constraints.cost_of(model.support),
-        coef=model.coef,
-        intercept=model.intercept,
-        objective=model.objective,
-        lower_bound=lower_bound,
+    return conclude_search(
+        problem,
+        model.support,
+        model.coef,
+        model.intercept,
+        status=stopped or Status.OPTIMAL,
+        lower_bound=max(0.0, lower_bound),  # a loss is positive
+        gap=gap,
         nodes=nodes,
         seconds=perf_counter() - started,
-        names=tuple(map(problem.name_of, model.support)),
     )

@@ -22,7 +22,7 @@ from .heuristic import check_logistic
 _MAX_STEPS = 25
 _MAX_HALVINGS = 20
 _ROUNDING = 1e-14  # of a loss: what is higher by less is not worse
-_CONVERGED = 1e-8  # decrement relative to the loss: the step that it belongs to is the last
+_CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
 
 
 def univariable_magnitudes(problem: SubsetProblem) -> Float:

@@ -60,8 +60,9 @@ def predict(
             {"row": row, "probability": p, "imputed": guessed, "outside": far}
             for row, p, guessed, far in zip(rows, probability, imputed, outside, strict=True)
         ]
-        for prediction, owner in zip(predictions, owners, strict=False):  # no owners without --id
-            prediction["id"] = owner if isinstance(owner, int | float | None) else str(owner)
+        if identifier is not None:
+            for prediction, owner in zip(predictions, owners, strict=True):
+                prediction["id"] = owner if isinstance(owner, int | float | None) else str(owner)
         record = {
             "outcome": card.outcome.model_dump(),
             "predictions": predictions,

@@ -66,7 +66,7 @@ def calibration(y: Int, log_odds: Float, weights: Int) -> tuple[float, float]:
     constant or that separate the classes.
     """
     events, others = log_odds[y == 1], log_odds[y == 0]
-    if y.min() == y.max() or events.min() >= others.max() or events.max() <= others.min():
+    if len(np.unique(y)) < 2 or events.min() >= others.max() or events.max() <= others.min():
         return nan, nan
     # Centred and scaled, so that a start from zero does for any log-odds.
     centre, scale = log_odds.mean(), log_odds.std()

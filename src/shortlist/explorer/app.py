@@ -98,12 +98,12 @@ def make_app(prepared: PreparedPatients, *, ridge: float = 1.0, key: str = "") -
         routes=[Mount(f"/{key}", routes=routes)] if key else routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
         exception_handlers={
-            **dict.fromkeys(_REFUSALS, _answerer(400)),
-            SupersededError: _answerer(409, superseded=True),
-            SessionEndedError: _answerer(
+            **dict.fromkeys(_REFUSALS, _error_answer(400)),
+            SupersededError: _error_answer(409, superseded=True),
+            SessionEndedError: _error_answer(
                 410, error="This session has expired; reload the page.", ended=True
             ),
-            Exception: _answerer(500, error="Internal error; see the terminal for details."),
+            Exception: _error_answer(500, error="Internal error; see the terminal for details."),
         },
     )
 
@@ -248,7 +248,7 @@ def _file_name(request: Request) -> str:
     return "".join(c if c.isprintable() else "?" for c in name)[:80] or "the file"
 
 
-def _answerer(status: int, **content: object) -> Callable[..., Awaitable[Response]]:
+def _error_answer(status: int, **content: object) -> Callable[..., Awaitable[Response]]:
     """Return what answers an error: by this content, or else by the sentence of the error."""
 
     async def respond(request: Request, error: Exception) -> Response:

@@ -41,6 +41,8 @@ class PreparedPatients:
         The prices that a session starts with; a predictor without one costs 1.
     spline_knots, missing_indicator
         As in `PrognosticModel`.
+    n_bytes : int
+        What the data take in memory.
     """
 
     name: str
@@ -51,6 +53,7 @@ class PreparedPatients:
     fees: tuple[SharedFee, ...]
     spline_knots: int | None
     missing_indicator: bool
+    n_bytes: int
 
     @classmethod
     def prepare(
@@ -88,6 +91,9 @@ class PreparedPatients:
             fees=tuple(fee for fee in shared if fee.members),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
+            n_bytes=design.matrix.nbytes
+            + n_bytes_of(patients.predictors)
+            + n_bytes_of(plain.frame),
         )
 
     @cached_property
@@ -113,12 +119,6 @@ class PreparedPatients:
         if self.persons is not None:
             digest.update(self.persons.astype("<i8").tobytes())
         return digest.hexdigest()
-
-    @cached_property
-    def n_bytes(self) -> int:
-        """What the data take in memory."""
-        tables = (self.patients.predictors, self.plain.frame)
-        return self.design.matrix.nbytes + sum(map(n_bytes_of, tables))
 
     @property
     def left_out(self) -> list[str]:

@@ -23,7 +23,7 @@ def conclude(
     gap: float,
     nodes: int,
     seconds: float,
-    prover: Callable[[Solution], Certificate] | None,
+    prover: Callable[[Solution], Certificate] | None = None,
 ) -> Solution:
     """Return the solution of a search that ended with a status; it is optimal if the gap is closed.
 

@@ -25,7 +25,6 @@ _LARGEST = "largest"  # over all EPVs
 # The names of the measures are those of the data file: the paper's 5-point and 11-point amplitude
 # perturbation quotients are Shimmer:APQ5 and MDVP:APQ, its correlation dimension is D2.
 MEASURES = frozenset({"PPE", "Shimmer:APQ5", "MDVP:APQ", "D2"})
-ACCURACY = (0.87, 0.84, 0.90)
 LITTLE_MEASURES = frozenset({"HNR", "RPDE", "DFA", "PPE"})
 LITTLE_ACCURACY = (0.91, 0.87, 0.96)
 
@@ -145,11 +144,14 @@ def _read_statements() -> Iterator[Statement]:
 
 
 STATEMENTS: tuple[Statement, ...] = tuple(_read_statements())
+ACCURACY = [float(s.stated) for s in STATEMENTS if s.key.startswith("parkinson.accuracy")]
 
 
 def fractions_of(study: str, role: str, noise: int) -> Iterator[tuple[str, float, float]]:
     """Yield method, EPV and value of the fractions that the paper states."""
     for statement in STATEMENTS:
         parts = statement.key.split(".", 4)
-        if parts[::2][:2] == [study, role] and parts[3] == f"noise{noise}" and parts[4] != _LARGEST:
+        if len(parts) < 5 or parts[4] == _LARGEST:
+            continue
+        if (parts[0], parts[2], parts[3]) == (study, role, f"noise{noise}"):
             yield parts[1], float(parts[4]), (statement.low + statement.high) / 2
