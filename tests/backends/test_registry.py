@@ -1,8 +1,10 @@
 """The public names, the registry of backends, and the options of `solve`."""
 
+import ast
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,6 +29,13 @@ def test_every_public_name_is_there():
         assert getattr(sl, name) is not None
     with pytest.raises(AttributeError, match="'shortlist' has no attribute 'nonsense'"):
         _ = sl.nonsense
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(sl.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))  # TYPE_CHECKING
+    names = {alias.asname for line in block.body for alias in line.names}
+    assert names | {"__version__"} == set(sl.__all__)
 
 
 def test_import_loads_nothing_heavy():
