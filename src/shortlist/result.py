@@ -11,6 +11,7 @@ from typing import Any
 from .arguments import Float
 from .certificate import Certificate
 from .display import describe_proof, panel
+from .problem import SubsetProblem
 
 
 class Status(Enum):
@@ -103,3 +104,39 @@ class Solution:
                 ("search", f"{self.seconds:.3g} s, nodes: {self.nodes}"),
             ],
         )
+
+
+def solution_of(
+    problem: SubsetProblem,
+    support: tuple[int, ...],
+    coef: Float,
+    intercept: float,
+    *,
+    status: Status,
+    lower_bound: float,
+    gap: float,
+    nodes: int,
+    seconds: float,
+    prover: Callable[[Solution], Certificate] | None = None,
+) -> Solution:
+    """Return the solution of a search that ended with a status; it is optimal if the gap is closed.
+
+    The bound and the objective are rounded separately; a bound above the objective is rounding.
+    """
+    objective = problem.objective(coef, intercept)
+    lower_bound = min(lower_bound, objective)
+    if status is Status.OPTIMAL and objective - lower_bound > gap * objective:
+        status = Status.STALLED
+    return Solution(
+        status=status,
+        support=support,
+        cost=problem.constraints.cost_of(support),
+        coef=coef,
+        intercept=intercept,
+        objective=objective,
+        lower_bound=lower_bound,
+        nodes=nodes,
+        seconds=seconds,
+        names=tuple(map(problem.name_of, support)),
+        prover=prover,
+    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from ..solver.conclusion import conclude as conclude_search
+from ..result import Solution, Status, solution_of
 from .support_fit import SupportModel
 
 
@@ -24,7 +23,7 @@ def conclude(
 
     At its end the status is what the gap says, whatever a solver thinks of its own model.
     """
-    return conclude_search(
+    return solution_of(
         problem,
         model.support,
         model.coef,

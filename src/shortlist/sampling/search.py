@@ -21,9 +21,8 @@ from time import perf_counter
 from ..blocks import is_on_disk
 from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..result import Solution, Status, solution_of
 from ..solver.branch_and_bound import branch_and_bound
-from ..solver.conclusion import conclude
 from ..solver.listing import list_models
 from ..solver.recording import Prover
 from ..solver.rounds import usable_cores
@@ -151,7 +150,7 @@ class _Search:
             classes = (problem.weights[problem.signs == y] for y in (1, -1))
             positive, negative = (float(weights.sum()) for weights in classes)
             model.intercept = problem.loss.best_intercept(positive, negative)
-        return conclude(
+        return solution_of(
             problem,
             model.support,
             model.coef,

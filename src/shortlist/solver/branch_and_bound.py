@@ -11,9 +11,8 @@ import numpy as np
 
 from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..result import Solution, Status, solution_of
 from .compilation import ready_kernels
-from .conclusion import conclude
 from .confirmation import confirmed
 from .driver import Run
 from .kernels.layout import IN
@@ -72,7 +71,7 @@ def _solution(
         coef = np.zeros(problem.n_columns)
         intercept = search.data.null_intercept
         support = problem.constraints.include
-    solution = conclude(
+    solution = solution_of(
         problem,
         support,
         coef,

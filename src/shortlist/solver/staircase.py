@@ -12,9 +12,8 @@ import numpy as np
 from ..certificate import Bound, Branch, Certificate, Fix, Step, Unaffordable
 from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..result import Solution, Status, solution_of
 from .compilation import ready_kernels
-from .conclusion import conclude
 from .confirmation import confirmed
 from .driver import Run
 from .kernels.layout import IN
@@ -71,7 +70,7 @@ def _solutions(
     for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
         coef, intercept = run.prepared.model(stairs.theta[b], stairs.theta0[b])
         smaller = problem.with_limits(budget=b * numerator / denominator)
-        solution = conclude(
+        solution = solution_of(
             problem,
             tuple(np.flatnonzero(stairs.status[b] == IN).tolist()),
             coef,
