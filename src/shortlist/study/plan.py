@@ -101,7 +101,7 @@ def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Pre
 
 
 PRESETS = {
-    "paper": _preset(399, seeds=100, resamples=2, others=10, few=39),
+    "paper": _preset(399, seeds=100, resamples=2, others=5, few=39),
     "quick": _preset(2, seeds=3, resamples=2, others=1, few=1),
 }
 
