@@ -114,7 +114,7 @@ def solve(
     warm_start : sequence of names or indices, optional
         A selection to try first; ignored if it is not affordable.
     threads : int, optional
-        Number of threads for a search that has shown to be long, with the native backend. It
+        Number of threads for a search that has proved to be long, with the native backend. It
         changes the time that the search takes, and nothing else. By default one for each core that
         this process may use; one in a worker process, as those of joblib.
     sample : int or "auto", optional

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 study = typer.Typer(
     help=(
-        "The experiments of Knauer and Rodner (2023): run them, look how far they are, draw the "
+        "The experiments of Knauer and Rodner (2023): run them, see how far they are, draw the "
         "figures, and compare with the paper."
     ),
     no_args_is_help=True,

@@ -74,7 +74,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     node_limit : int, optional
         Number of nodes after which it does.
     threads : int, optional
-        Number of threads for a search that has shown to be long, by default one per core, and one
+        Number of threads for a search that has proved to be long, by default one per core, and one
         in a worker process of joblib; it changes no result.
     max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
         The largest magnitude of a coefficient, for all predictors or one each; None is no limit.

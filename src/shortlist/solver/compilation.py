@@ -41,7 +41,7 @@ def ready_kernels() -> int:
     if state.is_complete():
         return 0
     _log.warning(
-        "Compiling the solver's kernels: about a minute, once; later runs load them from disk."
+        "Compiling the solver's kernels: one or two minutes, once; later runs load them from disk."
     )
     counter = _Counter()
     with install_listener("numba:compile", counter):

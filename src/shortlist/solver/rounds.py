@@ -1,6 +1,6 @@
 """All cores for one long search: rounds of parts that run side by side.
 
-A search that has shown to be long deals its open nodes of lowest bound to a fixed number of parts.
+A search that has proved to be long deals its open nodes of lowest bound to a fixed number of parts.
 Each part is a search of its own, with its own scratch, for a fixed number of nodes. Then all of
 them are collected in order, and the next round begins. Nothing of that depends on the clock or on
 the number of threads, so neither does any bit of the result.
