@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DPI = 130
+_LABEL_WIDTH = 56  # characters of a line
 _NOISE_LABELS = ("no label noise", "5 % label noise")
 _RUN_LABELS = {"cardinality": "{} informative", "budget": "costs {}"}
 # What the file says about its making, such as the time, is left out.
@@ -236,10 +238,10 @@ def draw_parkinson(variants: pd.DataFrame) -> Figure:
     ]
     for name in [name for name in VARIANTS if name in order.index]:
         line = order.loc[name]
-        label = f"{describe(name)}, {line['n_resamples']:.0f} resamples"
+        label = fill(f"{describe(name)}, {line['n_resamples']:.0f} resamples", _LABEL_WIDTH)
         interval = [line[f"accuracy{end}"] for end in ("", "_lower", "_upper")]
         lines.append({"label": label} | _interval(interval))
-    figure = new_figure(7.2, 0.6 + 0.24 * len(lines))
+    figure = new_figure(7.2, 0.6 + 0.36 * len(lines))
     ax = plot_intervals(
         pd.DataFrame(lines), xlabel="mean test accuracy and 95 % interval", ax=figure.subplots()
     )
