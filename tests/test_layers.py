@@ -27,13 +27,13 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"solver", "conic"}),
     frozenset({"verification", "result", "options"}),
     frozenset({"certificate"}),
-    frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"}),
+    frozenset({"problem", "arguments", "limits", "losses"}),
     frozenset({"tables"}),
     frozenset({"files", "display", "blocks"}),
     frozenset({"errors"}),
 )
 # The parts of one definition may know each other.
-OPEN_LAYER = frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"})
+OPEN_LAYER = frozenset({"problem", "arguments", "limits", "losses"})
 # Data imports nothing of the package, and what solves or fits does not import data.
 ALONE = "datasets"
 USERS_OF_DATA = LAYERS[0] | LAYERS[1] | LAYERS[2] | LAYERS[3]
@@ -137,7 +137,7 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, source: str) -> N
         ("cli/demo.py", "from ..backends import solve\nfrom ..datasets import make_prognostic"),
         ("cli/demo.py", "from .table import comparison\nfrom ..errors import InvalidProblemError"),
         ("cli/app.py", "from .. import __version__"),
-        ("problem.py", "from .constraints import Constraints\nimport numpy as np"),
+        ("problem.py", "from .limits import Limits\nimport numpy as np"),
         ("solver/kernels/rows.py", "from ..bounds import bound\nfrom . import gram"),
         ("solver/kernels/rows.py", "from ...problem import SubsetProblem"),
         ("solver/__init__.py", "from .search import search\nfrom .. import result"),
@@ -169,8 +169,7 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
         "blocks",
         "problem",
         "arguments",
-        "constraints",
-        "coefficients",
+        "limits",
         "losses",
         "errors",
     }

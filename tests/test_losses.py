@@ -250,10 +250,10 @@ def test_files_of_the_logistic_loss_are_as_they_were(tmp_path):
 
 def all_objectives(problem):
     """The objective of every affordable selection."""
-    fits, constraints = SupportFits(problem), problem.constraints
+    fits, limits = SupportFits(problem), problem.limits
     bits = 1 << np.arange(problem.n_predictors)
     supports = (tuple(np.flatnonzero(k & bits).tolist()) for k in range(2**problem.n_predictors))
-    return {s: fits.fit(s)[0].objective for s in supports if constraints.is_affordable(s)}
+    return {s: fits.fit(s)[0].objective for s in supports if limits.is_affordable(s)}
 
 
 def small_problems(loss):
@@ -295,7 +295,7 @@ def test_every_step_of_a_path_is_the_best_of_its_budget(loss):
         path = sl.solve_path(problem)
         assert path.is_certified
         by_budget = path.limit_name == "budget"
-        level = problem.constraints.cost_of if by_budget else len
+        level = problem.limits.cost_of if by_budget else len
         for limit in {level(support) for support in objectives}:
             reachable = limit * (1 + 1e-9)
             best = min(v for s, v in objectives.items() if level(s) <= reachable)
@@ -319,6 +319,6 @@ def test_other_rules_buy_something_affordable(backend, loss):
         problem = random_problem(seed, loss)
         solution = sl.solve(problem, backend)
         assert solution.status is sl.Status.HEURISTIC
-        assert problem.constraints.is_affordable(solution.support)
+        assert problem.limits.is_affordable(solution.support)
         best = sl.solve(problem).objective
         assert solution.objective >= best * (1 - 1e-6)

@@ -74,7 +74,7 @@ def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:
 
     The order is rows, limits, lower and upper bounds.
     """
-    constraints = problem.constraints
+    constraints = problem.limits
     n, n_fees = problem.n_predictors, len(constraints.fees)
     rows = [np.concatenate([np.ones(n), np.zeros(n_fees)])]
     limits = [float(constraints.max_features)]

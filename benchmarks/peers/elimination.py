@@ -20,7 +20,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     if problem.loss is LOGISTIC or not is_number_only(problem):
         return None
     machine = LinearSVC(loss=problem.loss.name, C=1.0 / problem.ridge, random_state=0)
-    selector = RFE(machine, n_features_to_select=problem.constraints.max_features)
+    selector = RFE(machine, n_features_to_select=problem.limits.max_features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         selector.fit(problem.X, problem.signs)

@@ -130,7 +130,7 @@ def solution_of(
     return Solution(
         status=status,
         support=support,
-        cost=problem.constraints.cost_of(support),
+        cost=problem.limits.cost_of(support),
         coef=coef,
         intercept=intercept,
         objective=objective,

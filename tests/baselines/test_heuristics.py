@@ -49,8 +49,8 @@ def test_affordable_honest_and_no_better_than_the_best(seed: int, backend: str) 
     solution = sl.solve(problem, backend)
     assert solution.status is sl.Status.HEURISTIC
     assert solution.support == tuple(sorted(solution.support))
-    assert problem.constraints.is_affordable(solution.support)
-    assert solution.cost == problem.constraints.cost_of(solution.support)
+    assert problem.limits.is_affordable(solution.support)
+    assert solution.cost == problem.limits.cost_of(solution.support)
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     outside = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
     assert not solution.coef[outside].any()
@@ -63,9 +63,9 @@ def test_affordable_honest_and_no_better_than_the_best(seed: int, backend: str) 
 def test_limits_on_coefficients_are_respected(seed: int, backend: str) -> None:
     problem = limited_problem(seed)
     solution = sl.solve(problem, backend)
-    limits = problem.coef_limits
+    limits = problem.limits
     assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     others = [g for g in range(problem.n_predictors) if g not in solution.support]
     fixed = problem.with_limits(include=solution.support, exclude=others)
     reference = sl.solve(fixed, "enumeration")

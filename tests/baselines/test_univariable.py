@@ -79,7 +79,7 @@ def test_include_exclude_and_fees_are_respected() -> None:
     support = univariable_support(problem)
     assert 6 in support
     assert 0 not in support
-    assert problem.constraints.is_affordable(support)
+    assert problem.limits.is_affordable(support)
 
 
 def test_a_separating_predictor_comes_first_and_stays_finite() -> None:
@@ -122,7 +122,7 @@ def test_separation_by_a_dear_predictor_is_weighed_against_its_cost() -> None:
     magnitudes = univariable_magnitudes(problem)
     assert np.all(np.isfinite(magnitudes))
     assert magnitudes[2] > 2 * np.delete(magnitudes, 2).max()
-    assert problem.constraints.is_affordable(univariable_support(problem))
+    assert problem.limits.is_affordable(univariable_support(problem))
 
 
 def test_the_scale_of_a_column_is_that_of_its_coefficient() -> None:

@@ -51,7 +51,7 @@ def test_a_selection_is_feasible_if_and_only_if_it_is_affordable(scaled, loss, s
     objective = problem.objective(coef, 0.3)
     assert model.cost @ x == pytest.approx(objective, rel=1e-12)
     feasible = violation(model, x) <= 1e-9
-    assert feasible == problem.constraints.is_affordable(support)
+    assert feasible == problem.limits.is_affordable(support)
     assert model.support_of(x) == support
 
 
@@ -63,12 +63,12 @@ def test_a_model_is_feasible_if_and_only_if_its_coefficients_are_within_their_li
 ):
     problem = limited_problem(seed)
     rng = np.random.default_rng(draw)
-    support = problem.constraints.include
+    support = problem.limits.include
     for g in rng.permutation(problem.n_predictors).tolist():
-        if problem.constraints.is_affordable((*support, g)):
+        if problem.limits.is_affordable((*support, g)):
             support = tuple(sorted({*support, g}))
     columns = problem.columns_of(support)
-    limits = problem.coef_limits
+    limits = problem.limits
     coef = np.zeros(problem.n_columns)
     coef[columns] = np.clip(
         rng.normal(size=len(columns)), limits.lower[columns], limits.upper[columns]

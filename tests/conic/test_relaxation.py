@@ -17,12 +17,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
 def is_one_limit(problem):
     """Whether the search relaxes just what the conic model relaxes."""
-    constraints = problem.constraints
-    has_budget = constraints.budget < np.inf
-    both = has_budget and constraints.max_features < constraints.n_predictors
+    limits = problem.limits
+    has_budget = limits.budget < np.inf
+    both = has_budget and limits.max_features < limits.n_predictors
     # In groups the search relaxes limits on coefficients less tightly.
-    limited_groups = problem.has_groups and problem.coef_limits.are_given
-    return not both and not (has_budget and constraints.fees) and not limited_groups
+    limited_groups = problem.has_groups and problem.limits.has_intervals
+    return not both and not (has_budget and limits.fees) and not limited_groups
 
 
 @pytest.mark.parametrize("name", CATALOGUE | LIMITED)

@@ -77,7 +77,7 @@ def test_random_problems_with_tiny_samples(seed):
     assert sampled.status in (sl.Status.OPTIMAL, sl.Status.STALLED)
     assert (sampled.status is sl.Status.OPTIMAL) or (usual.status is sl.Status.STALLED)
     assert sampled.objective == pytest.approx(usual.objective, rel=2e-6)
-    assert problem.constraints.is_affordable(sampled.support)
+    assert problem.limits.is_affordable(sampled.support)
     verdict = sl.verify(problem, sampled.certificate)
     assert verdict.valid, verdict.reason
 

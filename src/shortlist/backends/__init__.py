@@ -145,7 +145,7 @@ def solve(
     _check(problem, backend, options)
     if warm_start is not None:
         support = problem.support_of("warm_start", warm_start)
-        if problem.constraints.is_affordable(support):
+        if problem.limits.is_affordable(support):
             options = replace(options, warm_start=support)
     if sample is not None:
         options = replace(options, sample=_sample(problem, backend, sample))
@@ -222,7 +222,7 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
     """Check the argument; return the number of rows."""
     if backend != "native":
         raise InvalidProblemError(f"sample: is for the native backend; {backend!r} takes all rows.")
-    if problem.loss is HINGE or problem.coef_limits.are_given:
+    if problem.loss is HINGE or problem.limits.has_intervals:
         raise InvalidProblemError(
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."
         )

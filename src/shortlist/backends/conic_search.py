@@ -43,7 +43,7 @@ class ConicSearch:
         self.started = perf_counter()
         self.problem, self.options = problem, options
         self.fits = SupportFits(problem)
-        self.best, _ = self.fits.fit(options.warm_start or problem.constraints.include)
+        self.best, _ = self.fits.fit(options.warm_start or problem.limits.include)
         self.model = conic_model(problem, scaled=True)
         self.allowance = TOLERANCE * float(self.model.cost.sum())
 
@@ -76,7 +76,7 @@ class ConicSearch:
             if outcome.x is None:
                 break
             support = self.model.support_of(outcome.x)
-            if self.problem.constraints.is_affordable(support):
+            if self.problem.limits.is_affordable(support):
                 found, _ = self.fits.fit(support)
                 best = found if found.objective < best.objective else best
                 break

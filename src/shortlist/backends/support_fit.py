@@ -59,7 +59,7 @@ class SupportFits:
         """Return the best model without coefficients, which is known in closed form."""
         classes = self.weights[: self.n_positive].sum(), self.weights[self.n_positive :].sum()
         centred = np.array([self.problem.loss.best_intercept(*classes)])
-        return self._model(self.problem.constraints.include, np.array([], dtype=np.int64), centred)
+        return self._model(self.problem.limits.include, np.array([], dtype=np.int64), centred)
 
     def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
@@ -157,9 +157,9 @@ class SupportFits:
 
     def _values(self, slopes: Float, columns: Int) -> Float:
         """Return the maximum of s_n t - ridge/2 t^2 over the coefficients t that are allowed."""
-        ridge, limits = self.problem.ridge, self.problem.coef_limits
+        ridge, limits = self.problem.ridge, self.problem.limits
         values: Float = slopes**2 / (2 * ridge)
-        if limits.are_given:
+        if limits.has_intervals:
             free = slopes / ridge
             best = np.clip(free, limits.lower[columns], limits.upper[columns])
             limited = best != free
@@ -195,7 +195,7 @@ class SupportFits:
         design = np.column_stack([X, np.ones(n_rows)])
         penalty = np.full(n_columns + 1, self.problem.ridge)
         penalty[-1] = 0.0
-        limits = self.problem.coef_limits
+        limits = self.problem.limits
         lower, upper = np.append(limits.lower[columns], -inf), np.append(limits.upper[columns], inf)
         is_limited = bool(np.isfinite([lower, upper]).any())
 

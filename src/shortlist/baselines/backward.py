@@ -36,13 +36,13 @@ def backward_support(problem: SubsetProblem) -> tuple[int, ...]:
     >>> backward_support(sl.SubsetProblem(X, [0, 0, 1, 0, 1, 1], ridge=0.1, max_features=1))
     (2,)
     """
-    constraints = problem.constraints
-    support = tuple(g for g in range(problem.n_predictors) if g not in constraints.exclude)
-    if constraints.is_affordable(support):
+    limits = problem.limits
+    support = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
+    if limits.is_affordable(support):
         return support
     fits = SupportFits(problem)
     model: SupportModel | None = fits.fit_to_compare(support)
-    while model is not None and not constraints.is_affordable(model.support):
+    while model is not None and not limits.is_affordable(model.support):
         model = remove_best(fits, model)
     assert model is not None  # `include`, if nothing else, is affordable
     return extend(fits, model).support
@@ -50,8 +50,8 @@ def backward_support(problem: SubsetProblem) -> tuple[int, ...]:
 
 def remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next removal, or None if everything must be included."""
-    constraints = fits.problem.constraints
-    predictors = [g for g in model.support if g not in constraints.include]
+    limits = fits.problem.limits
+    predictors = [g for g in model.support if g not in limits.include]
     rests = (tuple(h for h in model.support if h != g) for g in predictors)
-    savings = [price_of(constraints, rest, g) for g, rest in zip(predictors, rests, strict=True)]
+    savings = [price_of(limits, rest, g) for g, rest in zip(predictors, rests, strict=True)]
     return best_removal(fits, model, predictors, savings)

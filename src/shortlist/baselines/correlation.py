@@ -72,4 +72,4 @@ def correlation_support(problem: SubsetProblem) -> tuple[int, ...]:
     >>> correlation_support(sl.SubsetProblem(X, [0, 0, 1, 1, 1, 0, 1], ridge=0.1, max_features=1))
     (0,)
     """
-    return buy_by_value(problem.constraints, correlations(problem))
+    return buy_by_value(problem.limits, correlations(problem))

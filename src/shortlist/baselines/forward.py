@@ -34,7 +34,7 @@ def forward_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_to_compare(problem.constraints.include)
+    model = fits.fit_to_compare(problem.limits.include)
     return extend(fits, model).support
 
 
@@ -47,7 +47,7 @@ def extend(fits: SupportFits, model: SupportModel) -> SupportModel:
 
 def add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next purchase of forward selection, or None if there is none."""
-    constraints = fits.problem.constraints
-    predictors = addable(constraints, model.support)
-    prices = [price_of(constraints, model.support, g) for g in predictors]
+    limits = fits.problem.limits
+    predictors = addable(limits, model.support)
+    prices = [price_of(limits, model.support, g) for g in predictors]
     return best_addition(fits, model, predictors, prices)

@@ -49,21 +49,21 @@ def hierarchical_support(problem: SubsetProblem) -> tuple[int, ...]:
     [3, 2, 3]
     """
     check_logistic(problem, "hierarchical", "tests the likelihood of")
-    constraints = problem.constraints
+    limits = problem.limits
     n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
     thresholds = 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
     fits = SupportFits(problem)
-    model = fits.fit_to_compare(constraints.include)
-    tiers = np.array([constraints.cost_of((g,)) for g in range(problem.n_predictors)])
+    model = fits.fit_to_compare(limits.include)
+    tiers = np.array([limits.cost_of((g,)) for g in range(problem.n_predictors)])
     for tier in np.unique(tiers):
         while True:
-            wanted = [g for g in addable(constraints, model.support) if tiers[g] == tier]
+            wanted = [g for g in addable(limits, model.support) if tiers[g] == tier]
             longer = best_addition(fits, model, wanted, least_gain=thresholds[wanted])
             if longer is None:
                 break
             model = longer
     while True:
-        held = [g for g in model.support if g not in constraints.include]
+        held = [g for g in model.support if g not in limits.include]
         shorter = best_removal(fits, model, held, most_loss=thresholds[held])
         if shorter is None:
             return model.support

@@ -51,21 +51,21 @@ def lasso_support(problem: SubsetProblem) -> tuple[int, ...]:
     >>> lasso_support(sl.SubsetProblem(X, [0, 0, 1, 0, 1, 1], ridge=0.1, max_features=1))
     (2,)
     """
-    return buy_in_order(problem.constraints, _entries(problem))
+    return buy_in_order(problem.limits, _entries(problem))
 
 
 def _entries(problem: SubsetProblem) -> Iterator[int]:
     """Yield the predictors that can be bought in the order in which they enter the path."""
-    constraints = problem.constraints
+    limits = problem.limits
     check_logistic(problem, "lasso", "ranks by")
     fits = SupportFits(problem)
-    candidates = addable(constraints, constraints.include)
+    candidates = addable(limits, limits.include)
     prices = np.zeros(problem.n_predictors)
-    prices[candidates] = [price_of(constraints, constraints.include, g) for g in candidates]
+    prices[candidates] = [price_of(limits, limits.include, g) for g in candidates]
     free = [g for g in candidates if prices[g] == 0]
     yield from free
 
-    columns = problem.columns_of((*constraints.include, *candidates))
+    columns = problem.columns_of((*limits.include, *candidates))
     columns = columns[fits.X[:, columns].any(axis=0)]
     owner = problem.column_predictor[columns]
     is_penalised = prices[owner] > 0
@@ -78,7 +78,7 @@ def _entries(problem: SubsetProblem) -> Iterator[int]:
     share = np.average(fits.signs, weights=fits.weights)
     largest_penalty = np.abs((fits.weights * (fits.signs - share)) @ X[:, is_penalised]).max() / 2
 
-    entered = {*constraints.include, *free}
+    entered = {*limits.include, *free}
     for step in range(1, _STEPS_PER_DECADE * _DECADES + 1):
         model = LogisticRegression(
             C=10 ** (step / _STEPS_PER_DECADE) / largest_penalty,

@@ -36,7 +36,7 @@ def stepwise_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_to_compare(problem.constraints.include)
+    model = fits.fit_to_compare(problem.limits.include)
     seen = [model]
     while (larger := add_best(fits, model)) is not None:
         model = larger
@@ -52,7 +52,7 @@ def stepwise_support(problem: SubsetProblem) -> tuple[int, ...]:
 
 def _is_news(model: SupportModel, seen: list[SupportModel], problem: SubsetProblem) -> bool:
     """Whether the model is better than all that have no more predictors and cost no more."""
-    price = problem.constraints.unit_cost_of
+    price = problem.limits.unit_cost_of
     return all(
         model.objective < (1 - TIE) * other.objective
         for other in seen

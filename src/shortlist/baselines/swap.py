@@ -35,7 +35,7 @@ def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
     (2,)
     """
     fits = SupportFits(problem)
-    model = fits.fit_to_compare(problem.constraints.include)
+    model = fits.fit_to_compare(problem.limits.include)
     model = extend(fits, model)
     while (exchanged := _best_exchange(fits, model)) is not None:
         model = extend(fits, exchanged)
@@ -43,13 +43,13 @@ def swap_support(problem: SubsetProblem) -> tuple[int, ...]:
 
 
 def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | None:
-    constraints = fits.problem.constraints
+    limits = fits.problem.limits
     best, limit = None, (1 - TIE) * model.objective
     for dropped in model.support:
-        if dropped in constraints.include:
+        if dropped in limits.include:
             continue
         rest = fits.fit_to_compare(tuple(g for g in model.support if g != dropped), model)
-        others = [g for g in addable(constraints, rest.support) if g != dropped]
+        others = [g for g in addable(limits, rest.support) if g != dropped]
         exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
         if exchanged is not None:
             best, limit = exchanged, (1 - TIE) * exchanged.objective

@@ -88,7 +88,7 @@ def univariable_support(problem: SubsetProblem) -> tuple[int, ...]:
     >>> univariable_support(sl.SubsetProblem(X, y, ridge=0.1, costs=[3, 1], budget=3))
     (1,)
     """
-    return buy_by_value(problem.constraints, univariable_magnitudes(problem))
+    return buy_by_value(problem.limits, univariable_magnitudes(problem))
 
 
 def _fit(X: Float, signs: Float, weights: Float) -> Float:

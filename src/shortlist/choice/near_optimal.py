@@ -196,7 +196,7 @@ def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ..
     """
     equal = model.objective * (1.0 + problem.loss.rounding)
     for g in model.support:
-        if g in problem.constraints.include:
+        if g in problem.limits.include:
             continue
         smaller = objective.get(tuple(h for h in model.support if h != g))
         if smaller is None:

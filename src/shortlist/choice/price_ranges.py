@@ -100,7 +100,7 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
     [(2.0, 5.0), (1.0, inf)]
     """
     check_problem(problem)
-    limits = problem.constraints
+    limits = problem.limits
     if limits.budget == inf:
         raise InvalidProblemError(
             "problem: has no budget, so no price matters; give it costs and a budget."
@@ -128,7 +128,7 @@ def _optimum(problem: SubsetProblem) -> Solution:
 
 def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float, tuple[int, ...]]:
     """The highest price of g at which a better selection is affordable, and that selection."""
-    limits = problem.constraints
+    limits = problem.limits
     with_g = tuple(sorted({*limits.include, g}))
     # The next higher price at which another rival may be the last affordable one.
     step = limits.amount_of(limits.unit_step)
@@ -138,7 +138,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         costs = limits.costs.copy()
         costs[g] = price
         cheaper = problem.with_limits(costs=costs)
-        if not cheaper.constraints.is_affordable(with_g):
+        if not cheaper.limits.is_affordable(with_g):
             break
         solution = _optimum(cheaper.with_limits(include=with_g))
         if solution.objective >= best.objective * (1.0 - problem.loss.resolution):

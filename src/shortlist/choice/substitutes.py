@@ -135,7 +135,7 @@ def substitutes(
     [(2, (0,))]
     """
     check_problem(problem)
-    limits = problem.constraints
+    limits = problem.limits
     given = None if predictor is None else problem.index_of("predictor", predictor)
     if given in limits.include:
         raise InvalidProblemError(

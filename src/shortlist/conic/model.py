@@ -143,14 +143,14 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
     >>> model.names()[:3], len(model.cones)
     (['theta[0]', 'theta_0', 't[0]'], 7)
     """
-    constraints = problem.constraints
+    limits = problem.limits
     used = problem.weights > 0
     y, w = problem.signs[used], problem.weights[used]
     X, scale, shift = problem.X[used], 1.0, np.zeros(problem.n_columns)
     if scaled:
         scale, shift = sqrt(problem.ridge), w / w.sum() @ X
         X = (X - shift) / scale
-    n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(constraints.fees)
+    n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(limits.fees)
 
     loss_rows = LOSS_ROWS[problem.loss.name]
 
@@ -170,21 +170,21 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         stack([z[[g]], r[[g]], theta[members]], n_variables) for g, members in enumerate(columns)
     ]
     # eq. 7
-    if constraints.max_features < n_predictors:
-        limit = constant(constraints.max_features, 1, n_variables)
+    if limits.max_features < n_predictors:
+        limit = constant(limits.max_features, 1, n_variables)
         rows.append(combine(np.ones((1, n_predictors)), z) - limit)
     # eq. 9, with the fees; prices in the units in which they are whole numbers if they can be
-    if constraints.budget < inf:
-        limit = constant(constraints.unit_budget, 1, n_variables)
-        costs, fees = constraints.unit_costs, constraints.unit_fees
+    if limits.budget < inf:
+        limit = constant(limits.unit_budget, 1, n_variables)
+        costs, fees = limits.unit_costs, limits.unit_fees
         rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
-        rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
+        rows += [z[[g]] - s[[f]] for f, fee in enumerate(limits.fees) for g in fee.members]
 
     # limits on coefficients, which z makes as tight as the relaxation can have them; those far
     # beyond any optimum, which is at most the loss of no model, would only be large numbers
     owned = z[problem.column_predictor]
     reach = _FAR * sqrt(2.0 * float(problem.loss.value(np.zeros(1))[0]) * w.sum() / problem.ridge)
-    for sign, largest in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
+    for sign, largest in ((1.0, problem.limits.upper), (-1.0, -problem.limits.lower)):
         given = np.flatnonzero(largest < reach)
         most = combine(sparse.diags_array(scale * largest[given]), owned[given])
         rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
@@ -214,9 +214,9 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
     for binary in (blocks["z"], blocks["s"]):
         model.lower[binary], model.upper[binary] = 0.0, 1.0
         model.integer[binary] = True
-    model.lower[blocks["z"]][list(constraints.include)] = 1.0
+    model.lower[blocks["z"]][list(limits.include)] = 1.0
     for g in range(n_predictors):
-        if not constraints.is_affordable(tuple({*constraints.include, g})):
+        if not limits.is_affordable(tuple({*limits.include, g})):
             model.upper[blocks["z"]][g] = 0.0
     return model
 
@@ -243,7 +243,7 @@ def point_of(
         **{name: of(margins, losses) for name, of in model.loss_rows.values.items()},
         "r": 0.5 * np.bincount(model.owner, theta**2, problem.n_predictors),
         "z": np.isin(np.arange(problem.n_predictors), support),
-        "s": [not set(support).isdisjoint(fee.members) for fee in problem.constraints.fees],
+        "s": [not set(support).isdisjoint(fee.members) for fee in problem.limits.fees],
     }
     x = np.zeros(model.n_variables)
     for name, value in values.items():

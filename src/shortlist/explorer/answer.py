@@ -65,7 +65,7 @@ def describe_staircase(
     """Return what every budget (or number of predictors) buys."""
     problem = make_problem(prepared, state, limited=False)
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
-    limits = problem.constraints
+    limits = problem.limits
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     steps = path.to_records()
     for record, step in zip(steps, path, strict=True):

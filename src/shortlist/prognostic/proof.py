@@ -174,7 +174,7 @@ def _restated(card: ModelCard) -> PrognosticModel:
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
         ridge=card.search.ridge,
-        **vars(card.given_limits()),
+        **card.given_limits(),
     )
 
 

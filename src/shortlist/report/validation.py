@@ -126,7 +126,7 @@ def _experiment(
         return Experiment(
             plain.frame,
             plain.labels,
-            **vars(model.limits_of(plain)),
+            **model.limits_of(plain),
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,

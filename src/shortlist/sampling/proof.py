@@ -29,7 +29,7 @@ class Model:
     def __init__(self, problem: SubsetProblem) -> None:
         self.objective = inf
         self.coef, self.intercept = np.zeros(problem.n_columns), 0.0
-        self.support = problem.constraints.include
+        self.support = problem.limits.include
 
 
 class Proof:
@@ -139,8 +139,8 @@ class Proof:
         """Keep a model that is better and affordable."""
         problem = self._problem
         used = set(problem.column_predictor[coef.nonzero()[0]].tolist())
-        support = tuple(sorted(used.union(problem.constraints.include)))
-        if problem.constraints.is_affordable(support):
+        support = tuple(sorted(used.union(problem.limits.include)))
+        if problem.limits.is_affordable(support):
             model = self.model
             model.objective, model.support = objective, support
             model.coef, model.intercept = coef.copy(), intercept

@@ -114,7 +114,7 @@ def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:
     coef, intercept = prepared.model(listing.theta[place], listing.theta0[place])
     return Model(
         support=support,
-        cost=problem.constraints.cost_of(support),
+        cost=problem.limits.cost_of(support),
         objective=problem.objective(coef, intercept),
         coef=coef,
         intercept=intercept,

@@ -17,9 +17,9 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
    a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
    Other losses have their own a and H: see `losses`.
 
-`duality` and `losses` work with balls of python-flint, which contain the exact value. `limits`
-works with integers: prices, in a unit small enough for all of them, and the v_g, rounded up to a
-grid.
+`duality` and `losses` work with balls of python-flint, which contain the exact value.
+`affordability` works with integers: prices, in a unit small enough for all of them, and the v_g,
+rounded up to a grid.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from flint import ctx
 from ..certificate import Bound, Branch, Certificate, Fix, One, Step
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
+from .affordability import Affordability
 from .duality import DualPoint, ExactData, ProofError
-from .limits import ExactLimits
 
 _PRECISION = 128  # bits of a ball's centre
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
@@ -102,7 +102,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
         try:
             if certificate.problem != problem.digest:
                 raise ProofError("The certificate belongs to another problem.")
-            data, limits = ExactData(problem), ExactLimits(problem)
+            data, limits = ExactData(problem), Affordability(problem)
             upper = _upper_bound(problem, data, limits, certificate)
             if not upper <= certificate.objective * (1 + _OBJECTIVE_TOLERANCE):
                 raise ProofError(
@@ -121,7 +121,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
 
 
 def _upper_bound(
-    problem: SubsetProblem, data: ExactData, limits: ExactLimits, certificate: Certificate
+    problem: SubsetProblem, data: ExactData, limits: Affordability, certificate: Certificate
 ) -> float:
     """Check the model; return an upper bound on its objective."""
     support, model = frozenset(certificate.support), certificate.model
@@ -137,7 +137,7 @@ def _upper_bound(
 
 
 def _lower_bound(
-    problem: SubsetProblem, data: ExactData, limits: ExactLimits, certificate: Certificate
+    problem: SubsetProblem, data: ExactData, limits: Affordability, certificate: Certificate
 ) -> float:
     """Walk the tree; return the smallest bound of its leaves."""
     known: dict[int, DualPoint] = {}

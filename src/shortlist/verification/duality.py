@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..certificate import Point
 from ..problem import SubsetProblem
-from .limits import ExactLimits
+from .affordability import Affordability
 from .losses import LOSSES, BallLoss
 
 _VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
@@ -31,7 +31,7 @@ class ExactData:
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
         self.loss = LOSSES[problem.loss.name]
-        limits = problem.coef_limits
+        limits = problem.limits
         self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
     def spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
@@ -121,7 +121,7 @@ class DualPoint:
             self.entropy, self.values = entropy, values
 
     def bound(
-        self, limits: ExactLimits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+        self, limits: Affordability, bought: frozenset[int], forbidden: frozenset[int], at_most: int
     ) -> float:
         """Return a lower bound on all models that add at most so many to what is bought."""
         free = limits.free(bought, forbidden)

@@ -15,11 +15,11 @@ _IMPOSSIBLE = -(2**61)  # a value: values add up to about 2**60, so that it stay
 _TABLE_CELLS = 20_000_000
 
 
-class ExactLimits:
+class Affordability:
     """What is affordable, with exact prices. Without a budget everything is free of charge."""
 
     def __init__(self, problem: SubsetProblem) -> None:
-        limits = problem.constraints
+        limits = problem.limits
         self.include, self.exclude = frozenset(limits.include), frozenset(limits.exclude)
         self.max_features = limits.max_features
         self.has_budget = limits.unit_budget < inf
