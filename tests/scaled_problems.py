@@ -25,11 +25,9 @@ from random_problems import random_arguments
 
 import shortlist as sl
 from shortlist.certificate import Point
-from shortlist.losses import HINGE
 from shortlist.verification.duality import ExactData
 
 GAP = 1e-6
-_ROUNDING_OF_HINGE = 1e-7
 _ROUNDING = 1e-9  # of an objective in floating point, and of a bound that certificates claim
 
 
@@ -161,7 +159,7 @@ def check_proof(problem: sl.SubsetProblem, solution: sl.Solution) -> list[str]:
     verdict = sl.verify(problem, solution.certificate)
     if not verdict.valid:
         return ["not confirmed: " + " ".join(w for w in verdict.reason.split() if w.isalpha())]
-    rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
+    rounding = problem.loss.slack
     if verdict.lower_bound < solution.lower_bound - rounding * solution.objective:
         return ["the checker proves less than the solution claims"]
     return []

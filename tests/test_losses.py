@@ -43,8 +43,8 @@ def test_a_loss_is_at_least_what_any_a_gives_and_its_own_a_attains_it(loss, marg
     assert bound(share * largest_a(loss)) <= value + 1e-12 * (1 + value)
     own = loss.dual(np.array([margin]), SMOOTHING)[0]
     assert 0 <= own <= 2 * (1 + abs(margin))
-    # (1 - t)(1 - a) on the band of the hinge, which is at most a quarter of its width
-    loses = SMOOTHING / 4 if loss is HINGE else 0.0
+    # (1 - t)(1 - a) where the hinge is smoothed, which is at most a quarter of the smoothing
+    loses = SMOOTHING / 4 if loss.is_smoothed else 0.0
     assert bound(own) >= value - loses - 1e-12 * (1 + value)
 
 
@@ -63,7 +63,7 @@ def test_the_entropy_is_concave_and_0_at_0(loss, one, other, weight):
 def test_the_curvature_is_the_change_of_a(loss, margin):
     step = 1e-6 * SMOOTHING
     if loss.name != "logistic" and min(abs(margin - 1), abs(margin - 1 + SMOOTHING)) < 2 * step:
-        return  # the kinks
+        return  # no derivative
     around = loss.dual(np.array([margin - step, margin + step]), SMOOTHING)
     change = (around[0] - around[1]) / (2 * step)
     assert loss.curvature(np.array([margin]), SMOOTHING)[0] == pytest.approx(change, abs=1e-5)

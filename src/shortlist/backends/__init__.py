@@ -14,7 +14,6 @@ import numpy as np
 
 from ..arguments import is_integer
 from ..errors import InvalidProblemError
-from ..losses import HINGE
 from ..options import Options, Progress
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution, Status
@@ -222,7 +221,7 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
     """Check the argument; return the number of rows."""
     if backend != "native":
         raise InvalidProblemError(f"sample: is for the native backend; {backend!r} takes all rows.")
-    if problem.loss is HINGE or problem.limits.has_intervals:
+    if problem.limits.has_intervals or not problem.loss.takes_sample:
         raise InvalidProblemError(
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."
         )

@@ -16,14 +16,12 @@ from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
 
 from ..arguments import Float, Int
-from ..losses import HINGE
 from ..problem import SubsetProblem
 from .hinge_fit import fit_hinge
 
 _MAX_NEWTON_STEPS = 200
 _TINY = np.finfo(np.float64).tiny
 _COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be compared with others
-_SMOOTHING = 0.1  # of the hinge, where a need not be that of the optimum
 
 
 class SupportModel(NamedTuple):
@@ -68,7 +66,7 @@ class SupportFits:
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        if self.problem.loss is HINGE:
+        if self.problem.loss.is_smoothed:
             beta, a = fit_hinge(X, self.signs, self.weights, self.problem.ridge)
         else:
             found = self._minimise(X, columns, np.zeros(len(columns) + 1))
@@ -93,7 +91,7 @@ class SupportFits:
         columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
         """
         columns = self.problem.columns_of(support)
-        if self.problem.loss is HINGE:
+        if self.problem.loss.is_smoothed:
             model, _ = self.fit(support)
             return model if model.objective < cutoff else None
         beta = np.zeros(len(columns) + 1)
@@ -108,11 +106,11 @@ class SupportFits:
 
     def dual(self, margins: Float) -> Float:
         """Return the a that belongs to margins."""
-        return self.problem.loss.dual(margins, _SMOOTHING)
+        return self.problem.loss.dual(margins, self.problem.loss.smoothing)
 
     def curvature(self, margins: Float) -> Float:
         """Return the change of that a per unit of the margin."""
-        return self.problem.loss.curvature(margins, _SMOOTHING)
+        return self.problem.loss.curvature(margins, self.problem.loss.smoothing)
 
     def bounds(
         self,

@@ -10,7 +10,6 @@ from ..backends import Backend, solve, uninterrupted
 from ..backends.conclusion import conclude
 from ..backends.support_fit import SupportFits, SupportModel
 from ..errors import InvalidProblemError
-from ..losses import LOGISTIC
 from ..options import Options
 from ..problem import SubsetProblem
 from ..result import Solution, Status
@@ -50,7 +49,7 @@ class Heuristic(Backend):
 
 def check_logistic(problem: SubsetProblem, backend: str, does: str) -> None:
     """Raise unless the loss is the one that a rule is made for."""
-    if problem.loss is not LOGISTIC:
+    if not problem.loss.gives_risks:
         raise InvalidProblemError(
             f"backend: {backend!r} {does} logistic regressions; use loss='logistic' or a backend "
             "such as 'forward' or 'swap'."

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limits import Limits as ProblemLimits
-from ..losses import HINGE
 from ..problem import SubsetProblem
 from .kernels.endgame import LARGEST_BATCH
 from .kernels.layout import IN, OUT, Data, Loss
@@ -19,7 +18,6 @@ from .packed import Packed, packed_of, uncentred
 from .scratch import Memory, Scratch, Shape, make_listing, take_scratch
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
-_SMOOTHING = 0.2  # of the hinge, where fits and relaxations need not be accurate
 
 
 class Prepared(NamedTuple):
@@ -109,7 +107,7 @@ def _with_loss(data: Data, problem: SubsetProblem) -> Data:
     return data._replace(
         ridge=problem.ridge,
         loss=int(Loss[loss.name.upper()]),
-        width=_SMOOTHING if loss is HINGE else 0.0,
+        width=loss.smoothing,
         null_intercept=intercept,
         null_objective=float(losses @ (positive, negative)),
     )

@@ -109,9 +109,11 @@ class Affordability:
                 total += worth if f < 0 else max(0, worth - p * self.fees[f])
             return Fraction(total, q)
 
-        kinks = {Fraction(0)}
+        breakpoints = {Fraction(0)}
         for f, members in by_fee.items():
-            kinks.update(Fraction(values[g], self.costs[g]) for g in members if self.costs[g] > 0)
+            breakpoints.update(
+                Fraction(values[g], self.costs[g]) for g in members if self.costs[g] > 0
+            )
             # A fee is worth paying up to the largest ratio of value to price of any part.
             value, price = 0, self.fees[f] if f >= 0 else 0
             if price > 0:
@@ -120,8 +122,8 @@ class Affordability:
                 for g in sorted(useful, key=lambda g: Fraction(self.costs[g], values[g])):
                     value, price = value + values[g], price + self.costs[g]
                     ratio = max(ratio, Fraction(value, price))
-                kinks.add(ratio)
-        ordered = sorted(kinks)
+                breakpoints.add(ratio)
+        ordered = sorted(breakpoints)
         low, high = 0, len(ordered) - 1
         while low < high:
             middle = (low + high) // 2
