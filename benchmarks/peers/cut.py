@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import shortlist as sl
-from shortlist.backends.hinge_fit import fit_hinge
-from shortlist.backends.support_fit import SupportFits
+from shortlist.backends.support_fit import SupportFits, fit_hinge
 
 Float = NDArray[np.float64]
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .problem import SubsetProblem as SubsetProblem
     from .prognostic import ModelCard as ModelCard
     from .prognostic import PrognosticModel as PrognosticModel
-    from .result import Solution as Solution
-    from .result import Status as Status
+    from .solution import Solution as Solution
+    from .solution import Status as Status
     from .verification import Verdict as Verdict
     from .verification import verify as verify
 
@@ -57,7 +57,7 @@ _NAMES = {
     "evaluation": ("Experiment", "evaluate"),
     "problem": ("SubsetProblem",),
     "prognostic": ("ModelCard", "PrognosticModel"),
-    "result": ("Solution", "Status"),
+    "solution": ("Solution", "Status"),
     "verification": ("Verdict", "verify"),
 }  # fmt: skip
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

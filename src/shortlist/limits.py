@@ -176,6 +176,27 @@ class Limits:
             and self.unit_cost_of(support) <= self.unit_budget
         )
 
+    def addable(self, support: tuple[int, ...]) -> list[int]:
+        """Return the predictors that can still be bought, each on its own, in ascending order."""
+        return [
+            g
+            for g in range(self.n_predictors)
+            if g not in support and self.is_affordable((*support, g))
+        ]
+
+    def added_price(self, support: tuple[int, ...], predictor: int) -> float:
+        """Return what a predictor costs on top of a support without it: its cost and unpaid fees.
+
+        In units; without a budget costs do not count, and every predictor has the price 1.
+        """
+        if self.budget == inf:
+            return 1.0
+        price = float(self.unit_costs[predictor])
+        for amount, fee in zip(self.unit_fees, self.fees, strict=True):
+            if predictor in fee.members and not set(fee.members).intersection(support):
+                price += float(amount)
+        return price
+
 
 def given_limits(owner: object) -> dict[str, Any]:
     """Return the limits among the parameters of an estimator, as arguments of `SubsetProblem`."""

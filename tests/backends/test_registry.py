@@ -12,7 +12,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.backends import Backend, solve_ridges
-from shortlist.options import Options
+from shortlist.solution import Options
 
 X = pd.DataFrame(np.random.default_rng(0).random((40, 4)), columns=["a", "b", "c", "d"])
 Y = (X["a"] - X["b"] + X["c"] ** 2 > 0.4).to_numpy()

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from ..arguments import Float
 from ..conic.model import conic_model
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from .conclusion import conclude
+from ..solution import Options, Solution, Status
+from .backend import conclude
 from .support_fit import SupportFits
 
 TOLERANCE = 1e-8  # the violation that the solvers may allow

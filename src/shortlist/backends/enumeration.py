@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from ..arguments import Float
 from ..errors import InvalidProblemError
 from ..limits import Limits
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from . import Backend
-from .conclusion import conclude
+from ..solution import Options, Progress, Solution, Status
+from .backend import Backend, conclude
 from .support_fit import SupportFits, SupportModel
 
 _MAX_FITS = 200_000

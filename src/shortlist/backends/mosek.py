@@ -12,10 +12,9 @@ import numpy as np
 
 from ..conic.model import Cone, ConicModel
 from ..errors import MissingDependencyError, import_extra
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from . import Backend
+from ..solution import Options, Solution, Status
+from .backend import Backend
 from .conic_search import ConicSearch, Run
 
 _ENDINGS = {

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..conic.model import point_of
 from ..conic.scip import build_scip, import_pyscipopt, with_bounds
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from . import Backend
+from ..solution import Options, Progress, Solution, Status
+from .backend import Backend
 from .conic_search import TOLERANCE, ConicSearch, Run
 
 _ENDINGS = {

@@ -16,8 +16,8 @@ from ..arguments import is_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
-from ..options import Progress
 from ..problem import SubsetProblem
+from ..solution import Progress
 from ..solver.listing import Model, list_models
 from .record import Listed, changes, excess, joined, make_record, names_of
 

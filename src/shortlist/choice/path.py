@@ -12,9 +12,8 @@ import pandas as pd
 from ..backends import check_problem, solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
-from ..options import Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Progress, Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
 from .near_optimal import GAP
 from .record import Listed, changes, joined, make_record, names_of

@@ -10,7 +10,7 @@ import pandas as pd
 from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Solution, Status
 from .near_optimal import GAP
 from .record import Listed, names_of
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from ..solver.listing import Model
 
 Item = TypeVar("Item")

@@ -10,9 +10,8 @@ import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
-from ..options import Progress
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution, Status
+from ..solution import Progress, Solution, Status
 from .near_optimal import GAP
 from .record import Listed, changes, excess, joined, make_record, names_of
 

@@ -14,9 +14,8 @@ from sklearn.metrics import roc_auc_score
 
 from ..backends import solve, uninterrupted
 from ..datasets import PrognosticData, make_prognostic
-from ..options import Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Progress, Solution, Status
 
 # Columns run from 0 to 1, so an odds ratio for a whole unit would compare the extremes.
 ODDS_RATIO_STEP = 0.1

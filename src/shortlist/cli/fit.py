@@ -51,7 +51,7 @@ def fit(
     """
     from ..losses import loss_of
     from ..prognostic import check_fit, save_proof
-    from ..result import Status
+    from ..solution import Status
     from .fit_view import Fitted, as_record, render
     from .terminal import print_json
 

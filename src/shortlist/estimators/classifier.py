@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..arguments import Float, Int
 from ..limits import MaxCoefficient, Signs, given_limits
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .folds import make_folds
 from .inputs import check_inputs, weigh_classes
 from .log_odds_classifier import LogOddsClassifier

@@ -12,7 +12,7 @@ from ..choice import near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..report.curves import calibration_groups, roc_points
 from ..report.equation import describe_equation
-from ..result import Status
+from ..solution import Status
 from .fitted import STEP_SECONDS, Callback, Fitted, make_problem
 from .prepared import PreparedPatients
 from .state import State

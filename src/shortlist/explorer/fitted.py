@@ -13,7 +13,7 @@ from ..errors import InfeasibleError
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
 from ..prognostic.fitted_card import make_card
-from ..result import Solution
+from ..solution import Solution
 from .prepared import PreparedPatients
 from .state import State
 

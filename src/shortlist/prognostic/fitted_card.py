@@ -9,7 +9,7 @@ import numpy as np
 from .. import __version__
 from ..estimators.ridge_search import RidgeSearch
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .card import (
     Candidate,
     FittedData,

@@ -26,7 +26,7 @@ from ..estimators.ridge_search import (
 )
 from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .card import Outcome
 from .design import Design
 from .fitted_card import make_card

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..certificate import Certificate
 from ..errors import InvalidCertificateError, InvalidProblemError, shown
 from ..problem import SubsetProblem
-from ..result import Status
+from ..solution import Status
 from ..verification import Verdict, verify
 from .card import ModelCard
 from .model import PrognosticModel

@@ -9,7 +9,7 @@ from ..choice import near_optimal, solve_path, substitutes
 from ..losses import LOGISTIC
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
-from ..result import Status
+from ..solution import Status
 from ..verification import verify
 
 TOLERANCE = 0.01

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..certificate import Certificate
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from ..solver.leaves import Leaves, bound_leaves, leaves_of
 from ..solver.recording import Prover, make_certificate, point_of
 from .correction import Points

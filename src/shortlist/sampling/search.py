@@ -19,9 +19,8 @@ from math import inf, sqrt
 from time import perf_counter
 
 from ..blocks import is_on_disk
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status, solution_of
+from ..solution import Options, Progress, Solution, Status, solution_of
 from ..solver.branch_and_bound import branch_and_bound
 from ..solver.listing import list_models
 from ..solver.recording import Prover

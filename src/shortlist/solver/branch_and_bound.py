@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status, solution_of
+from ..solution import Options, Solution, Status, solution_of
 from .compilation import ready_kernels
 from .confirmation import confirmed
 from .driver import Run

@@ -18,7 +18,7 @@ from math import inf
 from time import perf_counter
 
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Solution, Status
 from .prepare import Prepared
 
 _FARTHEST = 2.0**15  # spreads from zero

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Status
+from ..solution import Options, Progress, Status
 from .compilation import ready_kernels
 from .confirmation import is_rounding_harmless
 from .driver import Run

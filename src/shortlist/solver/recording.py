@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Unaffordable
 from ..errors import ShortlistWarning
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import DIVE_SLOT, Tree

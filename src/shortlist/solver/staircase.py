@@ -10,9 +10,8 @@ from time import perf_counter
 import numpy as np
 
 from ..certificate import Bound, Branch, Certificate, Fix, Step, Unaffordable
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status, solution_of
+from ..solution import Options, Solution, Status, solution_of
 from .compilation import ready_kernels
 from .confirmation import confirmed
 from .driver import Run

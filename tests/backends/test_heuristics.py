@@ -10,7 +10,7 @@ import pytest
 from random_problems import limited_problem, random_arguments, random_problem
 
 import shortlist as sl
-from shortlist.baselines import heuristic
+from shortlist.backends.native import NativeBackend
 from shortlist.datasets import make_prognostic, paper_datasets
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -162,10 +162,11 @@ def test_what_is_beyond_the_native_backend_is_fitted_by_numpy(monkeypatch):
     problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=3)
     expected = sl.solve(problem, "univariable")
 
-    def stalled(problem, **options):
-        return replace(sl.solve(problem, **options), status=sl.Status.STALLED, objective=0.0)
+    def stalled(self, problem, options):
+        return replace(native(self, problem, options), status=sl.Status.STALLED, objective=0.0)
 
-    monkeypatch.setattr(heuristic, "solve", stalled)
+    native = NativeBackend.solve
+    monkeypatch.setattr(NativeBackend, "solve", stalled)
     fitted = sl.solve(problem, "univariable")
     assert fitted.objective == pytest.approx(expected.objective, rel=1e-12)
     np.testing.assert_allclose(fitted.coef, expected.coef, rtol=1e-6, atol=1e-8)

@@ -10,15 +10,15 @@ import pytest
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.backends.support_fit import SupportFits
-from shortlist.baselines import (
+from shortlist.backends.heuristics import (
     backward_support,
     forward_support,
     hierarchical_support,
     stepwise_support,
     swap_support,
 )
-from shortlist.baselines.single_step import TIE, best_addition, best_removal
+from shortlist.backends.single_step import TIE, best_addition, best_removal
+from shortlist.backends.support_fit import SupportFits
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
