@@ -29,6 +29,7 @@ from tampering import (
 )
 
 import shortlist as sl
+from shortlist import verification
 from shortlist.certificate import (
     Bound,
     Branch,
@@ -39,7 +40,7 @@ from shortlist.certificate import (
     Step,
     Unaffordable,
 )
-from shortlist.verification import affordability, checker
+from shortlist.verification.affordability import Affordability
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -468,7 +469,7 @@ def brute_force_value(problem, values, bought, free):
 def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     """Both ways to maximise, for the values that leave an int64 the least room."""
     problem, _, _ = proven(seed)
-    limits = affordability.Affordability(problem)
+    limits = Affordability(problem)
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(problem.n_predictors, 0.3))
     values = [int(share * 2**60) for share in shares]
@@ -476,7 +477,7 @@ def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     free = limits.free(include, limits.exclude)
     exact = brute_force_value(problem, values, include, free)
     with_table = limits.most_valuable(values, include, free, problem.n_predictors)
-    monkeypatch.setattr(affordability, "_TABLE_CELLS", -1)
+    monkeypatch.setattr(verification.affordability, "_TABLE_CELLS", -1)
     priced = limits.most_valuable(values, include, free, problem.n_predictors)
     assert exact <= with_table <= priced <= sum(values)
     if problem.limits.integral and problem.limits.max_features == problem.n_predictors:
@@ -527,10 +528,10 @@ def test_fewer_bits_never_prove_more(seed, source, monkeypatch):
     """Everything is rounded to the safe side, which few bits make visible."""
     problem, certificate, _ = source(seed)
     modest = replace(certificate, objective=inf, lower_bound=0.0)
-    monkeypatch.setattr(checker, "_PRECISION", 400)
+    monkeypatch.setattr(verification, "_PRECISION", 400)
     reference = sl.verify(problem, modest)
     for precision in (10, 14, 18, 22, 26, 30, 40, 50):
-        monkeypatch.setattr(checker, "_PRECISION", precision)
+        monkeypatch.setattr(verification, "_PRECISION", precision)
         verdict = sl.verify(problem, modest)
         if verdict.valid:  # else a point became too extreme
             assert verdict.lower_bound <= reference.lower_bound

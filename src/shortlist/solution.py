@@ -137,6 +137,31 @@ class Solution:
         )
 
 
+@dataclass(frozen=True)
+class ListedModel:
+    """One of many near-optimal selections, and the ridge fit on it.
+
+    Attributes
+    ----------
+    support : tuple of int
+        Sorted indices of the predictors bought.
+    cost : float
+        What they cost, fees included.
+    objective : float
+        Penalised loss.
+    coef : ndarray of shape (n_columns,)
+        One coefficient per column of X.
+    intercept : float
+        The unpenalised intercept.
+    """
+
+    support: tuple[int, ...]
+    cost: float
+    objective: float
+    coef: Float
+    intercept: float
+
+
 def solution_of(
     problem: SubsetProblem,
     support: tuple[int, ...],

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from catalogue import CATALOGUE
+from conic_relaxation import solve_relaxation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.conic import solve_relaxation
 from shortlist.conic.model import Cone, conic_model, point_of
 from shortlist.conic.scip import with_bounds
 from shortlist.losses import LOSSES
@@ -83,7 +83,6 @@ def test_a_model_is_feasible_if_and_only_if_its_coefficients_are_within_their_li
 
 @pytest.mark.parametrize("seed", range(15))
 def test_the_relaxation_is_below_the_optimum_and_limits_raise_it(seed):
-    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
     problem = limited_problem(seed)
     relaxed = solve_relaxation(problem)
     assert relaxed <= sl.solve(problem, "enumeration").objective * (1 + 1e-6)

@@ -120,7 +120,7 @@ class Expansion:
 
     def least_value(self):
         """The minimum of the model with its penalty, by an interior-point method."""
-        clarabel = pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
+        clarabel = pytest.importorskip("clarabel")
         owner = self.data.owner[self.member]
         allowed = np.flatnonzero(self.status[owner] != OUT)
         owner = owner[allowed]

@@ -23,7 +23,7 @@ from .support_fit import SupportFits
 TOLERANCE = 1e-8  # the violation that the solvers may allow
 
 
-class Run(NamedTuple):
+class SolverRun(NamedTuple):
     """The answer of a solver to one run."""
 
     ending: str  # why it ended, in the solver's words
@@ -48,7 +48,7 @@ class ConicSearch:
 
     def solve(
         self,
-        run: Callable[[float | None, int | None], Run],
+        run: Callable[[float | None, int | None], SolverRun],
         forbid: Callable[[tuple[int, ...]], None],
         endings: dict[str, Status | None],
     ) -> Solution:

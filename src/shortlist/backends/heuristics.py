@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..arguments import Float
+from ..arguments import Float, Support
 from ..limits import Limits
 from ..problem import SubsetProblem
 from ..solution import Options, Solution, Status
@@ -21,8 +21,6 @@ from .native import NativeBackend
 from .ranking import check_logistic, correlations, order_of_entry, univariable_magnitudes
 from .single_step import TIE, best_addition, best_removal
 from .support_fit import SupportFits, SupportModel
-
-Support = tuple[int, ...]
 
 _LEVEL = 0.05  # of significance, in hierarchical selection
 

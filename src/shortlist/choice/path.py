@@ -15,8 +15,7 @@ from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
-from .near_optimal import GAP
-from .record import Listed, changes, joined, make_record, names_of
+from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +48,7 @@ class PathStep:
 
 
 @dataclass(frozen=True)
-class Path(Listed[PathStep]):
+class Path(ListOf[PathStep]):
     """The exact staircase, cheapest first: a sequence of `PathStep`.
 
     Attributes
