@@ -10,14 +10,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.constraints import Constraints, Fee
 from shortlist.errors import InfeasibleError
-from shortlist.verification.limits import ExactLimits
+from shortlist.limits import Fee, Limits
+from shortlist.verification.affordability import Affordability
 
 
-def build(costs, budget=inf, max_features=None, **rest):
-    limit = len(costs) if max_features is None else max_features
-    return Constraints.build(np.array(costs, dtype=float), budget, limit, **rest)
+def build(costs, budget=inf, max_features=None, fees=(), include=(), exclude=()):
+    limit, free = len(costs) if max_features is None else max_features, np.full(len(costs), inf)
+    return Limits(
+        np.array(costs, dtype=float), budget, limit, fees, include, exclude, lower=-free, upper=free
+    )
 
 
 def supports(n_predictors):
@@ -26,12 +28,12 @@ def supports(n_predictors):
 
 
 def test_a_tenth_and_two_tenths_are_within_three_tenths():
-    constraints = build([0.1, 0.2, 0.3], budget=0.3)
-    assert constraints.integral
-    assert constraints.is_affordable((0, 1))
-    assert constraints.is_affordable((2,))
-    assert not constraints.is_affordable((0, 2))
-    assert constraints.cost_of((0, 1)) == 0.3
+    limits = build([0.1, 0.2, 0.3], budget=0.3)
+    assert limits.integral
+    assert limits.is_affordable((0, 1))
+    assert limits.is_affordable((2,))
+    assert not limits.is_affordable((0, 2))
+    assert limits.cost_of((0, 1)) == 0.3
 
 
 @pytest.mark.parametrize("third", [1 / 3, 0.3333333333])
@@ -41,9 +43,9 @@ def test_three_thirds_are_within_one(third):
 
 def test_prices_without_a_short_form_stay_real_numbers():
     costs = [np.pi, np.e, np.sqrt(2)]
-    constraints = build(costs, budget=sum(costs))
-    assert not constraints.integral
-    assert constraints.is_affordable((0, 1, 2))
+    limits = build(costs, budget=sum(costs))
+    assert not limits.integral
+    assert limits.is_affordable((0, 1, 2))
     assert not build(costs, budget=sum(costs) * (1 - 1e-8)).is_affordable((0, 1, 2))
 
 
@@ -51,11 +53,11 @@ def test_prices_without_a_short_form_stay_real_numbers():
 def test_costs_and_budget_scale_together(unit):
     """A price of 1e-12 once counted as no price at all."""
     costs = np.array([1.0, 2.0, 3.0, 5.0])
-    constraints = build(costs * unit, budget=6 * unit)
+    limits = build(costs * unit, budget=6 * unit)
     reference = build(costs, budget=6)
     for support in supports(4):
-        assert constraints.is_affordable(support) == reference.is_affordable(support)
-        assert constraints.cost_of(support) == pytest.approx(reference.cost_of(support) * unit)
+        assert limits.is_affordable(support) == reference.is_affordable(support)
+        assert limits.cost_of(support) == pytest.approx(reference.cost_of(support) * unit)
 
 
 prices = st.lists(st.integers(0, 400), min_size=1, max_size=5)
@@ -65,40 +67,40 @@ prices = st.lists(st.integers(0, 400), min_size=1, max_size=5)
 def test_affordable_means_so_in_exact_arithmetic(costs, budget, denominator, data):
     members = st.lists(st.integers(0, len(costs) - 1), min_size=1, unique=True)
     fees = data.draw(st.lists(st.tuples(st.integers(0, 300), members), max_size=3))
-    constraints = build(
+    limits = build(
         [cost / denominator for cost in costs],
         budget=budget / denominator,
         fees=tuple(Fee(amount / denominator, tuple(sorted(of))) for amount, of in fees),
     )
-    assert constraints.integral
-    assert constraints.n_predictors == len(costs)
+    assert limits.integral
+    assert limits.n_predictors == len(costs)
     for support in supports(len(costs)):
         total = sum(costs[g] for g in support)
         total += sum(amount for amount, of in fees if set(of) & set(support))
-        assert constraints.is_affordable(support) == (total <= budget)
-        assert constraints.cost_of(support) == float(Fraction(total, denominator))
+        assert limits.is_affordable(support) == (total <= budget)
+        assert limits.cost_of(support) == float(Fraction(total, denominator))
 
 
 def test_overlapping_fees_are_paid_once_each():
     fees = (Fee(10.0, (0, 1)), Fee(100.0, (1, 2)))
-    constraints = build([1, 2, 3, 4], budget=105, fees=fees)
-    assert constraints.cost_of((0,)) == 11
-    assert constraints.cost_of((1,)) == 112
-    assert constraints.cost_of((0, 1, 2)) == 116
-    assert constraints.cost_of((3,)) == 4
-    assert constraints.is_affordable((2,))
-    assert not constraints.is_affordable((1,))
+    limits = build([1, 2, 3, 4], budget=105, fees=fees)
+    assert limits.cost_of((0,)) == 11
+    assert limits.cost_of((1,)) == 112
+    assert limits.cost_of((0, 1, 2)) == 116
+    assert limits.cost_of((3,)) == 4
+    assert limits.is_affordable((2,))
+    assert not limits.is_affordable((1,))
 
 
 def test_fees_count_without_a_budget():
-    constraints = build([1, 2], fees=(Fee(0.5, (1,)),))
-    assert constraints.cost_of((0, 1)) == 3.5
-    assert constraints.is_affordable((0, 1))
+    limits = build([1, 2], fees=(Fee(0.5, (1,)),))
+    assert limits.cost_of((0, 1)) == 3.5
+    assert limits.is_affordable((0, 1))
 
 
 def test_include_exclude_and_max_features():
-    constraints = build([1, 1, 1, 1], max_features=2, include=(1,), exclude=(3,))
-    affordable = {support for support in supports(4) if constraints.is_affordable(support)}
+    limits = build([1, 1, 1, 1], max_features=2, include=(1,), exclude=(3,))
+    affordable = {support for support in supports(4) if limits.is_affordable(support)}
     assert affordable == {(1,), (0, 1), (1, 2)}
 
 
@@ -114,17 +116,17 @@ def test_an_include_is_infeasible_exactly_when_unaffordable(costs, budget):
 
 
 def test_nothing_to_buy():
-    constraints = build([], budget=1)
-    assert constraints.is_affordable(())
-    assert constraints.cost_of(()) == 0
+    limits = build([], budget=1)
+    assert limits.is_affordable(())
+    assert limits.cost_of(()) == 0
 
 
 def test_a_budget_of_many_units_is_not_generous_by_one():
-    constraints = build([1000.000001, 1421.996292], budget=2421.996292)
-    assert constraints.integral
-    assert constraints.unit_budget > 1e9
-    assert not constraints.is_affordable((0, 1))
-    assert constraints.is_affordable((1,))
+    limits = build([1000.000001, 1421.996292], budget=2421.996292)
+    assert limits.integral
+    assert limits.unit_budget > 1e9
+    assert not limits.is_affordable((0, 1))
+    assert limits.is_affordable((1,))
 
 
 @pytest.mark.parametrize(
@@ -138,10 +140,10 @@ def test_a_budget_of_many_units_is_not_generous_by_one():
     ],
 )
 def test_a_small_price_beside_a_large_one_is_still_paid(costs, budget):
-    constraints = build(costs, budget=budget)
+    limits = build(costs, budget=budget)
     for support in supports(len(costs)):
         total = sum(Fraction(repr(float(costs[g]))) for g in support)
-        assert constraints.is_affordable(support) == (total <= Fraction(repr(budget))), support
+        assert limits.is_affordable(support) == (total <= Fraction(repr(budget))), support
 
 
 any_price = st.one_of(
@@ -161,14 +163,14 @@ def test_all_agree_on_what_is_affordable(costs, data):
     budget = float(total) * data.draw(st.sampled_from([1, 1 - 1e-15, 1 + 1e-15, 1 - 1e-11, 0.5]))
     X = np.eye(8)[:, : len(costs)]
     problem = sl.SubsetProblem(X, [0, 1] * 4, ridge=1, costs=costs).with_limits(budget=budget)
-    constraints, checker = problem.constraints, ExactLimits(problem)
-    affordable = {s for s in supports(len(costs)) if constraints.is_affordable(s)}
+    limits, checker = problem.limits, Affordability(problem)
+    affordable = {s for s in supports(len(costs)) if limits.is_affordable(s)}
     assert affordable == {s for s in supports(len(costs)) if not checker.exceeded(frozenset(s))}
     assert () in affordable
     for support in affordable:
         exact = sum(Fraction(costs[g]) for g in support)
         assert exact <= Fraction(budget) * (1 + Fraction(2, 10**14))
-        assert constraints.cost_of(support) == pytest.approx(float(exact), rel=1e-9)
+        assert limits.cost_of(support) == pytest.approx(float(exact), rel=1e-9)
         # No price is so small that it comes as a gift.
         dearest = max((costs[g] for g in support), default=0.0)
         if dearest == budget > 1:

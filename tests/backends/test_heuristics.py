@@ -10,7 +10,7 @@ import pytest
 from random_problems import limited_problem, random_arguments, random_problem
 
 import shortlist as sl
-from shortlist.baselines import heuristic
+from shortlist.backends.native import NativeBackend
 from shortlist.datasets import make_prognostic, paper_datasets
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -49,8 +49,8 @@ def test_affordable_honest_and_no_better_than_the_best(seed: int, backend: str) 
     solution = sl.solve(problem, backend)
     assert solution.status is sl.Status.HEURISTIC
     assert solution.support == tuple(sorted(solution.support))
-    assert problem.constraints.is_affordable(solution.support)
-    assert solution.cost == problem.constraints.cost_of(solution.support)
+    assert problem.limits.is_affordable(solution.support)
+    assert solution.cost == problem.limits.cost_of(solution.support)
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     outside = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
     assert not solution.coef[outside].any()
@@ -63,9 +63,9 @@ def test_affordable_honest_and_no_better_than_the_best(seed: int, backend: str) 
 def test_limits_on_coefficients_are_respected(seed: int, backend: str) -> None:
     problem = limited_problem(seed)
     solution = sl.solve(problem, backend)
-    limits = problem.coef_limits
+    limits = problem.limits
     assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     others = [g for g in range(problem.n_predictors) if g not in solution.support]
     fixed = problem.with_limits(include=solution.support, exclude=others)
     reference = sl.solve(fixed, "enumeration")
@@ -162,10 +162,11 @@ def test_what_is_beyond_the_native_backend_is_fitted_by_numpy(monkeypatch):
     problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=3)
     expected = sl.solve(problem, "univariable")
 
-    def stalled(problem, **options):
-        return replace(sl.solve(problem, **options), status=sl.Status.STALLED, objective=0.0)
+    def stalled(self, problem, options):
+        return replace(native(self, problem, options), status=sl.Status.STALLED, objective=0.0)
 
-    monkeypatch.setattr(heuristic, "solve", stalled)
+    native = NativeBackend.solve
+    monkeypatch.setattr(NativeBackend, "solve", stalled)
     fitted = sl.solve(problem, "univariable")
     assert fitted.objective == pytest.approx(expected.objective, rel=1e-12)
     np.testing.assert_allclose(fitted.coef, expected.coef, rtol=1e-6, atol=1e-8)

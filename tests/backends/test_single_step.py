@@ -10,15 +10,15 @@ import pytest
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.backends.support_fit import SupportFits
-from shortlist.baselines import (
+from shortlist.backends.heuristics import (
     backward_support,
     forward_support,
     hierarchical_support,
     stepwise_support,
     swap_support,
 )
-from shortlist.baselines.single_step import TIE, best_addition, best_removal
+from shortlist.backends.single_step import TIE, best_addition, best_removal
+from shortlist.backends.support_fit import SupportFits
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -35,20 +35,20 @@ class Reference:
         return self.fits.fit(support)[0].objective
 
     def price(self, smaller: tuple[int, ...], larger: tuple[int, ...]) -> float:
-        constraints = self.problem.constraints
-        if constraints.budget == inf:
+        limits = self.problem.limits
+        if limits.budget == inf:
             return 1.0
-        return round(constraints.unit_cost_of(larger) - constraints.unit_cost_of(smaller), 9)
+        return round(limits.unit_cost_of(larger) - limits.unit_cost_of(smaller), 9)
 
 
 def forward_reference(problem: sl.SubsetProblem, support: tuple[int, ...]) -> tuple[int, ...]:
-    reference, constraints = Reference(problem), problem.constraints
+    reference, limits = Reference(problem), problem.limits
     while True:
         now = reference.objective(support)
         best, best_rank = None, (-inf, -inf)
         for g in range(problem.n_predictors):
             larger = tuple(sorted({*support, g}))
-            if g in support or not constraints.is_affordable(larger):
+            if g in support or not limits.is_affordable(larger):
                 continue
             gain = now - reference.objective(larger)
             price = reference.price(support, larger)
@@ -61,14 +61,14 @@ def forward_reference(problem: sl.SubsetProblem, support: tuple[int, ...]) -> tu
 
 
 def backward_reference(problem: sl.SubsetProblem) -> tuple[int, ...]:
-    reference, constraints = Reference(problem), problem.constraints
-    support = tuple(g for g in range(problem.n_predictors) if g not in constraints.exclude)
-    if constraints.is_affordable(support):
+    reference, limits = Reference(problem), problem.limits
+    support = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
+    if limits.is_affordable(support):
         return support
-    while not constraints.is_affordable(support):
+    while not limits.is_affordable(support):
         now = reference.objective(support)
         best, best_rank = None, (inf, inf)
-        for g in set(support) - set(constraints.include):
+        for g in set(support) - set(limits.include):
             smaller = tuple(h for h in support if h != g)
             rise = reference.objective(smaller) - now
             saving = reference.price(smaller, support)
@@ -93,7 +93,7 @@ def test_forward_is_what_fitting_every_candidate_gives(
     seed: int, make: Callable[[int], sl.SubsetProblem]
 ) -> None:
     problem = make(seed)
-    expected = forward_reference(problem, problem.constraints.include)
+    expected = forward_reference(problem, problem.limits.include)
     assert_same(problem, forward_support(problem), expected)
 
 
@@ -110,14 +110,14 @@ def test_no_exchange_improves_on_swap_and_forward_is_no_better() -> None:
     n_exchanges = 0
     for seed in SEEDS:
         problem = random_problem(seed)
-        reference, constraints = Reference(problem), problem.constraints
+        reference, limits = Reference(problem), problem.limits
         support = swap_support(problem)
         objective = reference.objective(support)
         assert objective <= reference.objective(forward_support(problem)) * (1 + 1e-9), seed
-        for dropped in set(support) - set(constraints.include):
+        for dropped in set(support) - set(limits.include):
             for bought in set(range(problem.n_predictors)) - set(support):
                 exchanged = tuple(sorted({*support, bought} - {dropped}))
-                if constraints.is_affordable(exchanged):
+                if limits.is_affordable(exchanged):
                     n_exchanges += 1
                     assert reference.objective(exchanged) >= objective * (1 - 1e-8), seed
     assert n_exchanges > 100
@@ -128,7 +128,7 @@ def test_what_hierarchical_selection_keeps_is_significant(seed: int) -> None:
     problem = random_problem(seed)
     reference, support = Reference(problem), hierarchical_support(problem)
     quantiles = {1: 3.841, 2: 5.991, 3: 7.815, 4: 9.488, 5: 11.070, 6: 12.592}
-    for g in set(support) - set(problem.constraints.include):
+    for g in set(support) - set(problem.limits.include):
         rest = tuple(h for h in support if h != g)
         difference = reference.objective(rest) - reference.objective(support)
         assert 2 * difference > quantiles[len(problem.columns_of((g,)))] - 1e-3

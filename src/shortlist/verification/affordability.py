@@ -15,11 +15,11 @@ _IMPOSSIBLE = -(2**61)  # a value: values add up to about 2**60, so that it stay
 _TABLE_CELLS = 20_000_000
 
 
-class ExactLimits:
+class Affordability:
     """What is affordable, with exact prices. Without a budget everything is free of charge."""
 
     def __init__(self, problem: SubsetProblem) -> None:
-        limits = problem.constraints
+        limits = problem.limits
         self.include, self.exclude = frozenset(limits.include), frozenset(limits.exclude)
         self.max_features = limits.max_features
         self.has_budget = limits.unit_budget < inf
@@ -109,9 +109,11 @@ class ExactLimits:
                 total += worth if f < 0 else max(0, worth - p * self.fees[f])
             return Fraction(total, q)
 
-        kinks = {Fraction(0)}
+        breakpoints = {Fraction(0)}
         for f, members in by_fee.items():
-            kinks.update(Fraction(values[g], self.costs[g]) for g in members if self.costs[g] > 0)
+            breakpoints.update(
+                Fraction(values[g], self.costs[g]) for g in members if self.costs[g] > 0
+            )
             # A fee is worth paying up to the largest ratio of value to price of any part.
             value, price = 0, self.fees[f] if f >= 0 else 0
             if price > 0:
@@ -120,8 +122,8 @@ class ExactLimits:
                 for g in sorted(useful, key=lambda g: Fraction(self.costs[g], values[g])):
                     value, price = value + values[g], price + self.costs[g]
                     ratio = max(ratio, Fraction(value, price))
-                kinks.add(ratio)
-        ordered = sorted(kinks)
+                breakpoints.add(ratio)
+        ordered = sorted(breakpoints)
         low, high = 0, len(ordered) - 1
         while low < high:
             middle = (low + high) // 2

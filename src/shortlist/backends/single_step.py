@@ -9,17 +9,18 @@ promising candidate to the least, and only for those whose bound leaves them a c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Float, Int
-from ..backends.support_fit import SupportFits, SupportModel
-from .block import CHUNK
-from .newton import MAY_OVERFLOW, Steps, steps_with_less, steps_with_more
+from .support_fit import CHUNK, SupportFits, SupportModel
 
 # Relative to the loss: differences below it are ties, and ties go to the lower index.
 TIE = 1e-9
+# A step that overflows promises nothing; the fit of that neighbour starts from scratch.
+_MAY_OVERFLOW = np.errstate(over="ignore", divide="ignore", invalid="ignore")
 
 
 def best_addition(
@@ -53,11 +54,11 @@ def best_addition(
     limits = model.objective - np.maximum(gain, TIE * model.objective)
     is_free = price == 0
     if is_free.any():
-        steps = steps_with_more(fits, model, added[is_free])
+        steps = _steps_with_more(fits, model, added[is_free])
         larger = _best(fits, model, steps, np.ones(len(steps.supports)), limits[is_free])
         if larger is not None:
             return larger
-    steps = steps_with_more(fits, model, added[~is_free])
+    steps = _steps_with_more(fits, model, added[~is_free])
     return _best(fits, model, steps, price[~is_free], limits[~is_free])
 
 
@@ -92,7 +93,7 @@ def best_removal(
     if (saving == 0).all():
         saving = np.ones(len(removed))
     saves = saving > 0
-    steps = steps_with_less(fits, model, removed[saves])
+    steps = _steps_with_less(fits, model, removed[saves])
     return _best(fits, model, steps, saving[saves], model.objective + loss[saves])
 
 
@@ -103,7 +104,7 @@ def _arrays(predictors: Sequence[int], *values: ArrayLike) -> tuple[Int, Float, 
 
 
 def _best(
-    fits: SupportFits, model: SupportModel, steps: Steps, prices: Float, limits: Float
+    fits: SupportFits, model: SupportModel, steps: _Steps, prices: Float, limits: Float
 ) -> SupportModel | None:
     """Return the candidate with the lowest objective, relative to the model's, per price.
 
@@ -131,8 +132,8 @@ def _best(
     return best
 
 
-@MAY_OVERFLOW
-def _bounds(fits: SupportFits, steps: Steps) -> Float:
+@_MAY_OVERFLOW
+def _bounds(fits: SupportFits, steps: _Steps) -> Float:
     """Return what the objective of each candidate is at least."""
     bounds = np.empty(len(steps.supports))
     is_bought = np.zeros((len(bounds), fits.problem.n_predictors), dtype=bool)
@@ -147,3 +148,81 @@ def _bounds(fits: SupportFits, steps: Steps) -> Float:
         margins = fits.signs * (coefs[chunk] @ X.T + steps.constants[chunk, np.newaxis])
         bounds[chunk] = fits.bounds(X, columns, fits.dual(margins), is_member[chunk])
     return bounds
+
+
+class _Steps(NamedTuple):
+    """Where one Newton step leads for each neighbour."""
+
+    supports: list[tuple[int, ...]]
+    coefs: Float  # (n_neighbours, n_columns)
+    constants: Float  # (n_neighbours,) the intercepts of centred columns
+    objectives: Float  # (n_neighbours,) as the quadratic model predicts them
+
+
+class _Quadratic:
+    """The quadratic model of the loss at a fitted model, in its columns and the intercept."""
+
+    def __init__(self, fits: SupportFits, model: SupportModel) -> None:
+        self.columns = fits.problem.columns_of(model.support)
+        self.theta = model.coef[self.columns]
+        X = fits.X[:, self.columns]
+        self.constant = model.intercept + fits.means[self.columns] @ self.theta
+        margins = fits.signs * (X @ self.theta + self.constant)
+        self.slopes = fits.weights * fits.dual(margins) * fits.signs
+        self.curvature = fits.weights * fits.curvature(margins)
+        self.design = np.column_stack([X, np.ones(len(X))])
+        self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
+        self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge
+
+    def stay(self, model: SupportModel, supports: list[tuple[int, ...]]) -> _Steps:
+        """Return steps to neighbours that are still at the model."""
+        n = len(supports)
+        coefs = np.repeat(model.coef[np.newaxis], n, axis=0)
+        return _Steps(supports, coefs, np.full(n, self.constant), np.full(n, model.objective))
+
+
+@_MAY_OVERFLOW
+def _steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) -> _Steps:
+    """Return the steps that add each of `predictors` to a fitted model."""
+    quadratic = _Quadratic(fits, model)
+    supports = [tuple(sorted((*model.support, g))) for g in predictors.tolist()]
+    steps = quadratic.stay(model, supports)
+    for places, columns in fits.blocks(predictors):
+        X = fits.X[:, columns]  # (n_rows, n_candidates, n_own)
+        weighted = quadratic.curvature[:, np.newaxis, np.newaxis] * X
+        slopes = np.tensordot(quadratic.slopes, X, 1)
+        cross = np.tensordot(quadratic.design.T, weighted, 1)
+        # What the held columns and the intercept change when a new coefficient rises by 1.
+        flat = cross.reshape(len(cross), -1)
+        response = np.linalg.lstsq(quadratic.hessian, flat, rcond=None)[0].reshape(cross.shape)
+        hessian = fits.problem.ridge * np.eye(columns.shape[1])
+        hessian = hessian + np.einsum("mki,mkj->kij", X, weighted)
+        hessian -= np.einsum("hki,hkj->kij", cross, response)
+        theta = np.einsum("kij,kj->ki", np.linalg.pinv(hessian, hermitian=True), slopes)
+        shift = np.einsum("hki,ki->kh", response, theta)
+        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
+        steps.coefs[places[:, np.newaxis], columns] = theta
+        steps.constants[places] -= shift[:, -1]
+        steps.objectives[places] -= 0.5 * np.einsum("ki,ki->k", slopes, theta)
+    return steps
+
+
+@_MAY_OVERFLOW
+def _steps_with_less(fits: SupportFits, model: SupportModel, predictors: Int) -> _Steps:
+    """Return the steps that remove each of `predictors` from a fitted model."""
+    quadratic = _Quadratic(fits, model)
+    supports = [tuple(h for h in model.support if h != g) for g in predictors.tolist()]
+    steps = quadratic.stay(model, supports)
+    inverse = np.linalg.pinv(quadratic.hessian, hermitian=True)
+    for places, columns in fits.blocks(predictors):
+        place = np.searchsorted(quadratic.columns, columns)  # (n_candidates, n_own)
+        own = inverse[place[:, :, np.newaxis], place[:, np.newaxis, :]]
+        theta = model.coef[columns]
+        # The force that holds the removed coefficients at 0.
+        force = np.einsum("kij,kj->ki", np.linalg.pinv(own, hermitian=True), theta)
+        shift = np.einsum("hki,ki->kh", inverse[:, place], force)
+        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
+        steps.coefs[places[:, np.newaxis], columns] = 0.0
+        steps.constants[places] -= shift[:, -1]
+        steps.objectives[places] += 0.5 * np.einsum("ki,ki->k", theta, force)
+    return steps

@@ -1,4 +1,4 @@
-"""The result of a solve: the model, its proof, and the effort."""
+"""What a solve is asked for, what it tells while it runs, and its result."""
 
 from __future__ import annotations
 
@@ -23,6 +23,37 @@ class Status(Enum):
     INTERRUPTED = "interrupted"
     STALLED = "stalled"  # every node is closed, but floating point kept the gap above the target
     HEURISTIC = "heuristic"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A snapshot of a running search, given to the callback."""
+
+    nodes: int
+    open_nodes: int
+    objective: float
+    lower_bound: float
+    seconds: float
+
+    def describe(self) -> str:
+        """Return the progress as a sentence."""
+        return (
+            f"Searching: {self.nodes} nodes, penalised loss {self.objective:.3f}, "
+            f"proven at least {self.lower_bound:.3f}"
+        )
+
+
+@dataclass(frozen=True)
+class Options:
+    """Limits of one solve, as `solve` documents them."""
+
+    gap: float = 1e-6
+    time_limit: float | None = None
+    node_limit: int | None = None
+    callback: Callable[[Progress], None] | None = None
+    warm_start: tuple[int, ...] | None = None
+    threads: int | None = None
+    sample: int | None = None  # rows
 
 
 @dataclass(frozen=True)
@@ -106,6 +137,31 @@ class Solution:
         )
 
 
+@dataclass(frozen=True)
+class ListedModel:
+    """One of many near-optimal selections, and the ridge fit on it.
+
+    Attributes
+    ----------
+    support : tuple of int
+        Sorted indices of the predictors bought.
+    cost : float
+        What they cost, fees included.
+    objective : float
+        Penalised loss.
+    coef : ndarray of shape (n_columns,)
+        One coefficient per column of X.
+    intercept : float
+        The unpenalised intercept.
+    """
+
+    support: tuple[int, ...]
+    cost: float
+    objective: float
+    coef: Float
+    intercept: float
+
+
 def solution_of(
     problem: SubsetProblem,
     support: tuple[int, ...],
@@ -130,7 +186,7 @@ def solution_of(
     return Solution(
         status=status,
         support=support,
-        cost=problem.constraints.cost_of(support),
+        cost=problem.limits.cost_of(support),
         coef=coef,
         intercept=intercept,
         objective=objective,

@@ -8,42 +8,19 @@ from __future__ import annotations
 
 from math import sqrt
 
+import pytest
 from scipy import sparse
 
-from ..errors import import_extra
-from ..problem import SubsetProblem
-from .affine import Affine, combine, stack
-from .model import Cone, ConicModel, conic_model
+from shortlist import SubsetProblem
+from shortlist.conic.affine import Affine, combine, stack
+from shortlist.conic.model import Cone, ConicModel, conic_model
 
 _TOLERANCE = 1e-9
 
 
 def solve_relaxation(problem: SubsetProblem) -> float:
-    """Return the least objective when z and s may be fractions.
-
-    Needs the package `clarabel`, which the extra `shortlist[clarabel]` brings.
-
-    Parameters
-    ----------
-    problem : SubsetProblem
-        Data, prices and limits.
-
-    Returns
-    -------
-    float
-        The optimum of the relaxation to about 7 digits: below the objective of every affordable
-        model, as far as those digits go.
-
-    Examples
-    --------
-    >>> import shortlist as sl
-    >>> from shortlist.conic import solve_relaxation
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
-    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=1)
-    >>> round(solve_relaxation(problem), 4) <= sl.solve(problem).objective  # doctest: +SKIP
-    True
-    """
-    clarabel = import_extra("clarabel", "clarabel")
+    """Return the least objective when z and s may be fractions, to about 7 digits."""
+    clarabel = pytest.importorskip("clarabel")
     model = conic_model(problem, scaled=True)
     at_most = model.rows_and_bounds()
     functions = stack([-at_most, _in_clarabels_order(model)], model.n_variables)
