@@ -61,6 +61,21 @@ __all__ = ["Predictor", "SubsetProblem"]
 _FIRST_LOSS = "logistic"  # was there before digests named the loss, and is still left out of them
 
 
+class Packed:
+    """The rows of a problem as a solver has prepared them: shared by all problems that have them.
+
+    A problem made by `with_ridge`, `with_limits` or `with_weights` shares it with its origin, so
+    that the rows are prepared once. A copy in another process starts empty.
+    """
+
+    def __init__(self) -> None:
+        self.table: Any = None  # of the features, labels and groups
+        self.weighted: tuple[Any, Any] = (None, None)  # the last weights, and the table with them
+
+    def __reduce__(self) -> tuple[type[Packed], tuple[()]]:
+        return Packed, ()
+
+
 class SubsetProblem:
     """Data, prices and limits of one best-subset selection.
 
@@ -142,6 +157,7 @@ class SubsetProblem:
         self.loss = loss_of(loss)
         self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
+        self.packed = Packed()
         self.n_predictors = int(self.column_predictor.max(initial=-1)) + 1
         self.limits = Limits.of(
             self, max_coefficient, signs, include=include, exclude=exclude,
@@ -220,7 +236,7 @@ class SubsetProblem:
 
         They are taken as they are: finite features, labels of -1 and 1, both with weights above 0.
         """
-        return self._with(X=X, signs=signs, weights=weights)
+        return self._with(X=X, signs=signs, weights=weights, packed=Packed())
 
     @property
     def n_rows(self) -> int:

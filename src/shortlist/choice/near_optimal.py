@@ -16,9 +16,9 @@ from ..arguments import is_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
+from ..native.search import list_models
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Progress
-from ..solver.listing import list_models
 from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
 
 _FIRST_PLACES = 1024

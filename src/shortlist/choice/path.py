@@ -12,9 +12,9 @@ import pandas as pd
 from ..backends import check_problem, solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
+from ..native.search import has_shared_tree, solve_budgets
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from ..solver.staircase import has_shared_tree, solve_budgets
 from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:

@@ -19,12 +19,10 @@ from math import inf, sqrt
 from time import perf_counter
 
 from ..blocks import is_on_disk
+from ..native.proof import Prover
+from ..native.search import branch_and_bound, list_models, usable_cores
 from ..problem import SubsetProblem
 from ..solution import Options, Progress, Solution, Status, solution_of
-from ..solver.branch_and_bound import branch_and_bound
-from ..solver.listing import list_models
-from ..solver.recording import Prover
-from ..solver.rounds import usable_cores
 from .draw import draw_sample
 from .proof import BestModel, SampleProof
 

@@ -19,11 +19,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..arguments import Float
 from ..certificate import Certificate, Point
+from ..native.leaves import FREE, Leaves, bound_leaves, leaves_of
+from ..native.proof import Prover, make_certificate, point_of
 from ..problem import SubsetProblem
 from ..solution import Solution
-from ..solver.kernels.layout import FREE
-from ..solver.leaves import Leaves, bound_leaves, leaves_of
-from ..solver.recording import Prover, make_certificate, point_of
 from .passes import Curved, Evaluated, evaluate, reach_of
 
 _EVERY, _LARGE, _STEPS = 8, 2**19, 2  # blocks of rows, rows, steps
@@ -270,6 +269,6 @@ def _columns_of(
     np.logical_or.at(some, leaves.point, leaves.can_buy)
     np.logical_and.at(every, leaves.point, leaves.can_buy)
     is_fit = (some == every).all(axis=1)
-    n_free = (leaves.status == FREE).sum(axis=1)
+    n_free = (leaves.decisions == FREE).sum(axis=1)
     np.logical_and.at(is_fit, leaves.point, np.minimum(n_free, leaves.most) <= 1)
     return [problem.columns_of(np.flatnonzero(row)) for row in some], is_fit
