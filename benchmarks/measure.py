@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 import shortlist as sl
-from shortlist.study.provenance import processor
+from study.provenance import processor
 
 Row = dict[str, Any]
 Float = NDArray[np.float64]

@@ -16,7 +16,7 @@ import shortlist
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"explorer"}),
-    frozenset({"report", "study"}),
+    frozenset({"report"}),
     frozenset({"evaluation"}),
     frozenset({"prognostic"}),
     frozenset({"estimators", "baselines"}),

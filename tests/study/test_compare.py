@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from fake_study import fake_tables, write_fake_study
 
-from shortlist.study import claims
-from shortlist.study.claims import GREEDY, OPTIMAL
-from shortlist.study.compare import _verdict, compare
-from shortlist.study.draws import READINGS, Draws
-from shortlist.study.paper import MEASURES, STATEMENTS, Statement
-from shortlist.study.parkinson import Findings
+from study import claims
+from study.claims import GREEDY, OPTIMAL
+from study.compare import _verdict, compare
+from study.draws import READINGS, Draws
+from study.paper import MEASURES, STATEMENTS, Statement
+from study.parkinson import Findings
 
 # The results that the paper prints, by section, in its order.
 NUMBERS = {

@@ -10,14 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist import evaluate
-from shortlist.errors import InvalidFileError, InvalidProblemError
+from shortlist import InvalidFileError, InvalidProblemError, evaluate
 from shortlist.evaluation import Journal, stability
-from shortlist.study import PRESETS, Arm, Preset, Run, resume, start, status
-from shortlist.study.plan import KEYS, METHODS
-from shortlist.study.provenance import timing
-from shortlist.study.run import write_tables
-from shortlist.study.tables import FILES
+from study.plan import KEYS, METHODS, PRESETS, Arm, Preset, Run
+from study.provenance import timing
+from study.run import resume, start, status, write_tables
+from study.tables import FILES
 
 SMALL = Preset(
     {
@@ -199,7 +197,7 @@ def test_ctrl_c_leaves_the_tables_of_what_is_finished(study, tmp_path, monkeypat
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shortlist.study.run.run_arm", interrupt)
+    monkeypatch.setattr("study.run.run_arm", interrupt)
     with pytest.raises(KeyboardInterrupt):
         resume(folder, progress=False)
     for name in FILES.values():

@@ -10,7 +10,8 @@ from .experiment import Experiment
 from .intervals import percentile_interval, share_interval
 from .journal import Journal, JournalContent, read_journal
 from .measure import Measure, interval, measure, net_benefit
-from .procedure import evaluate_resample
+from .procedure import FittedModel, Procedure, evaluate_resample
+from .resampling import Sample
 from .run import run_tasks
 from .stability import (
     Stability,
@@ -24,9 +25,12 @@ from .stability import (
 __all__ = [
     "Evaluation",
     "Experiment",
+    "FittedModel",
     "Journal",
     "JournalContent",
     "Measure",
+    "Procedure",
+    "Sample",
     "SmoothCalibration",
     "Stability",
     "co_selection",

@@ -55,14 +55,18 @@ class Procedure:
         self._problem: SubsetProblem | None = None
         self._X: Float = np.empty((0, 0))  # of all rows and probes
 
-    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
-        """Select and fit on the rows of a sample, with each ridge."""
+    def problem(self, sample: Sample) -> SubsetProblem:
+        """Return the problem on the rows of a sample."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
             columns = experiment.columns(sample.copies)
             self._X = columns.X
             problem = self._problem = experiment.problem(columns)
-        return self.solve(problem.with_weights(sample.counts(problem.n_rows)), ridges)
+        return problem.with_weights(sample.counts(problem.n_rows))
+
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
+        """Select and fit on the rows of a sample, with each ridge."""
+        return self.solve(self.problem(sample), ridges)
 
     def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Solve a problem with each ridge, and count the work."""

@@ -5,20 +5,14 @@ methods differ by marker and line or hatching too, so that grey print is legible
 """
 
 from .curves import plot_calibration, plot_decision_curve, plot_effect, plot_roc
-from .fractions import plot_fractions
 from .inclusion import plot_inclusion
-from .intervals import plot_intervals
-from .spread import plot_spread
 from .staircase import plot_staircase
 
 __all__ = [
     "plot_calibration",
     "plot_decision_curve",
     "plot_effect",
-    "plot_fractions",
     "plot_inclusion",
-    "plot_intervals",
     "plot_roc",
-    "plot_spread",
     "plot_staircase",
 ]

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = [
+    "GREY", "HATCHES", "HUES", "LINES", "MARKERS", "add_grid", "add_legend", "axes_for",
+    "check_columns", "label_rows", "new_figure", "plain", "values_of", "whiskers", "with_value",
+]  # fmt: skip
+
 # Okabe and Ito's palette without its yellow, which is too light for lines.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 GREY = "#8C8C8C"

@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InvalidFileError
-from ..files import make_folder, write_whole
+import shortlist as sl
+
+from .tables import write_whole
 
 SOURCE = "https://archive.ics.uci.edu/ml/machine-learning-databases/parkinsons/parkinsons.data"
 SHA256 = "a148d3c47503f4f5b3842d3f995548da333eb2b4401f6bb8a65832d008aca5d5"
@@ -55,19 +56,21 @@ def read_recordings(path: str | os.PathLike[str]) -> Recordings:
     try:
         frame = pd.read_csv(path)
     except (ValueError, OSError) as error:
-        raise InvalidFileError(f"{path}: cannot be read as CSV ({error}).") from None
+        raise sl.InvalidFileError(f"{path}: cannot be read as CSV ({error}).") from None
     missing = [name for name in ("name", "status", *_NOT_LITTLES) if name not in frame]
     if missing:
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{path}: has no column {missing[0]!r}; give the file parkinsons.data of the UCI "
             "repository."
         )
     measures = frame.drop(columns=["name", "status"])
     is_number = measures.dtypes.map(pd.api.types.is_numeric_dtype)
     if not is_number.all() or not np.isfinite(measures.to_numpy(dtype=np.float64)).all():
-        raise InvalidFileError(f"{path}: a measure is missing or not a number; get the file again.")
+        raise sl.InvalidFileError(
+            f"{path}: a measure is missing or not a number; get the file again."
+        )
     if not frame["status"].isin([0, 1]).all():
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{path}: status must be 0 or 1 in every row (1 is Parkinson's disease); get the file "
             "again."
         )
@@ -100,15 +103,15 @@ def download_recordings(path: str | os.PathLike[str], source: str = SOURCE) -> P
         with urlopen(source, timeout=_TIMEOUT_SECONDS) as answer:
             content = answer.read()
     except (URLError, HTTPException, OSError) as error:
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{source}: cannot be downloaded ({error}); get the file and pass it with --data."
         ) from None
     if _digest(content) != SHA256:
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{source}: is not the file that is expected (its SHA-256 differs); get it elsewhere "
             "and pass it with --data."
         )
-    make_folder(place.parent)
+    place.parent.mkdir(parents=True, exist_ok=True)
     write_whole(place, content)
     return place
 

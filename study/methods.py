@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import sem, t
 
-from ..evaluation.procedure import FittedModel, Procedure
-from ..evaluation.resampling import Sample
+from shortlist.evaluation import FittedModel, Procedure, Sample
+
 from .plan import MOST_FREQUENT, OTHER_METHODS
 
 N_RESAMPLES = 19  # of every training part, for the most frequent optimum
@@ -47,8 +47,7 @@ class MostFrequentOptimum(Procedure):
             optima = super().fit(Sample.of_copies(copies), ridges)
             for counter, model in zip(counters, optima, strict=True):
                 counter[model.solution.support] += 1
-        assert self._problem is not None  # the optima are of it
-        problem = self._problem.with_weights(sample.counts(self.experiment.n_rows))
+        problem = self.problem(sample)
         models = []
         for ridge, counter in zip(ridges, counters, strict=True):
             support = counter.most_common(1)[0][0]

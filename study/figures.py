@@ -7,40 +7,45 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from ..files import make_folder, write_whole
-from ..plots import plot_fractions, plot_intervals, plot_spread
-from ..plots.style import GREY, HUES, new_figure, require_matplotlib
+from shortlist.plots.style import (
+    GREY,
+    HUES,
+    LINES,
+    MARKERS,
+    add_grid,
+    add_legend,
+    axes_for,
+    label_rows,
+    new_figure,
+)
+
 from .compare import compare
 from .draws import EPVS, NUMBERS, Draws
 from .methods import METHOD_NAMES, differences
 from .paper import ACCURACY, LITTLE_ACCURACY, fractions_of
 from .parkinson import VARIANTS, describe
 from .plan import LABEL_NOISE, METHODS
-from .tables import FILES, ROLES, read_summary, read_table
+from .tables import FILES, ROLES, read_summary, read_table, write_whole
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_DPI = 130
 _LABEL_WIDTH = 56  # characters of a line
+_SPREAD = 0.6  # how much of a row's height its methods share
 _NOISE_LABELS = ("no label noise", "5 % label noise")
 _RUN_LABELS = {"cardinality": "{} informative", "budget": "costs {}"}
-# What the file says about its making, such as the time, is left out.
-_FILE_METADATA: dict[str, dict[str, str | None]] = {
-    "svg": {"Date": None, "Creator": None},
-    "png": {"Software": None},
-}
+_DPI = 130  # of the images in the figures
+_METADATA = {"Date": None, "Creator": None}  # the time is left out: the same bytes every time
 
 
-def draw_figures(
-    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None
-) -> list[Path]:
-    """Draw all figures of a study, as SVG and PNG.
+def draw_figures(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> list[Path]:
+    """Draw all figures of a study, as SVG.
 
     `fig1a` and `fig1b` are the paper's Fig. 1 with the spread over draws; `numbers` shows where the
     paper's numbers lie; `auc-*` are AUCs with intervals by run and method, `appendix-*` say how
@@ -51,20 +56,16 @@ def draw_figures(
     ----------
     folder : path-like
         The folder of the study.
-    out : path-like, optional
-        Where the files go; by default `figures` in that folder.
+    out : path-like
+        The folder that the files go to.
 
     Returns
     -------
     list of Path
         The files.
     """
-    require_matplotlib()
-    import matplotlib
-    from matplotlib import pyplot
-
-    place = Path(folder) / "figures" if out is None else Path(out)
-    make_folder(place)
+    place = Path(out)
+    place.mkdir(parents=True, exist_ok=True)
     paths = []
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -72,11 +73,10 @@ def draw_figures(
             {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "shortlist"}
         )
         for name, figure in _figures(Path(folder)):
-            for kind, metadata in _FILE_METADATA.items():
-                buffer = BytesIO()
-                figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
-                paths.append(place / f"{name}.{kind}")
-                write_whole(paths[-1], buffer.getvalue())
+            buffer = BytesIO()
+            figure.savefig(buffer, format="svg", dpi=_DPI, metadata=_METADATA)
+            paths.append(place / f"{name}.svg")
+            write_whole(paths[-1], buffer.getvalue())
             pyplot.close(figure)
     return paths
 
@@ -108,25 +108,31 @@ def draw_fractions(draws: Draws, study: str) -> Figure:
     panels = figure.subplots(2, 3, sharex=True, sharey="col")
     for noise, row in enumerate(panels):
         for ax, role in zip(row, ROLES, strict=True):
-            lines = []
-            for method in METHODS:
+            axes_for(ax, 0, 0)
+            for i, method in enumerate(METHODS):
                 values = draws.fraction(method, role, noise)
                 lower, middle, upper = np.quantile(values, [0.025, 0.5, 0.975], axis=0)
-                lines += [
-                    {"epv": epv, "role": role, "method": METHOD_NAMES[method]}
-                    | {"fraction": middle[i], "lower": lower[i], "upper": upper[i]}
-                    for i, epv in enumerate(EPVS)
-                ]
-            plot_fractions(pd.DataFrame(lines), bands=True, ax=ax)
+                ax.fill_between(EPVS, lower, upper, color=HUES[i], alpha=0.2)
+                ax.errorbar(
+                    EPVS,
+                    middle,
+                    color=HUES[i],
+                    linestyle=LINES[i],
+                    marker=MARKERS[i],
+                    markerfacecolor=HUES[i] if i == 0 else "white",
+                    label=METHOD_NAMES[method],
+                )
             for method, epv, value in fractions_of(study, role, noise):
                 hue = HUES[METHODS.index(method)]
                 ax.plot(epv, value, "*", c=hue, mec="black", ms=11, zorder=5)
             ax.set_title(f"{role}, {_NOISE_LABELS[noise]}", loc="left", fontsize=8)
-            ax.get_legend().remove()
+            ax.set_xscale("log")
+            ax.set_xticks(EPVS, [f"{epv:.2f}" for epv in EPVS])
+            ax.minorticks_off()
             ax.set(ylabel="fraction selected" if role == ROLES[0] else "")
             ax.set_ylim(-0.02, 0.32 if role == "uninformative" else 1.04)
-            if noise == 0:
-                ax.set_xlabel("")
+            if noise == 1:
+                ax.set_xlabel("events per variable")
     handles, names = panels[0, 0].get_legend_handles_labels()
     if study == "cardinality":
         handles += panels[0, 0].plot([], [], "*", color="white", markeredgecolor="black", ms=9)
@@ -148,19 +154,16 @@ def draw_aucs(main: pd.DataFrame, study: str) -> Figure:
             part = rows[(rows["label_noise"] == noise) & (rows["epv"] == epv)]
             if part.empty:
                 continue
-            frame = pd.DataFrame(
-                {
-                    "label": [_RUN_LABELS[study].format(run) for run in part["run"]],
-                    "method": part["method"].map(METHOD_NAMES),
-                    "estimate": part["auc"],
-                    "lower": part["auc_lower"],
-                    "upper": part["auc_upper"],
-                }
+            frame = part.assign(
+                label=[_RUN_LABELS[study].format(run) for run in part["run"]],
+                method=part["method"].map(METHOD_NAMES),
+                estimate=part["auc"],
+                lower=part["auc_lower"],
+                upper=part["auc_upper"],
             )
-            plot_intervals(frame, xlabel="AUC" if row is panels[1] else "", ax=ax)
+            draw_intervals(ax, frame, "AUC" if row is panels[1] else "")
             ax.set_title(f"EPV {epv}, {text}", loc="left", fontsize=7.5)
             handles, names = ax.get_legend_handles_labels()
-            ax.get_legend().remove()
     n_resamples = int(rows["n_resamples"].max())
     names = [f"{name}: the data, and 95 % of {n_resamples} resamples" for name in names]
     figure.legend(handles, names, loc="outside upper center", ncols=2, frameon=False)
@@ -200,15 +203,30 @@ def draw_features(features: pd.DataFrame, study: str) -> Figure:
 
 
 def draw_numbers(numbers: pd.DataFrame) -> Figure:
-    """Draw where the paper's numbers lie in the spread over draws."""
-    frame = numbers.assign(
-        label=numbers["place"].astype(str) + "  " + numbers["meaning"],
-        reference=(numbers["paper_low"] + numbers["paper_high"]) / 2,
-        reference_low=numbers["paper_low"],
-        reference_high=numbers["paper_high"],
+    """Draw where the paper's numbers lie in the spread over draws: a line with a box for each."""
+    figure = new_figure(7.2, 0.8 + 0.19 * len(numbers))
+    ax = axes_for(figure.subplots(), 0, 0)
+    heights = np.arange(len(numbers))
+    ax.hlines(heights, numbers["lower"], numbers["upper"], color=GREY, label="central 95 %")
+    ax.barh(
+        heights,
+        numbers["upper_quartile"] - numbers["lower_quartile"],
+        left=numbers["lower_quartile"],
+        height=0.5,
+        color="#C8DCEB",
+        edgecolor=HUES[0],
+        linewidth=0.8,
+        label="middle half",
     )
-    figure = new_figure(7.2, 0.8 + 0.19 * len(frame))
-    plot_spread(frame, xlabel="accuracy, AUC or fraction", reference="paper", ax=figure.subplots())
+    ax.plot(numbers["median"], heights, "|", color=HUES[0], markersize=9, label="median")
+    low, high = numbers["paper_low"], numbers["paper_high"]
+    ax.hlines(heights, low, high, color=HUES[5], linewidth=3)
+    middle = (low + high) / 2
+    ax.plot(middle, heights, "D", color=HUES[5], markersize=4.5, label="paper", clip_on=False)
+    label_rows(ax, list(numbers["place"].astype(str) + "  " + numbers["meaning"]))
+    ax.set_xlabel("accuracy, AUC or fraction")
+    add_grid(ax)
+    add_legend(ax, "above", ncols=4)
     return figure
 
 
@@ -218,8 +236,8 @@ def draw_methods(table: pd.DataFrame) -> Figure:
     texts = {"auc": "AUC"} | {role: f"{role} share" for role in ROLES[::2]}
     for ax, measure in zip(figure.subplots(1, len(texts), sharey=True), texts, strict=True):
         part = table[table["measure"] == measure]
-        part = part.assign(label=part["method"].map(METHOD_NAMES)).drop(columns="method")
-        plot_intervals(part, xlabel=texts[measure], ax=ax)
+        part = part.assign(label=part["method"].map(METHOD_NAMES), method="all")
+        draw_intervals(ax, part, texts[measure])
         ax.axvline(0, color=GREY, linewidth=0.8)
     figure.suptitle(
         f"method less the optimum on the same data: mean and 95 % interval over "
@@ -242,8 +260,9 @@ def draw_parkinson(variants: pd.DataFrame) -> Figure:
         interval = [line[f"accuracy{end}"] for end in ("", "_lower", "_upper")]
         lines.append({"label": label} | _interval(interval))
     figure = new_figure(7.2, 0.6 + 0.36 * len(lines))
-    ax = plot_intervals(
-        pd.DataFrame(lines), xlabel="mean test accuracy and 95 % interval", ax=figure.subplots()
+    ax = figure.subplots()
+    draw_intervals(
+        ax, pd.DataFrame(lines).assign(method="all"), "mean test accuracy and 95 % interval"
     )
     ax.axhline(1.5, color=GREY, linewidth=0.6)  # above it what was published, below it ours
     return figure
@@ -251,3 +270,26 @@ def draw_parkinson(variants: pd.DataFrame) -> Figure:
 
 def _interval(values: Any) -> dict[str, float]:
     return dict(zip(("estimate", "lower", "upper"), values, strict=True))
+
+
+def draw_intervals(ax: Axes, frame: pd.DataFrame, xlabel: str) -> None:
+    """Draw estimates as points and their intervals as lines, a row per label, the first on top."""
+    labels, methods = list(dict.fromkeys(frame["label"])), list(dict.fromkeys(frame["method"]))
+    axes_for(ax, 0, 0)
+    for i, method in enumerate(methods):
+        part = frame[frame["method"] == method]
+        offset = _SPREAD * ((i + 0.5) / len(methods) - 0.5)
+        heights = np.array([labels.index(label) for label in part["label"]]) + offset
+        ax.hlines(heights, part["lower"], part["upper"], color=HUES[i], linewidth=1.8)
+        ax.plot(
+            part["estimate"],
+            heights,
+            linestyle="none",
+            marker=MARKERS[i],
+            markersize=5,
+            color=HUES[i],
+            label=method,
+        )
+    label_rows(ax, labels)
+    ax.set_xlabel(xlabel)
+    add_grid(ax)

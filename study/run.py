@@ -12,15 +12,13 @@ from typing import Any
 
 from joblib import hash as joblib_hash
 
-from .. import __version__
-from ..errors import InvalidFileError, InvalidProblemError
-from ..evaluation import Experiment, Journal, evaluate_resample, read_journal, run_tasks
-from ..evaluation.procedure import Procedure
-from ..files import make_folder, write_whole
+import shortlist as sl
+from shortlist.evaluation import Journal, Procedure, evaluate_resample, read_journal, run_tasks
+
 from .methods import MostFrequentOptimum
 from .plan import MOST_FREQUENT, PRESETS, Arm, Preset, Run, runs_of
 from .provenance import timing, write_provenance
-from .tables import Outcome, Tables, tabulate
+from .tables import Outcome, Tables, tabulate, write_whole
 
 StrPath = str | os.PathLike[str]
 _DESCRIPTION_FILE = "study.json"
@@ -66,11 +64,11 @@ def start(
     """
     if preset not in PRESETS:
         known = ", ".join(map(repr, PRESETS))
-        raise InvalidProblemError(f"preset: there is no {preset!r}; use one of {known}.")
+        raise sl.InvalidProblemError(f"preset: there is no {preset!r}; use one of {known}.")
     folder = Path(out)
     if (folder / _DESCRIPTION_FILE).exists():
-        raise InvalidFileError(f"{folder}: holds a study; resume it or choose another folder.")
-    make_folder(folder)
+        raise sl.InvalidFileError(f"{folder}: holds a study; resume it or choose another folder.")
+    folder.mkdir(parents=True, exist_ok=True)
     description = {"preset": preset, "plan": _plan(PRESETS[preset])}
     write_whole(folder / _DESCRIPTION_FILE, json.dumps(description) + "\n")
     return resume(folder, n_jobs=n_jobs, dask=dask, progress=progress, announce=announce)
@@ -158,7 +156,7 @@ def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
     }
     # A name says all about a run but how data are drawn, for which one data set stands.
     data = Run("budget", 0, "paper", 82, 14, 0.05, 1, "optimal").experiment()
-    identity = (__version__, arm.nested, data.fingerprint)
+    identity = (sl.__version__, arm.nested, data.fingerprint)
     with Journal(journal, joblib_hash(identity, hash_name="sha1")) as book:
         run_tasks(evaluate_run, tasks, journal=book, **how)
 
@@ -171,7 +169,7 @@ def evaluate_run(run: Run, resample: int, nested: bool) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)  # the resamples of a run come one after the other
-def _experiment(run: Run) -> Experiment:
+def _experiment(run: Run) -> sl.Experiment:
     return run.experiment()
 
 
@@ -238,13 +236,13 @@ def _read_description(folder: Path) -> tuple[str, Preset]:
         name, plan = description["preset"], description["plan"]
         preset = PRESETS[name]
     except FileNotFoundError:
-        raise InvalidFileError(f"{folder}: holds no study; start one there first.") from None
+        raise sl.InvalidFileError(f"{folder}: holds no study; start one there first.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{path}: names no known preset; start the study in another folder."
         ) from None
     if plan != _plan(preset):
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{path}: has another plan than the preset {name!r} has now; start the study in "
             "another folder, or go on with the version of shortlist that began it."
         )

@@ -1,24 +1,34 @@
-"""`shortlist study`: the experiments of Knauer and Rodner (2023), run, resumed, drawn, compared."""
+"""The commands of the study: `python -m study --help`."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from .parameter import OutputFile
-from .progress import working
+import shortlist as sl
 
-if TYPE_CHECKING:
-    from ..study import Tables
+from . import run as study
+from .compare import compare as compare_with_paper
+from .figures import draw_figures
+from .page import render
+from .parkinson import PAPER_VARIANT, VARIANTS, run_parkinson
+from .recordings import download_recordings, read_recordings
+from .tables import Tables, write_whole
 
-study = typer.Typer(
+app = typer.Typer(
     help=(
         "The experiments of Knauer and Rodner (2023): run them, see how far they are, draw the "
         "figures, and compare with the paper."
     ),
     no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
 )
 
 StudyFolder = Annotated[
@@ -27,6 +37,10 @@ StudyFolder = Annotated[
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="The folder to write to.", show_default=False)
 ]
+FigureFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The folder of the figures; by default `figures` in DIR."),
+]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 is one per core.")]
 Dask = Annotated[
     str | None,
@@ -34,7 +48,7 @@ Dask = Annotated[
 ]
 
 
-@study.command()
+@app.command()
 def run(
     out: OutFolder,
     preset: Annotated[
@@ -45,28 +59,19 @@ def run(
     dask: Dask = None,
 ) -> None:
     """Run the study; if it is interrupted, `resume` goes on."""
-    from ..study import start
-
-    _say_what_is_written(out, start(out, preset, n_jobs=jobs, dask=dask, announce=_announce))
+    _say_where(out, study.start(out, preset, n_jobs=jobs, dask=dask, announce=_announce))
 
 
-@study.command()
+@app.command()
 def resume(folder: StudyFolder, jobs: Jobs = -1, dask: Dask = None) -> None:
     """Go on with a study where it stopped."""
-    from ..study import resume as go_on
-
-    _say_what_is_written(folder, go_on(folder, n_jobs=jobs, dask=dask, announce=_announce))
+    _say_where(folder, study.resume(folder, n_jobs=jobs, dask=dask, announce=_announce))
 
 
-@study.command()
+@app.command()
 def status(folder: StudyFolder) -> None:
     """Show how far a study is, also while it runs."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from ..study import status as status_of
-
-    parts = status_of(folder)
+    parts = study.status(folder)
     table = Table("part", "finished", "of", "core hours")
     for column in table.columns[1:]:
         column.justify = "right"
@@ -81,25 +86,17 @@ def status(folder: StudyFolder) -> None:
     Console().print(table)
 
 
-@study.command()
-def figures(folder: StudyFolder) -> None:
-    """Draw all figures from the tables of a study, into its folder `figures`."""
-    from ..study.figures import draw_figures
-
-    with working("Drawing"):
-        paths = draw_figures(folder)
-    typer.echo(f"{len(paths)} files are written to {folder / 'figures'}.", err=True)
+@app.command()
+def figures(folder: StudyFolder, figures: FigureFolder = None) -> None:
+    """Draw all figures from the tables of a study."""
+    place = _figures_of(folder, figures)
+    paths = draw_figures(folder, place)
+    typer.echo(f"{len(paths)} files are written to {place}.", err=True)
 
 
-@study.command()
+@app.command()
 def compare(folder: StudyFolder) -> None:
     """Compare a study with the numbers and claims of the paper; writes `comparison.csv`."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from ..files import write_whole
-    from ..study.compare import compare as compare_with_paper
-
     comparison = compare_with_paper(folder)
     write_whole(folder / "comparison.csv", comparison.to_csv(index=False, float_format="%.6g"))
     table = Table("", "statement", "paper", "draws", "percentile or share", "verdict")
@@ -118,17 +115,20 @@ def compare(folder: StudyFolder) -> None:
     typer.echo(f"comparison.csv is written to {folder}.", err=True)
 
 
-@study.command()
-def page(folder: StudyFolder, output: OutputFile = None) -> None:
+@app.command()
+def page(
+    folder: StudyFolder,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page, in Markdown.")
+    ],
+    figures: FigureFolder = None,
+) -> None:
     """Write a page about a study, in Markdown, with its figures and the comparison."""
-    from ..study.page import render
-    from .output import check_paths, write_or_print
-
-    check_paths([], [output])
-    write_or_print(render(folder, Path.cwd() if output is None else output.parent), output)
+    write_whole(output, render(folder, _figures_of(folder, figures), output.parent))
+    typer.echo(f"{output} written.", err=True)
 
 
-@study.command()
+@app.command()
 def parkinson(
     out: OutFolder,
     data: Annotated[
@@ -152,15 +152,8 @@ def parkinson(
     dask: Dask = None,
 ) -> None:
     """Run the experiment on the Oxford Parkinson's data; run it again to resume."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from ..study.parkinson import PAPER_VARIANT, VARIANTS, run_parkinson
-    from ..study.recordings import download_recordings, read_recordings
-
     if data is None:
-        with working("Downloading"):
-            data = download_recordings(out / "parkinsons.data")
+        data = download_recordings(out / "parkinsons.data")
     names = variant or [PAPER_VARIANT]
     summary = run_parkinson(
         read_recordings(data),
@@ -178,13 +171,33 @@ def parkinson(
     Console().print(table)
 
 
+def _figures_of(folder: Path, figures: Path | None) -> Path:
+    return folder / "figures" if figures is None else figures
+
+
 def _announce(text: str) -> None:
     typer.echo(f"{text} …", err=True)
 
 
-def _say_what_is_written(folder: Path, tables: Tables) -> None:
+def _say_where(folder: Path, tables: Tables) -> None:
     typer.echo(
         f"{len(tables.rows)} rows are in {folder / 'results.csv.gz'}, their summary in "
-        f"{folder / 'summary.csv.gz'}. Next: shortlist study figures, compare or page {folder}",
+        f"{folder / 'summary.csv.gz'}. Next: python -m study figures, compare or page {folder}",
         err=True,
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; wrong input ends with one sentence and exit code 2."""
+    try:
+        app(arguments, prog_name="python -m study")
+    except (sl.InvalidFileError, sl.InvalidProblemError, sl.MissingDependencyError) as error:
+        message = str(error)
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror or error}."
+    typer.echo(f"Error: {message}", err=True)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pandas as pd
 
-from ..errors import import_extra
 from . import claims, paper
 from .compare import DEPENDS, FALSE, FEW_DRAWS, INSIDE, NOT_RUN, OUTSIDE, RARE, TRUE, USUAL, compare
 from .draws import READINGS, Draws
@@ -36,13 +36,19 @@ _SECTIONS = {
 }
 
 
-def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str:
+def render(
+    folder: str | os.PathLike[str],
+    figures: str | os.PathLike[str],
+    place: str | os.PathLike[str],
+) -> str:
     """Return the page about a study.
 
     Parameters
     ----------
     folder : path-like
-        The folder of the study, with its figures in it.
+        The folder of the study.
+    figures : path-like
+        The folder of its figures.
     place : path-like
         The folder that the page is for; its links start there.
 
@@ -51,7 +57,6 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
     str
         Markdown. What was not run, or not drawn, is left out.
     """
-    jinja2 = import_extra("jinja2", "report")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -64,8 +69,9 @@ def render(folder: str | os.PathLike[str], place: str | os.PathLike[str]) -> str
     summary, comparison = read_summary(source), compare(source)
     draws = Draws(summary, "cardinality")
     page: str = environment.get_template("page.md").render(
-        folder=Path(os.path.relpath(source.resolve(), Path(place).resolve())).as_posix(),
-        drawn={path.stem for path in (source / "figures").glob("*.svg")},
+        folder=source.as_posix(),
+        figures=Path(os.path.relpath(Path(figures).resolve(), Path(place).resolve())).as_posix(),
+        drawn={path.stem for path in Path(figures).glob("*.svg")},
         seed=MAIN_SEED,
         n_main=max([0, *summary.loc[summary["arm"] == "paper", "n_resamples"]]),
         noise_share=_percent(draws.noise_share("informative")) if len(draws.seeds) > 2 else "",

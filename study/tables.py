@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InvalidFileError
-from ..evaluation import inclusion_frequencies, percentile_interval, stability
-from ..files import write_whole
+import shortlist as sl
+from shortlist.evaluation import inclusion_frequencies, percentile_interval, stability
+
 from .plan import KEYS, Run
 
 Outcome = dict[int, dict[str, Any]]  # what a run gave on each resample, 0 being the data
@@ -91,6 +91,16 @@ def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
     )
 
 
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file beside its final place, then rename it, so that no half of it is ever seen."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def read_summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
     """Return the summary of a study, as `Tables` describes it."""
     needed = (*KEYS, "arm", "epv", "auc", "auc_lower", "auc_upper", "stability", *ROLES)
@@ -103,16 +113,16 @@ def read_table(
     """Return a table of a study's folder, which must have some columns."""
     path = Path(folder) / name
     if not path.is_file():
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{folder}: has no {name}; give the folder of a study that has finished."
         )
     try:
         frame = pd.read_csv(path)
     except (ValueError, OSError, EOFError) as error:
-        raise InvalidFileError(f"{path}: is not a table that can be read ({error}).") from None
+        raise sl.InvalidFileError(f"{path}: is not a table that can be read ({error}).") from None
     missing = [column for column in needed if column not in frame]
     if missing:
-        raise InvalidFileError(
+        raise sl.InvalidFileError(
             f"{path}: has no column {missing[0]!r}; run it again, which keeps what is finished."
         )
     return frame

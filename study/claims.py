@@ -23,11 +23,11 @@ MANY, FEW = 0.75, 0.02  # a large and a very low fraction
 STABLE = 0.75  # a relatively stable selection; excellent, in the words of Nogueira et al. (2018)
 
 # Of Draws, or of the Findings of section 5.1: an array with an entry per draw.
-Measure = Callable[[Any], Any]
+Quantity = Callable[[Any], Any]
 OPTIMAL, GREEDY = "optimal", "univariable"
 
 
-def rises(*noises: int) -> Measure:
+def rises(*noises: int) -> Quantity:
     """The informative fraction of the optimum rises from each EPV to the next."""
     return lambda draws: _everywhere(
         *(np.diff(draws.fraction(OPTIMAL, "informative", noise)) > 0 for noise in noises)
@@ -36,7 +36,7 @@ def rises(*noises: int) -> Measure:
 
 def selects_less(
     smaller: str, larger: str, role: str, noise: int, epvs: int = len(EPVS)
-) -> Measure:
+) -> Quantity:
     """A method selects less of a role than another at some of the EPVs, or at more."""
 
     def check(draws: Draws) -> Any:
@@ -52,17 +52,17 @@ def gaps(draws: Draws, role: str, *noises: int) -> Float:
     return np.abs(np.hstack(gaps))
 
 
-def comparable(role: str, *noises: int) -> Measure:
+def comparable(role: str, *noises: int) -> Quantity:
     """The methods select about as much of a role at more than half of the EPVs."""
     return lambda draws: (gaps(draws, role, *noises) <= COMPARABLE[role]).mean(axis=1) > MOSTLY
 
 
-def largest_at(epv: float, method: str, noise: int) -> Measure:
+def largest_at(epv: float, method: str, noise: int) -> Quantity:
     """A method has its largest informative fraction at an EPV."""
     return lambda draws: _is_at(epv, draws.fraction(method, "informative", noise))
 
 
-def differ_most_at(epv: float, role: str, noise: int) -> Measure:
+def differ_most_at(epv: float, role: str, noise: int) -> Quantity:
     """The methods differ most in a role at an EPV."""
     return lambda draws: _is_at(epv, gaps(draws, role, noise))
 
@@ -72,12 +72,12 @@ def _is_at(epv: float, values: Float) -> Any:
     return values.argmax(axis=1) == EPVS.index(epv)
 
 
-def never_differ_by(limit: float, role: str, noise: int) -> Measure:
+def never_differ_by(limit: float, role: str, noise: int) -> Quantity:
     """The methods differ by less than a limit in a role, at every EPV."""
     return lambda draws: (gaps(draws, role, noise) < limit).all(axis=1)
 
 
-def noise_adds(method: str, check: Callable[[Float], Any]) -> Measure:
+def noise_adds(method: str, check: Callable[[Float], Any]) -> Quantity:
     """Label noise changes the largest informative fraction over EPVs by what a check accepts."""
 
     def measure(draws: Draws) -> Any:
@@ -110,7 +110,7 @@ def _good(draws: Draws, *, interpretable: bool) -> Any:
     return np.stack([[good(method, noise) for noise in (0, 1)] for method in (OPTIMAL, GREEDY)])
 
 
-def only_at(*epvs: float, interpretable: bool = False) -> Measure:
+def only_at(*epvs: float, interpretable: bool = False) -> Quantity:
     """Only the optimum without noise at these EPVs is stable, or interpretable."""
     expected = np.zeros((2, 2, 1, len(EPVS)), dtype=np.bool_)
     expected[0, 0, 0, [EPVS.index(epv) for epv in epvs]] = True
@@ -190,7 +190,7 @@ def equivocal(draws: Draws) -> Any:
     return is_less.any(axis=1) & ~is_less.all(axis=1)
 
 
-def accuracy_overlaps(other: tuple[float, float, float]) -> Measure:
+def accuracy_overlaps(other: tuple[float, float, float]) -> Quantity:
     """The interval of the accuracy overlaps to a large extent with another."""
 
     def check(findings: Findings) -> Any:
@@ -202,6 +202,6 @@ def accuracy_overlaps(other: tuple[float, float, float]) -> Measure:
     return check
 
 
-def optimum(check: Callable[[frozenset[str]], bool]) -> Measure:
+def optimum(check: Callable[[frozenset[str]], bool]) -> Quantity:
     """Check the measures of the optimum, at each of the ridges."""
     return lambda findings: np.array([all(map(check, findings.optima))])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import claims
-from .claims import DRASTIC, GREEDY, OPTIMAL, Measure
+from .claims import DRASTIC, GREEDY, OPTIMAL, Quantity
 from .draws import EPVS, Draws
 from .plan import METHODS
 from .tables import ROLES
@@ -43,7 +43,7 @@ class Statement(NamedTuple):
     stated: str
     low: float
     high: float
-    measure: Measure
+    measure: Quantity
 
     @property
     def place(self) -> str:
@@ -51,11 +51,11 @@ class Statement(NamedTuple):
         return _SECTIONS[self.study]
 
 
-def _extreme(method: str, which: str, end: str) -> Measure:
+def _extreme(method: str, which: str, end: str) -> Quantity:
     return lambda draws: getattr(draws.extreme(method, highest=which == "highest"), end)
 
 
-def _fraction(method: str, role: str, noise: int, epv: float | str) -> Measure:
+def _fraction(method: str, role: str, noise: int, epv: float | str) -> Quantity:
     def measure(draws: Draws) -> Any:
         values = draws.fraction(method, role, noise)
         return values.max(axis=1) if epv == _LARGEST else values[:, EPVS.index(epv)]
@@ -63,11 +63,11 @@ def _fraction(method: str, role: str, noise: int, epv: float | str) -> Measure:
     return measure
 
 
-def _accuracy(i: int) -> Measure:
+def _accuracy(i: int) -> Quantity:
     return lambda findings: findings.draws()[i]
 
 
-_MEASURES: dict[str, Measure] = {
+_MEASURES: dict[str, Quantity] = {
     **{f"parkinson.accuracy.{end}": _accuracy(i) for i, end in enumerate(_ENDS)},
     **{
         f"{study}.{method}.{which}_auc.{end}": _extreme(method, which, end)

@@ -13,10 +13,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .. import __version__
-from ..errors import InvalidFileError
-from ..evaluation import read_journal
-from ..files import write_whole
+import shortlist as sl
+from shortlist.evaluation import read_journal
+
+from .tables import write_whole
 
 _TIMES = "times.jsonl"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib")
@@ -80,7 +80,7 @@ def write_provenance(folder: Path, **facts: Any) -> None:
     provenance |= {
         "journals": journals,
         "times": [json.loads(line) for line in lines],
-        "versions": {"shortlist": __version__, "python": platform.python_version()}
+        "versions": {"shortlist": sl.__version__, "python": platform.python_version()}
         | {package: version(package) for package in _PACKAGES},
         "machine": {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()},
     }
@@ -95,7 +95,7 @@ def read_provenance(folder: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
-        raise InvalidFileError(f"{path}: cannot be read as JSON; delete it.") from None
+        raise sl.InvalidFileError(f"{path}: cannot be read as JSON; delete it.") from None
 
 
 def processor() -> str:

@@ -27,19 +27,17 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, SplineTransformer
 
-from ..backends import solve_ridges
-from ..errors import InvalidProblemError
-from ..evaluation import (
+import shortlist as sl
+from shortlist.evaluation import (
     Evaluation,
-    Experiment,
-    evaluate,
     evaluate_all,
     inclusion_frequencies,
     percentile_interval,
 )
-from ..files import make_folder, write_whole
+
 from .provenance import timing, write_provenance
 from .recordings import Recordings
+from .tables import write_whole
 
 Float = NDArray[np.float64]
 
@@ -50,8 +48,8 @@ _N_REDRAWN = 999
 N_SPLITS = 39  # other splits into folds of the data as they are
 
 
-class Kind(NamedTuple):
-    """A variant: unit and range of the selection, unit of the splits, tails of the splines.
+class Variant(NamedTuple):
+    """Unit and range of the selection, unit of the splits, tails of the splines.
 
     Without tails the outer knots are at minimum and maximum; else all knots are at quartiles.
     """
@@ -62,13 +60,13 @@ class Kind(NamedTuple):
     tails: str = ""
 
 
-VARIANTS: Mapping[str, Kind] = {
-    f"{selection}-{n_measures}-{split}": Kind(selection, n_measures, split)
+VARIANTS: Mapping[str, Variant] = {
+    f"{selection}-{n_measures}-{split}": Variant(selection, n_measures, split)
     for split in ("rows", "persons")
     for n_measures in (17, 22)
     for selection in ("columns", "features")
 } | {
-    f"columns-17-rows-quartiles-{tails}": Kind("columns", 17, "rows", tails)
+    f"columns-17-rows-quartiles-{tails}": Variant("columns", 17, "rows", tails)
     for tails in ("linear", "constant", "continue")
 }
 PAPER_VARIANT = "columns-17-rows"
@@ -85,7 +83,7 @@ def describe(variant: str) -> str:
     )
 
 
-def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -> Experiment:
+def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -> sl.Experiment:
     """Return the experiment of a variant.
 
     Parameters
@@ -102,7 +100,7 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     """
     if variant not in VARIANTS:
         known = ", ".join(VARIANTS)
-        raise InvalidProblemError(f"variant: there is no {variant!r}; use one of {known}.")
+        raise sl.InvalidProblemError(f"variant: there is no {variant!r}; use one of {known}.")
     kind = VARIANTS[variant]
     data = recordings.of_little() if kind.n_measures == 17 else recordings
     names = [str(name) for name in data.measures.columns]
@@ -116,7 +114,7 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     )
     by_feature = kind.selection == "features"
     row_wise = kind.split == "rows"
-    return Experiment(
+    return sl.Experiment(
         preprocessor.fit_transform(X) if row_wise else X,
         data.status,
         max_features=N_PREDICTORS,
@@ -219,14 +217,14 @@ def run_parkinson(
     folder = Path(out)
     experiments = {name: parkinson_experiment(recordings, name) for name in variants}
     if n_resamples < 1:
-        raise InvalidProblemError(f"n_resamples: must be at least 1, not {n_resamples!r}.")
-    make_folder(folder)
+        raise sl.InvalidProblemError(f"n_resamples: must be at least 1, not {n_resamples!r}.")
+    folder.mkdir(parents=True, exist_ok=True)
     how: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask}
     for name, experiment in experiments.items():
         announce(f"{name}: {n_resamples} resamples")
         journal = folder / "journals" / f"parkinson-{name}.jsonl"
         with timing(folder, journal, arm=f"parkinson {name}", **how):
-            evaluation = evaluate(
+            evaluation = sl.evaluate(
                 experiment, n_resamples, journal=journal, progress=progress, **how
             )
         for file, part in (
@@ -272,8 +270,10 @@ def _optima(recordings: Recordings) -> pd.DataFrame:
     for variant in [name for name, kind in VARIANTS.items() if kind.split == "rows"]:
         experiment = parkinson_experiment(recordings, variant)
         problem = experiment.problem(experiment.columns(np.arange(experiment.n_rows)))
-        solutions = solve_ridges(problem, experiment.ridges)
-        for ridge, solution in zip(experiment.ridges, solutions, strict=True):
+        for ridge in experiment.ridges:
+            solution = sl.solve(problem.with_ridge(ridge), threads=1)
+            if solution.status is sl.Status.INTERRUPTED:
+                raise KeyboardInterrupt
             names = [experiment.names[g] for g in solution.support]
             lines.append(
                 {

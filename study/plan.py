@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..datasets import PrognosticData, make_prognostic
-from ..evaluation.experiment import Experiment, Protocol
+import shortlist as sl
+from shortlist.datasets import PrognosticData, make_prognostic
+
+Protocol = Literal["clean", "paper"]
 
 METHODS = ("optimal", "univariable")  # the paper's
 MOST_FREQUENT = "most_frequent"
@@ -166,7 +168,7 @@ class Run:
         rng = np.random.default_rng((self.seed, self.run))
         return rng.integers(1, 10, size=self.n_features, endpoint=True)
 
-    def experiment(self) -> Experiment:
+    def experiment(self) -> sl.Experiment:
         """Return the experiment; methods are compared on the same resamples and folds."""
         data = self.data()
         limits: dict[str, Any] = (
@@ -174,7 +176,7 @@ class Run:
             if self.study == "budget"
             else {"max_features": self.run}
         )
-        return Experiment(
+        return sl.Experiment(
             data.X,
             data.y,
             backend=self.method if self.method in ("univariable", *HEURISTICS) else "native",
@@ -192,7 +194,7 @@ def runs_of(preset: Preset, arm: Arm) -> Iterator[Run]:
 
     Examples
     --------
-    >>> from shortlist.study import PRESETS, runs_of
+    >>> from study.plan import PRESETS, runs_of
     >>> preset = PRESETS["paper"]
     >>> len(list(runs_of(preset, preset.arms["paper"])))
     144
