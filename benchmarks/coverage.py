@@ -111,7 +111,8 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
     y = (rng.random(setting.n_rows) < risk).astype(int)
     halves = X / 2  # as `PrognosticModel` scales
     ridge = (
-        sl.BestSubsetClassifierCV(
+        sl.BestSubsetClassifier(
+            ridge=None,
             max_features=_MAX_FEATURES,
             ridges=_RIDGES,
             cv=StratifiedKFold(5, shuffle=True, random_state=0),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .choice import price_ranges as price_ranges
     from .choice import solve_path as solve_path
     from .choice import substitutes as substitutes
+    from .classifier import BestSubsetClassifier as BestSubsetClassifier
     from .conic import export as export
     from .errors import InfeasibleError as InfeasibleError
     from .errors import InvalidCertificateError as InvalidCertificateError
@@ -28,8 +29,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .errors import InvalidProblemError as InvalidProblemError
     from .errors import MissingDependencyError as MissingDependencyError
     from .errors import ShortlistWarning as ShortlistWarning
-    from .estimators import BestSubsetClassifier as BestSubsetClassifier
-    from .estimators import BestSubsetClassifierCV as BestSubsetClassifierCV
     from .evaluation import Experiment as Experiment
     from .evaluation import evaluate as evaluate
     from .problem import SubsetProblem as SubsetProblem
@@ -48,12 +47,12 @@ _NAMES = {
     "backends": ("available_backends", "solve"),
     "certificate": ("Certificate",),
     "choice": ("near_optimal", "price_ranges", "solve_path", "substitutes"),
+    "classifier": ("BestSubsetClassifier",),
     "conic": ("export",),
     "errors": (
         "InfeasibleError", "InvalidCertificateError", "InvalidFileError", "InvalidProblemError",
         "MissingDependencyError", "ShortlistWarning",
     ),
-    "estimators": ("BestSubsetClassifier", "BestSubsetClassifierCV"),
     "evaluation": ("Experiment", "evaluate"),
     "problem": ("SubsetProblem",),
     "prognostic": ("ModelCard", "PrognosticModel"),

@@ -18,7 +18,6 @@ from .stability import (
     co_selection,
     inclusion_frequencies,
     model_frequencies,
-    role_shares,
     stability,
 )
 
@@ -44,7 +43,6 @@ __all__ = [
     "net_benefit",
     "percentile_interval",
     "read_journal",
-    "role_shares",
     "run_tasks",
     "share_interval",
     "smooth_calibration",

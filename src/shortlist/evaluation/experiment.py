@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ..backends import available_backends
+from ..classifier.tuning import check_ridges
 from ..errors import InvalidProblemError
-from ..estimators.ridge_search import check_ridges
 from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..classifier.tuning import shuffled_folds
 from ..errors import InvalidProblemError
-from ..estimators.folds import shuffled_folds
 from .experiment import Experiment
 
 Int = NDArray[np.int64]

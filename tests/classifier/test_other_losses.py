@@ -48,7 +48,9 @@ def test_without_limits_it_is_the_machine_of_scikit_learn(data):
 @MACHINES
 def test_a_ridge_is_chosen_by_scores(data, loss):
     X, y = data
-    model = sl.BestSubsetClassifierCV(max_features=2, ridges=(10.0, 0.1), loss=loss).fit(X, y)
+    model = sl.BestSubsetClassifier(ridge=None, max_features=2, ridges=(10.0, 0.1), loss=loss).fit(
+        X, y
+    )
     assert model.loss == loss
     assert model.ridge_ in (10.0, 0.1)
     assert 0.5 < model.best_score_ <= 1

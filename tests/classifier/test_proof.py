@@ -19,7 +19,9 @@ ESTIMATORS = {
         class_weight="balanced",
         ridge=0.1,
     ),
-    "cv": sl.BestSubsetClassifierCV(max_features=2, include=["e"], class_weight={"ill": 2.0}),
+    "cv": sl.BestSubsetClassifier(
+        ridge=None, max_features=2, include=["e"], class_weight={"ill": 2.0}
+    ),
 }
 both = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS.keys())
 
@@ -85,8 +87,8 @@ def test_a_heuristic_proves_nothing(data):
 
 def test_the_ridge_is_known_after_fit_only(data):
     with pytest.raises(NotFittedError):
-        sl.BestSubsetClassifierCV().problem(*data)
-    for estimator in (sl.BestSubsetClassifier(), sl.BestSubsetClassifierCV()):
+        sl.BestSubsetClassifier(ridge=None).problem(*data)
+    for estimator in (sl.BestSubsetClassifier(), sl.BestSubsetClassifier(ridge=None)):
         with pytest.raises(NotFittedError):
             estimator.certificate_  # noqa: B018
         assert not hasattr(estimator, "certificate_")

@@ -1,8 +1,10 @@
-"""The scikit-learn estimator that buys the best predictors, for a given or a tuned ridge."""
+"""The scikit-learn classifier that buys the best predictors, for a given or a tuned ridge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,21 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import _safe_indexing, check_X_y
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..arguments import Float, Int
 from ..coefficients import MaxCoefficient, Signs
+from ..errors import InvalidProblemError
 from ..limits import Limits
 from ..problem import Predictor, SubsetProblem
 from ..result import Solution
-from .folds import make_folds
-from .inputs import check_inputs, weigh_classes
-from .log_odds_classifier import LogOddsClassifier
-from .ridge_search import (
+from .log_odds import LogOddsClassifier
+from .tuning import (
     FoldScore,
     RidgeSearch,
     check_ridges,
+    make_folds,
     score_ridges,
     search_ridges,
     warn_of_limits,
@@ -137,10 +140,6 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     feature_names_in_ : ndarray of shape (n_columns,)
         Their names, if X is a DataFrame whose column names are all strings.
 
-    See Also
-    --------
-    BestSubsetClassifierCV : The same with `ridge=None`.
-
     Examples
     --------
     >>> import shortlist as sl
@@ -240,7 +239,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         self : BestSubsetClassifier
             The fitted estimator.
         """
-        features, labels = check_inputs(self, X, y)
+        features, labels = _check_inputs(self, X, y)
         search = None
         ridge = self.ridge
         if ridge is None:
@@ -284,7 +283,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         ridge = getattr(self, "ridge_", None) if self.ridge is None else self.ridge
         if ridge is None:
             check_is_fitted(self)
-        return self._problem(*check_inputs(self, X, y), sample_weight, ridge)
+        return self._problem(*_check_inputs(self, X, y), sample_weight, ridge)
 
     def decision_function(self, X: Any) -> Float:
         """Return the score of each row: with the logistic loss, the log-odds of the second class.
@@ -313,7 +312,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             y,
             ridge=ridge,
             groups=self.groups,
-            sample_weight=weigh_classes(self.class_weight, y, sample_weight),
+            sample_weight=_weigh_classes(self.class_weight, y, sample_weight),
             loss=self.loss,
             **vars(Limits.of(self)),
         )
@@ -375,85 +374,6 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         return tags
 
 
-class BestSubsetClassifierCV(BestSubsetClassifier):
-    """`BestSubsetClassifier` with a ridge chosen by cross-validation, scored by `scoring`.
-
-    Parameters
-    ----------
-    max_features, budget, costs, fees, groups, include, exclude, ridges, cv, scoring, n_jobs
-        As in `BestSubsetClassifier`.
-    class_weight, backend, gap, time_limit, node_limit, max_coefficient, signs, threads, loss
-        As in `BestSubsetClassifier`; the limits are those of each solve.
-
-    See Also
-    --------
-    BestSubsetClassifier : Does the same with `ridge=None`, and has the same attributes.
-
-    Examples
-    --------
-    >>> import shortlist as sl
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import MinMaxScaler
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> X = MinMaxScaler().set_output(transform="pandas").fit_transform(X.iloc[:, :10])
-    >>> model = sl.BestSubsetClassifierCV(max_features=2, ridges=(0.1, 0.02, 0.004)).fit(X, y)
-    >>> model.ridge_, model.selected_features_
-    (0.02, ['mean texture', 'mean concave points'])
-    """
-
-    def __init__(
-        self,
-        max_features: int | None = None,
-        budget: float | None = None,
-        costs: ArrayLike | Mapping[str, float] | None = None,
-        fees: Sequence[tuple[float, Sequence[Predictor]]] | None = None,
-        groups: Sequence[Predictor] | ArrayLike | None = None,
-        include: Sequence[Predictor] = (),
-        exclude: Sequence[Predictor] = (),
-        ridges: Sequence[float] = (0.1, 0.02, 0.004),
-        cv: Any = 3,
-        scoring: str | Callable[..., float] | None = "roc_auc",
-        n_jobs: int | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        backend: str = "native",
-        gap: float = 1e-6,
-        time_limit: float | None = None,
-        node_limit: int | None = None,
-        max_coefficient: MaxCoefficient = None,
-        signs: Signs = None,
-        threads: int | None = None,
-        loss: str = "logistic",
-    ) -> None:
-        super().__init__(
-            max_features, budget, costs, fees, groups, include, exclude, None, class_weight,
-            backend, gap, time_limit, node_limit, max_coefficient, signs, threads, ridges, cv,
-            scoring, n_jobs, loss,
-        )  # fmt: skip
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the score that `scoring` gives the predictions.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_columns)
-            All columns, in the order of `fit`; only those bought are used.
-        y : array-like of shape (n_rows,)
-            True labels.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            The higher, the better.
-        """
-        if self.scoring is None:
-            accuracy: float = super().score(X, y, sample_weight)
-            return accuracy
-        scorer = check_scoring(self, scoring=self.scoring)
-        return _score(scorer, self, X, y, sample_weight)
-
-
 def _score(
     scorer: Callable[..., float],
     model: BestSubsetClassifier,
@@ -464,3 +384,60 @@ def _score(
     # Without weights the argument is left out: not every scorer knows it.
     weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
     return float(scorer(model, X, y, **weighted))
+
+
+def _check_inputs(estimator: BestSubsetClassifier, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Return the features, a DataFrame (for its names) or a dense array, and the labels.
+
+    No attribute of the estimator is set, so that a fit that fails later leaves it as it was.
+    """
+    table, labels = check_X_y(
+        X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False, estimator=estimator
+    )
+    if type_of_target(labels, input_name="y") != "binary":
+        check_classification_targets(labels)  # numbers that are no labels at all
+        raise InvalidProblemError(
+            f"Only binary classification is supported, but y has {len(np.unique(labels))} classes; "
+            "select or merge classes."
+        )
+    if hasattr(X, "columns"):
+        return X, labels
+    return table.toarray() if hasattr(table, "toarray") else table, labels
+
+
+def _weigh_classes(
+    class_weight: Mapping[Any, float] | str | None,
+    labels: NDArray[Any],
+    sample_weight: ArrayLike | None,
+) -> ArrayLike | None:
+    """Return the weights of the rows, times those of their classes."""
+    if class_weight is None:
+        return sample_weight
+    weights: Float = _check_sample_weight(sample_weight, labels, dtype=np.float64)
+    classes = np.unique(labels).tolist()
+    if isinstance(class_weight, Mapping):
+        factors = dict.fromkeys(classes, 1.0)
+        for label, factor in class_weight.items():
+            if label not in factors:
+                raise InvalidProblemError(
+                    f"class_weight: there is no class {label!r} in y; use {classes!r}."
+                )
+            if not isinstance(factor, Real) or not 0 < factor < inf:
+                raise InvalidProblemError(
+                    f"class_weight: the weight of {label!r} must be a number greater than 0, "
+                    f"not {factor!r}."
+                )
+            factors[label] = float(factor)
+    elif class_weight == "balanced":
+        totals = {label: weights[labels == label].sum() for label in classes}
+        # A class without weight is an error, but the problem's to report.
+        factors = {
+            label: weights.sum() / (len(classes) * total) if total > 0 else 1.0
+            for label, total in totals.items()
+        }
+    else:
+        raise InvalidProblemError(
+            f"class_weight: must be 'balanced', a dict or None, not {class_weight!r}."
+        )
+    row_factors: Float = np.array([factors[label] for label in labels.tolist()])
+    return weights * row_factors

@@ -217,7 +217,7 @@ def test_an_interrupt_ends_the_fit(data, monkeypatch):
         found = sl.solve(sl.SubsetProblem([[0], [1]], [0, 1], ridge=1), "enumeration")
         return type(found)(**{**vars(found), "status": sl.Status.INTERRUPTED})
 
-    monkeypatch.setattr("shortlist.estimators.log_odds_classifier.solve", interrupted)
+    monkeypatch.setattr("shortlist.classifier.log_odds.solve", interrupted)
     model = sl.BestSubsetClassifier()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -286,7 +286,7 @@ def test_limits_on_coefficients(data):
     assert model.coef_[0, free.support_[0]] == 0
     assert model.objective_ > free.objective_
     assert model.problem(X, y).coef_limits.are_given
-    chosen = sl.BestSubsetClassifierCV(max_features=2, **limits).fit(X, y)
+    chosen = sl.BestSubsetClassifier(ridge=None, max_features=2, **limits).fit(X, y)
     assert np.abs(chosen.coef_).max() <= 0.5
     with pytest.raises(sl.InvalidProblemError, match=r"^signs: the sign of"):
         sl.BestSubsetClassifier(signs="up").fit(X, y)
@@ -297,5 +297,5 @@ def test_a_heuristic_backend_needs_no_warning(data, recwarn):
     model = sl.BestSubsetClassifier(max_features=3, backend="forward").fit(X, y)
     assert model.status_ is sl.Status.HEURISTIC
     assert len(model.support_) == 3
-    sl.BestSubsetClassifierCV(max_features=3, backend="forward").fit(X, y)
+    sl.BestSubsetClassifier(ridge=None, max_features=3, backend="forward").fit(X, y)
     assert not [w for w in recwarn if issubclass(w.category, ConvergenceWarning)]

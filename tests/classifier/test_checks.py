@@ -9,8 +9,8 @@ ESTIMATORS = [
     sl.BestSubsetClassifier(max_features=1, class_weight="balanced"),
     sl.BestSubsetClassifier(max_features=1, loss="hinge"),
     sl.BestSubsetClassifier(loss="squared_hinge"),
-    sl.BestSubsetClassifierCV(),
-    sl.BestSubsetClassifierCV(max_features=1, scoring=None),
+    sl.BestSubsetClassifier(ridge=None),
+    sl.BestSubsetClassifier(ridge=None, max_features=1, scoring=None),
 ]
 
 
