@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
 from shortlist.evaluation import interval, net_benefit
-from shortlist.evaluation.metrics import (
+from shortlist.evaluation.metric import (
     auc,
     brier,
     calibration,

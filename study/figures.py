@@ -22,7 +22,6 @@ from shortlist.plots.style import (
     LINES,
     MARKERS,
     add_grid,
-    add_legend,
     axes_for,
     label_rows,
     new_figure,
@@ -226,7 +225,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
     label_rows(ax, list(numbers["place"].astype(str) + "  " + numbers["meaning"]))
     ax.set_xlabel("accuracy, AUC or fraction")
     add_grid(ax)
-    add_legend(ax, "above", ncols=4)
+    ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
     return figure
 
 

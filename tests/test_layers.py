@@ -119,7 +119,7 @@ def test_imports_go_down() -> None:
         ("backends/native.py", "import shortlist as sl"),
         ("backends/native.py", "from shortlist import solve"),
         ("backends/native.py", "from ..datasets import make_prognostic"),
-        ("datasets/prognostic.py", "from ..errors import InvalidProblemError"),
+        ("datasets.py", "from .errors import InvalidProblemError"),
         ("helpers.py", "import numpy"),
     ],
 )

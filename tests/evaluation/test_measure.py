@@ -11,7 +11,7 @@ from scipy.special import expit
 
 import shortlist as sl
 from shortlist.evaluation import interval, measure, net_benefit
-from shortlist.evaluation.measure import degrees_of_freedom, standard_error
+from shortlist.evaluation.metric import degrees_of_freedom, standard_error
 
 
 def predictions(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

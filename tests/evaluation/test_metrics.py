@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn import metrics as reference
 
-from shortlist.evaluation.metrics import accuracy, auc, brier, calibration, log_loss
+from shortlist.evaluation.metric import accuracy, auc, brier, calibration, log_loss
 
 rows = st.lists(
     st.tuples(

@@ -149,10 +149,10 @@ def test_auto_starts_here_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
         asked.append(n_jobs)
         return lambda jobs: (function(*arguments) for function, arguments, _ in jobs)
 
-    monkeypatch.setattr("shortlist.evaluation.run.Parallel", parallel)
-    monkeypatch.setattr("shortlist.evaluation.run._SECONDS_HERE", 0.0)
+    monkeypatch.setattr("shortlist.evaluation.task.Parallel", parallel)
+    monkeypatch.setattr("shortlist.evaluation.task._SECONDS_HERE", 0.0)
     assert run_tasks(double, tasks, n_jobs="auto") == expected
-    monkeypatch.setattr("shortlist.evaluation.run._SECONDS_WORTH_STARTING", 0.0)
+    monkeypatch.setattr("shortlist.evaluation.task._SECONDS_WORTH_STARTING", 0.0)
     assert run_tasks(double, tasks, n_jobs="auto") == expected
     assert asked == [None, -1]  # other processes only when what is left is worth it
 
@@ -163,7 +163,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     tasks = {str(number): (number,) for number in range(3)}
     run_tasks(double, tasks)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr("shortlist.evaluation.run._SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("shortlist.evaluation.task._SECONDS_BETWEEN_LINES", 0.0)
     run_tasks(double, tasks)
     assert "3 of 3 tasks are done." in capsys.readouterr().err
     run_tasks(double, tasks, progress=False)

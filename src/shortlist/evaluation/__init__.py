@@ -4,15 +4,12 @@
 functions on selections work on any bool matrix.
 """
 
+from .bootstrap import Evaluation, evaluate, evaluate_all
 from .calibration_curve import SmoothCalibration, smooth_calibration
-from .evaluation import Evaluation, evaluate, evaluate_all, task_key, work_of
 from .experiment import Experiment
-from .intervals import percentile_interval, share_interval
-from .journal import Journal, JournalContent, read_journal
-from .measure import Measure, interval, measure, net_benefit
+from .metric import Measure, interval, measure, net_benefit, percentile_interval, share_interval
 from .procedure import FittedModel, Procedure, evaluate_resample
 from .resampling import Sample
-from .run import run_tasks
 from .stability import (
     Stability,
     co_selection,
@@ -20,13 +17,13 @@ from .stability import (
     model_frequencies,
     stability,
 )
+from .task import Journal, read_journal, run_tasks
 
 __all__ = [
     "Evaluation",
     "Experiment",
     "FittedModel",
     "Journal",
-    "JournalContent",
     "Measure",
     "Procedure",
     "Sample",
@@ -47,6 +44,4 @@ __all__ = [
     "share_interval",
     "smooth_calibration",
     "stability",
-    "task_key",
-    "work_of",
 ]

@@ -11,18 +11,15 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..result import Solution, Status
 from .experiment import Experiment
-from .metrics import accuracy, auc, brier, log_loss, scores
+from .metric import accuracy, auc, brier, log_loss, scores
 from .resampling import Sample, draw, scorable_folds
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..errors import InvalidProblemError
-from .intervals import share_interval
+from .metric import share_interval
 
 
 class Stability(NamedTuple):

@@ -1,4 +1,4 @@
-"""The staircase: the objective at every budget, and the predictors of each step."""
+"""What is bought: the best model at every budget, and how often resamples select a predictor."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from .style import HUES, add_grid, check_columns, label_rows, new_figure
+from .style import HUES, add_grid, axes_for, check_columns, label_rows, new_figure, whiskers
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -80,3 +81,46 @@ def _edges(limits: list[float], highest: float) -> NDArray[np.float64]:
     unit = limits[-1] - limits[0] or 1.0
     length = np.clip(highest - limits[-1], _SHORTEST * unit, _LONGEST * unit)
     return np.array([*limits, limits[-1] + length])
+
+
+def plot_inclusion(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw how often each predictor is selected.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `predictor` (or an index of that name, as `inclusion_frequencies` gives it) and
+        `frequency`; `lower` and `upper` for intervals.
+    ax : Axes, optional
+        Where to draw; by default a new figure, as tall as the number of bars asks for.
+
+    Returns
+    -------
+    Axes
+        The first predictor is on top.
+
+    Examples
+    --------
+    >>> from shortlist.evaluation import inclusion_frequencies
+    >>> from shortlist.plots import plot_inclusion
+    >>> ax = plot_inclusion(inclusion_frequencies([[1, 0], [1, 1], [1, 0], [1, 0]]))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x0', 'x1']
+    """
+    if frame.index.name == "predictor":
+        frame = frame.reset_index()
+    check_columns(frame, ("predictor", "frequency"))
+    ax = axes_for(ax, 6.0, 0.9 + 0.24 * len(frame))
+    ax.barh(
+        np.arange(len(frame)),
+        frame["frequency"],
+        height=0.8,
+        xerr=whiskers(frame, "frequency"),
+        color=HUES[0],
+        edgecolor="white",
+        linewidth=0.5,
+        error_kw={"elinewidth": 1, "capsize": 1.5},
+    )
+    label_rows(ax, list(frame["predictor"]))
+    ax.set(xlabel="share of resamples that select it", xlim=(0, 1.02))
+    return ax

@@ -1,4 +1,4 @@
-"""The evaluation of experiments over resamples, and its results."""
+"""Experiments evaluated on bootstrap resamples, and the results."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from joblib import hash as joblib_hash
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from .. import __version__
+from ..arguments import Int
 from ..errors import InvalidProblemError
 from .experiment import Experiment
-from .intervals import percentile_interval, tail_of
-from .journal import Journal
-from .measure import Measure, interval, measure
-from .metrics import METRICS
+from .metric import METRICS, Measure, interval, measure, percentile_interval, tail_of
 from .procedure import TEST_METRICS, evaluate_resample
 from .resampling import draw
-from .run import run_tasks
+from .task import Journal, run_tasks
 
-Int = NDArray[np.int64]
 _Measured = tuple[dict[str, Measure], Int, Int]
 
 _SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
@@ -323,11 +319,11 @@ def evaluate_all(
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
     tasks = {
-        task_key(name, resample): (experiment, resample, cross_validate_resamples or resample == 0)
+        _task_key(name, resample): (experiment, resample, cross_validate_resamples or resample == 0)
         for name, experiment in experiments.items()
         for resample in range(n_resamples + 1)
     }
-    work = work_of(experiments)
+    work = _work_of(experiments)
     if not cross_validate_resamples:
         work += " without cross-validation of resamples"
     with Journal(journal, work) if journal is not None else nullcontext() as book:
@@ -336,20 +332,20 @@ def evaluate_all(
         )
     return {
         name: _evaluation(
-            experiment, [results[task_key(name, resample)] for resample in range(n_resamples + 1)]
+            experiment, [results[_task_key(name, resample)] for resample in range(n_resamples + 1)]
         )
         for name, experiment in experiments.items()
     }
 
 
-def work_of(experiments: Mapping[str, Experiment]) -> str:
+def _work_of(experiments: Mapping[str, Experiment]) -> str:
     """Return what identifies the work of these experiments in a journal."""
     fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
     work: str = joblib_hash((__version__, fingerprints), hash_name="sha1")
     return work
 
 
-def task_key(name: str, resample: int) -> str:
+def _task_key(name: str, resample: int) -> str:
     """Return the key of a task in a journal."""
     return f"{name}/{resample}"
 

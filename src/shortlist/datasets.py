@@ -8,13 +8,18 @@ Matrix products differ from machine to machine in their last digits. Features ar
 to 6 decimals: the same seed gives the same bytes on any machine with the same streams of random
 numbers, which numpy and scikit-learn change rarely, if ever. A value would have to lie within 1e-15
 of the middle between two decimals to be rounded either way.
+
+The module imports nothing else of shortlist.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
+from io import BytesIO
 from numbers import Integral, Real
-from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
-from .export import write_csv, write_parquet
+__all__ = ["PrognosticData", "make_prognostic", "paper_datasets", "sample_prognostic"]
 
 ROLES = ("informative", "redundant", "uninformative")
 OUTCOME = "outcome"  # the name of y in an exported table
@@ -31,6 +36,12 @@ _DECIMALS = 6
 _LARGEST_SEED = 2**32 - 1
 _PAPER_SHAPES = ((82, 53), (82, 14), (1090, 53), (1090, 14))
 _PAPER_NOISE = (0.0, 0.05)
+# The ranges of `sample_prognostic`.
+_SAMPLES_RANGE = (82, 1090)
+_FEATURES_RANGE = (14, 53)
+_INFORMATIVE_RANGE = (2, 5)
+_NOISE_RANGE = (0.0, 0.05)
+_POSITIVE_RANGE = (0.23, 0.5)
 
 
 @dataclass(frozen=True)
@@ -72,7 +83,7 @@ class PrognosticData:
         n_samples, n_features = self.X.shape
         return float(min(share, 1 - share) * n_samples / n_features)
 
-    def to_csv(self, path: str | PathLike[str]) -> None:
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table of features and outcome as CSV, and what else is known next to it.
 
         Parameters
@@ -90,9 +101,14 @@ class PrognosticData:
         ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
         ['study.csv', 'study.csv.json']
         """
-        write_csv(self._table(), self._description(), path)
+        target = Path(path)
+        table = self._table().to_csv(index=False, lineterminator="\n")
+        description = json.dumps(self._description(), indent=2) + "\n"
+        # The table last: where it is, its description is too.
+        _write_whole(target.with_name(f"{target.name}.json"), description.encode())
+        _write_whole(target, table.encode())
 
-    def to_parquet(self, path: str | PathLike[str]) -> None:
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table of features and outcome as Parquet, with what else is known inside.
 
         Needs the extra `parquet`.
@@ -103,7 +119,19 @@ class PrognosticData:
             The Parquet file: a column per feature, then `outcome`. Parameters, events per variable,
             costs and roles are JSON in the file's metadata, under the key `shortlist`.
         """
-        write_parquet(self._table(), self._description(), path)
+        try:
+            import pyarrow as pa
+            from pyarrow import parquet
+        except ImportError:
+            raise ImportError(
+                "to_parquet: pyarrow is not installed; pip install 'shortlist[parquet]' brings it."
+            ) from None
+        table = pa.Table.from_pandas(self._table(), preserve_index=False)
+        description = json.dumps(self._description()).encode()
+        metadata = {**(table.schema.metadata or {}), b"shortlist": description}
+        buffer = BytesIO()
+        parquet.write_table(table.replace_schema_metadata(metadata), buffer)
+        _write_whole(Path(path), buffer.getvalue())
 
     def _table(self) -> pd.DataFrame:
         return self.X.assign(**{OUTCOME: self.y})
@@ -132,8 +160,8 @@ def make_prognostic(
     Each class is one Gaussian cluster around a vertex of a hypercube in the informative features.
     Redundant features are random linear combinations of the informative ones, uninformative
     features are Gaussian noise, and every feature is min-max scaled. Costs are drawn uniformly
-    from 1 to 10. The same arguments give the same data. What an argument has no business with stays
-    as it is: `label_noise` changes nothing but labels (a higher level flips all that a lower one
+    from 1 to 10. The same arguments give the same data. An argument changes only what it names:
+    `label_noise` changes nothing but labels (a higher level flips all that a lower one
     does), and the costs depend on nothing but the seed and the number of columns.
 
     Parameters
@@ -265,6 +293,63 @@ def paper_datasets(n_informative: int = 5, random_state: int = 0) -> list[Progno
         for n_samples, n_features in _PAPER_SHAPES
         for noise in _PAPER_NOISE
     ]
+
+
+def sample_prognostic(random_state: int | np.random.Generator = 0) -> PrognosticData:
+    """Draw a synthetic prognostic study whose parameters are drawn too.
+
+    The ranges are those that Knauer and Rodner (2023) found in studies on the prognosis of pain: 82
+    to 1090 patients, 14 to 53 candidate predictors, label noise up to 5%, and an imbalance of 23 to
+    77, from which they draw the extremes. Between the extremes the number of patients is drawn
+    uniformly on a logarithmic scale, as its effect is one of proportion, and the rest uniformly.
+    The smaller class has at least 23% of the patients and at most half. As in the paper, 2 to 5
+    predictors are informative and one is redundant.
+
+    Parameters
+    ----------
+    random_state : int or numpy.random.Generator
+        A seed, which always gives the same study, so that 0, 1, 2, ... is a stream; or a generator,
+        which gives the next one each time.
+
+    Returns
+    -------
+    PrognosticData
+        The study. `make_prognostic(**data.parameters)` gives it again.
+
+    Examples
+    --------
+    >>> from shortlist.datasets import sample_prognostic
+    >>> studies = [sample_prognostic(seed) for seed in range(3)]
+    >>> [data.X.shape for data in studies]
+    [(426, 34), (308, 44), (161, 18)]
+    """
+    if not isinstance(random_state, np.random.Generator):
+        is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+        if not is_seed or random_state < 0:
+            raise ValueError(
+                "random_state: must be an integer of at least 0 or a numpy Generator, "
+                f"not {random_state!r}."
+            )
+    rng = np.random.default_rng(random_state)
+    fewest, most = _SAMPLES_RANGE
+    return make_prognostic(
+        n_samples=round(fewest * (most / fewest) ** rng.random()),
+        n_features=int(rng.integers(*_FEATURES_RANGE, endpoint=True)),
+        n_informative=int(rng.integers(*_INFORMATIVE_RANGE, endpoint=True)),
+        label_noise=round(rng.uniform(*_NOISE_RANGE), 3),
+        positive_fraction=round(rng.uniform(*_POSITIVE_RANGE), 3),
+        random_state=int(rng.integers(2**32)),
+    )
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write beside the final place, then rename, so that no half of a file is ever seen."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _integer(argument: str, value: int, low: int, high: float = np.inf) -> int:
