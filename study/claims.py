@@ -78,7 +78,7 @@ def never_differ_by(limit: float, role: str, noise: int) -> Quantity:
 
 
 def noise_adds(method: str, check: Callable[[Float], Any]) -> Quantity:
-    """Label noise changes the largest informative fraction over EPVs by what a check accepts."""
+    """Label noise changes the largest informative fraction over EPVs, and a check accepts it."""
 
     def measure(draws: Draws) -> Any:
         largest = [draws.fraction(method, "informative", noise).max(axis=1) for noise in (0, 1)]
@@ -152,7 +152,7 @@ def _in_most(holds: NDArray[np.bool_], share: float, known: Float) -> Float:
 
 
 def _everywhere(*parts: NDArray[np.bool_]) -> Any:
-    """All of some conditions hold, at all EPVs."""
+    """All conditions hold, at all EPVs."""
     return np.hstack(parts).all(axis=1)
 
 

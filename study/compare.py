@@ -1,6 +1,6 @@
 """Comparison of a study with the numbers and claims of the paper.
 
-The seeds of the paper's data sets are unknown, so what it states is one draw of many. A number is
+The seeds of the paper's data sets are unknown, so its results are one draw of many. A number is
 "outside" if, were it a draw like ours, it would be among the 2.5 % lowest or highest of all, its
 own included, and else "inside". That takes 39 draws; with fewer there is no verdict. A claim is
 "usual" if it holds for half of our draws or more, "rare" if a draw for which it holds has at most a

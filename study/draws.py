@@ -1,7 +1,7 @@
 """The paper's quantities for many draws of its data sets, in several readings of its text.
 
-A seed is one draw. Every method here returns an array with an entry per draw; what was not run for
-a draw is NaN.
+A seed is one draw. Every method here returns an array with an entry per draw; NaN
+where it was not run.
 """
 
 from __future__ import annotations

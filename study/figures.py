@@ -49,7 +49,7 @@ def draw_figures(folder: str | os.PathLike[str], out: str | os.PathLike[str]) ->
     `fig1a` and `fig1b` are the paper's Fig. 1 with the spread over draws; `numbers` shows where the
     paper's numbers lie; `auc-*` are AUCs with intervals by run and method, `appendix-*` say how
     often each feature is selected, both for one draw; `methods` and `parkinson` are what their
-    names say. What the results do not have is not drawn. The same results give the same bytes.
+    names say. Without its results a figure is not drawn. The same results give the same bytes.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def draw_parkinson(variants: pd.DataFrame) -> Figure:
     draw_intervals(
         ax, pd.DataFrame(lines).assign(method="all"), "mean test accuracy and 95 % interval"
     )
-    ax.axhline(1.5, color=GREY, linewidth=0.6)  # above it what was published, below it ours
+    ax.axhline(1.5, color=GREY, linewidth=0.6)  # above it published results, below it ours
     return figure
 
 

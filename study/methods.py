@@ -15,7 +15,7 @@ from .plan import MOST_FREQUENT, OTHER_METHODS
 
 N_RESAMPLES = 19  # of every training part, for the most frequent optimum
 
-# What the figures and the page call the methods.
+# The names of the methods in figures and on the page.
 METHOD_NAMES = {
     "optimal": "optimal",
     "univariable": "greedy",
@@ -31,7 +31,7 @@ _RUN_KEYS = ["seed", "study", "n_samples", "n_features", "label_noise", "run"]
 
 
 class MostFrequentOptimum(Procedure):
-    """Selects what is optimal on most of some bootstrap resamples, then fits it on all rows.
+    """Takes the selection that is optimal on most bootstrap resamples, and fits it on all rows.
 
     Of several selections that are equally frequent, the one that was found first is taken.
     """

@@ -55,7 +55,7 @@ def render(
     Returns
     -------
     str
-        Markdown. What was not run, or not drawn, is left out.
+        Markdown. Parts that were not run or not drawn are left out.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -227,7 +227,7 @@ def _methods(summary: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _plan(summary: pd.DataFrame) -> Rows:
-    """Return what was run, a line per arm."""
+    """Return the table of the arms."""
     return [
         [
             arm,

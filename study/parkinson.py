@@ -153,7 +153,7 @@ class Findings(NamedTuple):
 
 
 def read_findings(folder: str | os.PathLike[str]) -> Findings | None:
-    """Return what the paper's variant gave; None if it is not in the folder.
+    """Return the results of the paper's variant; None if it is not in the folder.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def run_parkinson(
     progress: bool = True,
     announce: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
-    """Run variants of the experiment and write their tables; what is interrupted can go on.
+    """Run variants of the experiment and write their tables; an interrupted run can go on.
 
     `parkinson.csv.gz` has a row per variant and resample, `parkinson_summary.csv` a row per
     variant, and `parkinson_measures.csv` says how often each measure is selected. Variants that are

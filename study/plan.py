@@ -47,8 +47,8 @@ class Arm:
     seeds : range
         Seeds of the data, the resamples and the folds.
     nested : bool
-        Whether they are cross-validated; if not, they say what is selected, for a quarter of the
-        work.
+        Whether they are cross-validated; if not, only the selection is known, for a quarter
+        of the work.
     sizes, cost_draws, label_noise : tuple
         Which runs of each study there are.
     protocol : {"paper", "clean"}
@@ -86,7 +86,7 @@ def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Pre
     once: dict[str, Any] = {"sizes": (5,), "cost_draws": (1,)}
     return Preset(
         {
-            # The distributions of what is selected and of the AUC.
+            # The distributions of selections and of the AUC.
             "selections": Arm(METHODS, selections, first, nested=False),
             "aucs": Arm(METHODS, data, first),
             # The paper's protocol on one seed, and its folds without the leak.

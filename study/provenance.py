@@ -26,8 +26,8 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib")
 def timing(folder: Path, journal: Path, **facts: Any) -> Iterator[None]:
     """Append how long a part of the work took, which a later run of the rest cannot know.
 
-    `tasks` and `core_seconds` are what came into the journal meanwhile; if nothing did, nothing is
-    noted. `facts` say which part it was and how it was run.
+    `tasks` and `core_seconds` count the new results in the journal; without any, nothing is noted.
+    `facts` name the part and how it was run.
     """
     finished, core_seconds = _tasks_and_seconds(journal)
     started = perf_counter()
@@ -56,10 +56,10 @@ def _tasks_and_seconds(journal: Path) -> tuple[int, float]:
 
 
 def write_provenance(folder: Path, **facts: Any) -> None:
-    """Write what was run, on what, and how long it took, to `provenance.json`.
+    """Write plan, versions, machine and times to `provenance.json`.
 
     `journals` has the finished resamples of each part (`tasks`) and their time summed over
-    processes (`core_seconds`); a part whose journal is gone keeps what was noted of it. `times` has
+    processes (`core_seconds`); a part whose journal is gone keeps its old entry. `times` has
     the time on the clock, of the runs that noted it: one that was killed did not. The versions and
     the machine are those of the last run.
 
@@ -68,7 +68,7 @@ def write_provenance(folder: Path, **facts: Any) -> None:
     folder : Path
         Where the journals are.
     **facts
-        What was run; what an older file says of that and is not said again is kept.
+        Further entries; those of an older file that are not among them are kept.
     """
     path, times = folder / "provenance.json", folder / _TIMES
     lines = times.read_text(encoding="utf-8").splitlines() if times.exists() else []
@@ -88,7 +88,7 @@ def write_provenance(folder: Path, **facts: Any) -> None:
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
-    """Return what `provenance.json` says; nothing if there is none."""
+    """Return the content of `provenance.json`; nothing if there is none."""
     path = folder / "provenance.json"
     if not path.is_file():
         return {}

@@ -22,7 +22,7 @@ from .tables import Outcome, Tables, tabulate, write_whole
 
 StrPath = str | os.PathLike[str]
 _DESCRIPTION_FILE = "study.json"
-_KEPT = ("ridge", "support", "test_auc", "solves", "unproven")  # of what a resample gives
+_KEPT = ("ridge", "support", "test_auc", "solves", "unproven")  # of the results of a resample
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def start(
     Returns
     -------
     Tables
-        What came out, which is also in the folder.
+        The results, which are also in the folder.
     """
     if preset not in PRESETS:
         known = ", ".join(map(repr, PRESETS))
@@ -92,7 +92,7 @@ def resume(
     Returns
     -------
     Tables
-        What came out, which is also in the folder.
+        The results, which are also in the folder.
     """
     folder = Path(out)
     _, preset = _read_description(folder)
@@ -105,7 +105,7 @@ def resume(
             with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
                 run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
             outcomes[arm_name] = finished(runs, arm, journal)
-    finally:  # also after Ctrl-C: what is finished can be looked at
+    finally:  # also after Ctrl-C: finished runs are in the tables
         tables = write_tables(folder)
     return tables
 
@@ -121,7 +121,7 @@ def write_tables(out: StrPath) -> Tables:
     Returns
     -------
     Tables
-        What came out so far, which is also in the folder.
+        The results so far, which are also in the folder.
     """
     folder = Path(out)
     name, preset = _read_description(folder)
@@ -137,7 +137,7 @@ def write_tables(out: StrPath) -> Tables:
 
 
 def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
-    """Return what each run of an arm gave, of those that are finished."""
+    """Return the results of the runs of an arm that are finished."""
     results = read_journal(journal).results if journal.exists() else {}
     outcomes = {}
     for run in runs:
@@ -148,7 +148,7 @@ def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
 
 
 def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
-    """Run what is not yet in the journal of an arm."""
+    """Run the tasks that are not yet in the journal of an arm."""
     tasks = {
         f"{run.name}/{resample}": (run, resample, arm.nested)
         for run in runs
@@ -162,7 +162,7 @@ def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
 
 
 def evaluate_run(run: Run, resample: int, nested: bool) -> dict[str, Any]:
-    """Return what a run gives on a resample, as far as the study needs it."""
+    """Return those results of a run on a resample that the study needs."""
     procedure = MostFrequentOptimum if run.method == MOST_FREQUENT else Procedure
     result = evaluate_resample(_experiment(run), resample, nested, procedure)
     return {name: result[name] for name in _KEPT}
@@ -174,7 +174,7 @@ def _experiment(run: Run) -> sl.Experiment:
 
 
 def arm_runs(preset: Preset, arm: Arm, outcomes: Mapping[str, Mapping[Run, Outcome]]) -> list[Run]:
-    """Return the runs of an arm; those of `extremes_of` follow from what an earlier arm gave."""
+    """Return the runs of an arm; those of `extremes_of` follow from an earlier arm."""
     if not arm.extremes_of:
         return list(runs_of(preset, arm))
     auc = {run: results[0]["test_auc"] for run, results in outcomes[arm.extremes_of].items()}
@@ -190,7 +190,7 @@ def arm_runs(preset: Preset, arm: Arm, outcomes: Mapping[str, Mapping[Run, Outco
 
 
 def rank_of(run: Run) -> tuple[float, ...]:
-    """Return what decides which of several runs with the same AUC is called the highest."""
+    """Return the order of runs with the same AUC, of which the last is called the highest."""
     return (-run.label_noise, run.epv, run.run)
 
 

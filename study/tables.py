@@ -18,7 +18,7 @@ from shortlist.evaluation import inclusion_frequencies, percentile_interval, sta
 
 from .plan import KEYS, Run
 
-Outcome = dict[int, dict[str, Any]]  # what a run gave on each resample, 0 being the data
+Outcome = dict[int, dict[str, Any]]  # results of a run by resample, 0 being the data
 ROLES = ("informative", "redundant", "uninformative")
 FILES = {"rows": "results.csv.gz", "summary": "summary.csv.gz", "features": "features.csv.gz"}
 
@@ -59,7 +59,7 @@ class Tables:
 
 
 def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
-    """Return the tables of some arms, given what each run gave."""
+    """Return the tables of some arms, given the results of each run."""
     rows, summary, features = [], [], []
     for arm, runs in outcomes.items():
         for run, results in runs.items():
@@ -123,13 +123,13 @@ def read_table(
     missing = [column for column in needed if column not in frame]
     if missing:
         raise sl.InvalidFileError(
-            f"{path}: has no column {missing[0]!r}; run it again, which keeps what is finished."
+            f"{path}: has no column {missing[0]!r}; run it again, which keeps finished runs."
         )
     return frame
 
 
 def _selected(run: Run, results: Outcome) -> NDArray[np.bool_]:
-    """Return what each resample selects; if there is none, what is selected on the data."""
+    """Return the selection of each resample; if there is none, that on the data."""
     parts = [result for i, result in results.items() if i > 0] or list(results.values())
     chosen = np.zeros((len(parts), run.n_features), dtype=np.bool_)
     for row, result in zip(chosen, parts, strict=True):

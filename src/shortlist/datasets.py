@@ -84,7 +84,7 @@ class PrognosticData:
         return float(min(share, 1 - share) * n_samples / n_features)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of features and outcome as CSV, and what else is known next to it.
+        """Write the table of features and outcome as CSV, and its description beside it.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class PrognosticData:
         _write_whole(target, table.encode())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of features and outcome as Parquet, with what else is known inside.
+        """Write the table of features and outcome as Parquet, with its description in the metadata.
 
         Needs the extra `parquet`.
 

@@ -107,7 +107,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     selected_features_ : list of str
         Their names: those of a DataFrame's columns or of `groups`, else `x0`, `x1`, ...
     cost_ : float
-        What they cost, fees included.
+        Their cost, fees included.
     coef_ : ndarray of shape (1, n_columns)
         Coefficients in the units of X, zero outside the support.
     intercept_ : ndarray of shape (1,)
@@ -121,7 +121,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     status_ : Status
         Why the search ended.
     solution_ : Solution
-        Everything the search returned.
+        The solution, with nodes and seconds.
     certificate_ : Certificate or None
         The proof of `lower_bound_`, for `shortlist.verify` with the problem that `problem` makes
         from the same data; None with a backend that proves nothing.
@@ -325,10 +325,10 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
 
         def score_fold(train: Int, test: Int) -> list[FoldScore]:
             X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-            weights_train = weights_test = None
+            weights_train, weighted = None, {}  # not every scorer knows weights
             if sample_weight is not None:
                 weights = np.asarray(sample_weight)
-                weights_train, weights_test = weights[train], weights[test]
+                weights_train, weighted = weights[train], {"sample_weight": weights[test]}
             problem = self._problem(X_train, y[train], weights_train, ridges[0])
 
             def fit(
@@ -340,7 +340,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
                 return model, solution
 
             return score_ridges(
-                ridges, fit, lambda model: _score(scorer, model, X_test, y[test], weights_test)
+                ridges, fit, lambda model: float(scorer(model, X_test, y[test], **weighted))
             )
 
         return search_ridges(ridges, make_folds(self.cv, X, y), score_fold, self.n_jobs)
@@ -348,10 +348,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     def _set_fitted(
         self, X: Any, problem: SubsetProblem, solution: Solution, search: RidgeSearch | None = None
     ) -> None:
-        """Set what a fit leaves behind, but no data; the only place that does.
-
-        Nothing can fail any more when this is called.
-        """
+        """Set the attributes of a fit, which keep no data; nothing can fail any more."""
         validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
         self._set_solution(problem, solution)
         self.coef_ = solution.coef[np.newaxis, :].copy()
@@ -374,18 +371,6 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         return tags
 
 
-def _score(
-    scorer: Callable[..., float],
-    model: BestSubsetClassifier,
-    X: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-) -> float:
-    # Without weights the argument is left out: not every scorer knows it.
-    weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return float(scorer(model, X, y, **weighted))
-
-
 def _check_inputs(estimator: BestSubsetClassifier, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     """Return the features, a DataFrame (for its names) or a dense array, and the labels.
 
@@ -395,7 +380,7 @@ def _check_inputs(estimator: BestSubsetClassifier, X: Any, y: Any) -> tuple[Any,
         X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False, estimator=estimator
     )
     if type_of_target(labels, input_name="y") != "binary":
-        check_classification_targets(labels)  # numbers that are no labels at all
+        check_classification_targets(labels)  # refuses continuous numbers
         raise InvalidProblemError(
             f"Only binary classification is supported, but y has {len(np.unique(labels))} classes; "
             "select or merge classes."

@@ -1,4 +1,4 @@
-"""A fitted selection that predicts: all that follows from the log-odds of its rows."""
+"""The base of classifiers that have a selection and predict by log-odds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _gives_log_odds(classifier: Any) -> bool:
 
 
 class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Labels and probabilities from log-odds, and what every solve leaves behind."""
+    """Labels and probabilities from log-odds, and the attributes that every fit sets."""
 
     @abstractmethod
     def decision_function(self, X: Any) -> Float:

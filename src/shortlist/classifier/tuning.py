@@ -120,27 +120,22 @@ def score_ridges(
 
 
 def is_cut_short(solution: Solution) -> bool:
-    """Whether a search that proves ended before its proof; a heuristic does not even try."""
+    """Whether an exact search ended before its proof; a heuristic has none to finish."""
     return solution.status not in (Status.OPTIMAL, Status.HEURISTIC)
 
 
 def warn_of_limits(solution: Solution, search: RidgeSearch | None) -> None:
     """Warn the caller of `fit` of models that are not proven optimal."""
-    advice = "raise time_limit, node_limit or gap."
+    messages = []
     if search is not None and search.n_unproven:
-        warnings.warn(
-            f"{search.n_unproven} of the {search.n_models} cross-validated models are not "
-            f"proven optimal; {advice}",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        models = f"{search.n_unproven} of the {search.n_models} cross-validated models"
+        messages.append(f"{models} are not proven optimal")
     if is_cut_short(solution):
-        warnings.warn(
-            f"The search ended with status {solution.status.value!r} and a gap of "
-            f"{solution.gap:.2g}, so a better selection may exist; {advice}",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        end = f"status {solution.status.value!r} and a gap of {solution.gap:.2g}"
+        messages.append(f"The search ended with {end}, so a better selection may exist")
+    for message in messages:
+        advice = "raise time_limit, node_limit or gap."
+        warnings.warn(f"{message}; {advice}", ConvergenceWarning, stacklevel=3)
 
 
 def _tabulate(ridges: list[float], paths: list[list[FoldScore]]) -> dict[str, NDArray[Any]]:

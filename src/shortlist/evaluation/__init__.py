@@ -1,7 +1,7 @@
 """Performance and interpretability of a selection, on resamples of the data.
 
-`Experiment` says what is evaluated, `evaluate` does it, and `Evaluation` says what came out. The
-functions on selections work on any bool matrix.
+`Experiment` is the data, the limits and the protocol, `evaluate` runs it, and `Evaluation` has the
+results. The functions on selections work on any bool matrix.
 """
 
 from .bootstrap import Evaluation, evaluate, evaluate_all
@@ -20,28 +20,9 @@ from .stability import (
 from .task import Journal, read_journal, run_tasks
 
 __all__ = [
-    "Evaluation",
-    "Experiment",
-    "FittedModel",
-    "Journal",
-    "Measure",
-    "Procedure",
-    "Sample",
-    "SmoothCalibration",
-    "Stability",
-    "co_selection",
-    "evaluate",
-    "evaluate_all",
-    "evaluate_resample",
-    "inclusion_frequencies",
-    "interval",
-    "measure",
-    "model_frequencies",
-    "net_benefit",
-    "percentile_interval",
-    "read_journal",
-    "run_tasks",
-    "share_interval",
-    "smooth_calibration",
-    "stability",
-]
+    "Evaluation", "Experiment", "FittedModel", "Journal", "Measure", "Procedure", "Sample",
+    "SmoothCalibration", "Stability", "co_selection", "evaluate", "evaluate_all",
+    "evaluate_resample", "inclusion_frequencies", "interval", "measure", "model_frequencies",
+    "net_benefit", "percentile_interval", "read_journal", "run_tasks", "share_interval",
+    "smooth_calibration", "stability",
+]  # fmt: skip

@@ -318,12 +318,14 @@ def evaluate_all(
         )
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
+    resamples = range(n_resamples + 1)
     tasks = {
-        _task_key(name, resample): (experiment, resample, cross_validate_resamples or resample == 0)
+        f"{name}/{resample}": (experiment, resample, cross_validate_resamples or resample == 0)
         for name, experiment in experiments.items()
-        for resample in range(n_resamples + 1)
+        for resample in resamples
     }
-    work = _work_of(experiments)
+    fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
+    work = joblib_hash((__version__, fingerprints), hash_name="sha1")
     if not cross_validate_resamples:
         work += " without cross-validation of resamples"
     with Journal(journal, work) if journal is not None else nullcontext() as book:
@@ -331,23 +333,9 @@ def evaluate_all(
             evaluate_resample, tasks, journal=book, n_jobs=n_jobs, dask=dask, progress=progress
         )
     return {
-        name: _evaluation(
-            experiment, [results[_task_key(name, resample)] for resample in range(n_resamples + 1)]
-        )
+        name: _evaluation(experiment, [results[f"{name}/{resample}"] for resample in resamples])
         for name, experiment in experiments.items()
     }
-
-
-def _work_of(experiments: Mapping[str, Experiment]) -> str:
-    """Return what identifies the work of these experiments in a journal."""
-    fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
-    work: str = joblib_hash((__version__, fingerprints), hash_name="sha1")
-    return work
-
-
-def _task_key(name: str, resample: int) -> str:
-    """Return the key of a task in a journal."""
-    return f"{name}/{resample}"
 
 
 def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evaluation:
@@ -362,10 +350,12 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     scores = [name for name in results[0] if name.startswith(("test_", "resample_", "data_"))]
     rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
     log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
-    persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
-    predictions = pd.DataFrame({"y": experiment.y, "log_odds": log_odds})
-    predictions["probability"] = expit(log_odds)
-    predictions["person"] = persons
+    predictions = pd.DataFrame(
+        {"y": experiment.y, "log_odds": log_odds, "probability": expit(log_odds)}
+    )
+    predictions["person"] = (
+        np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
+    )
     probes = None
     if experiment.probes is not None:
         probes = pd.DataFrame([result["probe_log_odds"] for result in results])

@@ -34,9 +34,8 @@ METRICS = {
     "calibration_in_the_large": "Calibration in the large",
     "observed_expected": "Observed / expected",
 }
-# Scales on which errors are closer to normal: ratios, and what lies between 0 and 1.
+# Ratios, whose errors are closer to normal on a logarithmic scale.
 _LOGARITHMIC = ("brier", "calibration_slope", "observed_expected")
-_LOGISTIC = ("auc",)
 _TINY = 1e-300
 _ROUNDING = 1e-9  # of (n + 1) p, which is 1 for 39 values and 95 %
 
@@ -248,12 +247,12 @@ def interval(
     Returns
     -------
     lower, upper : float
-        NaN where the scale has no place for a value, as for an AUC of 1.
+        NaN where the value is not on the scale, as an AUC of 1.
     """
     width = float(t.ppf(0.5 + level / 2, degrees_of_freedom(y, persons)))
     width *= standard_error(measured.influence, persons)
     value = measured.value
-    if name in _LOGISTIC:
+    if name == "auc":
         if not (0 < estimate < 1 and 0 < value < 1):
             return nan, nan
         middle, width = float(logit(estimate)), width / (value * (1 - value))

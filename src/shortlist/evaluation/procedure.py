@@ -40,7 +40,7 @@ class FittedModel(NamedTuple):
 
 
 class Procedure:
-    """Tunes and fits on parts of one resample, and counts what that took.
+    """Tunes and fits on parts of one resample, and counts its solves and nodes.
 
     No solve starts from the selection of another: the native backend finds its optimum so early
     that it saved nothing, and a heuristic would depend on it.
@@ -103,7 +103,7 @@ def evaluate_resample(
     nested: bool = True,
     procedure: type[Procedure] = Procedure,
 ) -> dict[str, Any]:
-    """Return what the procedure selects on a resample and how well it predicts.
+    """Run the procedure on a resample: its selection, and how well the model predicts.
 
     A pure function of its arguments: the same on any number of processes.
 
@@ -129,9 +129,9 @@ def evaluate_resample(
         the resample and on the data as they are, of which Harrell's optimism is the difference;
         `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
         a heuristic, all); `probe_log_odds`, those that the model of the whole resample predicts for
-        the probes of the experiment, if it has any. What is not defined is None. For resample 0
-        also `log_odds`: for each row those predicted by the model of the outer fold that had it in
-        its test part.
+        the probes of the experiment, if it has any. A value that is not defined is None. For
+        resample 0 also `log_odds`: for each row those predicted by the model of the outer fold that
+        had it in its test part.
 
     Examples
     --------

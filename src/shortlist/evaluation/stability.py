@@ -35,7 +35,7 @@ def inclusion_frequencies(selection: Any, level: float = 0.95) -> pd.DataFrame:
     selection : DataFrame or array-like of bool, of shape (n_resamples, n_predictors)
         Which predictors each resample selects.
     level : float
-        Coverage of the intervals, which are Wilson's: what the number of resamples leaves open.
+        Coverage of the intervals, which are Wilson's: they depend on the number of resamples.
 
     Returns
     -------

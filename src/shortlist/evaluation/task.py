@@ -31,7 +31,7 @@ from ..errors import InvalidProblemError, import_extra
 Function = Callable[..., Any]
 
 _FORMAT = 1
-_SECONDS_HERE = 2.0  # of tasks in this process, before others are thought of
+_SECONDS_HERE = 2.0  # of tasks in this process, before others may be started
 _SECONDS_WORTH_STARTING = 10.0  # starting processes takes three to five seconds
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -57,10 +57,10 @@ def run_tasks(
         Where results are kept as they come. Tasks that it knows are not run again.
     n_jobs : int, optional
         Number of processes, as in joblib: -1 for one per core. "auto" starts in this process, and
-        starts others only if what is left takes longer than starting them.
+        starts others only if the tasks left take longer than starting them.
     dask : str, optional
         Address of the scheduler of a Dask cluster that runs the tasks instead; all its workers are
-        used. What a worker that dies had not returned is done by another.
+        used. Tasks of a worker that dies are done by another.
     progress : bool
         Whether to show a bar with the time left; without a terminal, a line now and then.
 
@@ -133,12 +133,8 @@ def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]
     console = Console(stderr=True)
     has_bar = console.is_interactive or console.is_jupyter
     bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
+        *(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
         console=console,
         disable=not (shown and has_bar),
     )
@@ -229,7 +225,7 @@ class Journal(AbstractContextManager["Journal"]):
 
 
 class JournalContent(NamedTuple):
-    """What a journal holds: its work, results by task, their seconds, and its bytes that count."""
+    """Work, results by task, their seconds, and how many bytes its whole lines have."""
 
     work: str | None
     results: dict[str, Any]
@@ -238,7 +234,7 @@ class JournalContent(NamedTuple):
 
 
 def read_journal(path: str | os.PathLike[str]) -> JournalContent:
-    """Return what a journal holds, also while a run is writing to it.
+    """Return the content of a journal, also while a run is writing to it.
 
     Parameters
     ----------

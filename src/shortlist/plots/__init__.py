@@ -7,10 +7,6 @@ from .curve import plot_calibration, plot_decision_curve, plot_effect, plot_roc
 from .selection import plot_inclusion, plot_staircase
 
 __all__ = [
-    "plot_calibration",
-    "plot_decision_curve",
-    "plot_effect",
-    "plot_inclusion",
-    "plot_roc",
+    "plot_calibration", "plot_decision_curve", "plot_effect", "plot_inclusion", "plot_roc",
     "plot_staircase",
-]
+]  # fmt: skip

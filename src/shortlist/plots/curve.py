@@ -140,7 +140,7 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        With a legend. What is far below 0 is cut off.
+        With a legend. Curves far below 0 are cut off.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is bought: the best model at every budget, and how often resamples select a predictor."""
+"""Selections: the best model at every budget, and how often resamples select a predictor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plot_staircase(
         One row per step, the lowest limit first: `limit`, `objective`, and `predictors`, the names
         of those bought.
     xlabel : str
-        What the limit is.
+        The name of the limit.
     highest : float
         Up to where the last step is known to hold.
 
