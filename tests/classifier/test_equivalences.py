@@ -67,28 +67,47 @@ def test_permuted_columns(data, seed):
     assert permuted.cost_ == plain.cost_
 
 
-@pytest.mark.parametrize("factor", [0.01, 0.5, 3.0, 1000.0, np.pi])
-def test_costs_and_budget_scale_together(data, factor):
-    X, y = data
-    plain = fit(X, y, budget=5, costs=COSTS, fees=[(1, ["b", "d"])])
-    fees = [(factor, ["b", "d"])]
-    scaled = fit(X, y, budget=5 * factor, costs=COSTS * factor, fees=fees)
-    assert scaled.support_.tolist() == plain.support_.tolist()
-    assert scaled.coef_ == pytest.approx(plain.coef_, abs=1e-6)
-    assert scaled.cost_ == pytest.approx(plain.cost_ * factor)
+FEES = [(1, ["b", "d"])]
+BOUGHT = {"budget": 5, "costs": COSTS, "fees": FEES}
+BY_NAME = dict(zip("abcdefg", COSTS, strict=True))
+SAME = {
+    "unit costs are a number": ({"max_features": 3}, {"budget": 3}),
+    "equal costs are a number": ({"max_features": 3}, {"budget": 7.5, "costs": [2.5] * 7}),
+    "one predictor": ({"max_features": 1}, {"budget": 1}),
+    "names are indices": (BOUGHT, {"budget": 5, "costs": BY_NAME, "fees": [(1, [1, 3])]}),
+    "a Series has names": (BOUGHT, BOUGHT | {"costs": pd.Series(BY_NAME)[::-1]}),
+    "a free fee is none": (BOUGHT, BOUGHT | {"fees": [*FEES, (0, ["a", "b"]), (0, ["b", "c"])]}),
+    "a fee of one is a cost": (
+        BOUGHT | {"budget": 6, "fees": [(2, ["b"])]},
+        {"budget": 6, "costs": COSTS + 2 * (np.arange(7) == 1)},
+    ),
+} | {
+    f"costs scale by {factor:.3g}": (
+        BOUGHT,
+        {"budget": 5 * factor, "costs": COSTS * factor, "fees": [(factor, ["b", "d"])]},
+    )
+    for factor in (0.01, 0.5, 3.0, 1000.0, np.pi)
+}
 
 
-@pytest.mark.parametrize("limit", [0, 1, 3])
-def test_unit_costs_are_a_cardinality(data, limit):
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_two_ways_to_state_limits(data, one, other):
+    first, second = (fit(*data, **limits) for limits in (one, other))
+    assert second.support_.tolist() == first.support_.tolist()
+    assert second.coef_ == pytest.approx(first.coef_, abs=1e-6)
+    if "budget" in one:
+        assert second.cost_ * one["budget"] == pytest.approx(first.cost_ * other["budget"])
+
+
+def test_arrays_have_indices_for_names(data):
     X, y = data
-    counted = fit(X, y, max_features=limit)
-    if limit:
-        priced = fit(X, y, budget=limit)
-        explicit = fit(X, y, budget=2.5 * limit, costs=np.full(7, 2.5))
-        assert priced.support_.tolist() == counted.support_.tolist()
-        assert explicit.support_.tolist() == counted.support_.tolist()
-        assert priced.coef_ == pytest.approx(counted.coef_, abs=1e-6)
-    assert len(counted.support_) == limit
+    named = fit(X, y, include=["g"], **BOUGHT)
+    indexed = fit(X.to_numpy(), y, budget=5, costs=COSTS, include=[6], fees=[(1, [1, 3])])
+    assert np.array_equal(named.coef_, indexed.coef_)
+
+
+def test_nothing_may_be_bought(data):
+    assert len(fit(*data, max_features=0).support_) == 0
 
 
 def test_flipped_labels_flip_the_coefficients(data):
@@ -124,33 +143,6 @@ def test_a_group_is_bought_whole(data):
     )
     assert rest.selected_features_ == ["other"]
     assert rest.objective_ == pytest.approx(alone.objective_, rel=1e-8)
-
-
-def test_names_are_indices(data):
-    X, y = data
-    by_name = dict(zip(X.columns, COSTS, strict=True))
-    named = fit(X, y, budget=5, costs=by_name, include=["g"], fees=[(1, ["b", "d"])])
-    indexed = fit(X.to_numpy(), y, budget=5, costs=COSTS, include=[6], fees=[(1, [1, 3])])
-    series = fit(X, y, budget=5, costs=pd.Series(by_name)[::-1], include=["g"], fees=[(1, [1, 3])])
-    assert np.array_equal(named.coef_, indexed.coef_)
-    assert np.array_equal(named.coef_, series.coef_)
-
-
-def test_a_fee_of_nothing_is_no_fee(data):
-    X, y = data
-    plain = fit(X, y, budget=5, costs=COSTS)
-    free = fit(X, y, budget=5, costs=COSTS, fees=[(0, ["a", "b"]), (0, ["b", "c"])])
-    assert free.support_.tolist() == plain.support_.tolist()
-
-
-def test_a_fee_of_one_member_is_a_higher_cost(data):
-    X, y = data
-    dearer = COSTS.copy()
-    dearer[1] += 2
-    with_fee = fit(X, y, budget=6, costs=COSTS, fees=[(2, ["b"])])
-    with_cost = fit(X, y, budget=6, costs=dearer)
-    assert with_fee.support_.tolist() == with_cost.support_.tolist()
-    assert with_fee.cost_ == with_cost.cost_
 
 
 def test_two_fits_are_equal_to_the_bit(data):

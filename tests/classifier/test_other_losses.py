@@ -54,8 +54,3 @@ def test_a_ridge_is_chosen_by_scores(data, loss):
     assert model.loss == loss
     assert model.ridge_ in (10.0, 0.1)
     assert 0.5 < model.best_score_ <= 1
-
-
-def test_what_is_no_loss_is_refused(data):
-    with pytest.raises(sl.InvalidProblemError, match="loss: must be one of"):
-        sl.BestSubsetClassifier(loss="exponential").fit(*data)

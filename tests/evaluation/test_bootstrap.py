@@ -64,10 +64,8 @@ def test_optimism_is_harrells(evaluation: Evaluation, naive: list[dict[str, Any]
     assert table.index.tolist()[:2] == ["auc", "brier"]
     for metric, line in table.iterrows():
         apparent = naive[0][f"data_{metric}"]
-        total = 0.0
-        for result in naive[1:]:
-            total += result[f"resample_{metric}"] - result[f"data_{metric}"]
-        optimism = total / N_RESAMPLES
+        own, data = ([each[f"{p}_{metric}"] for each in naive[1:]] for p in ("resample", "data"))
+        optimism = np.mean(own) - np.mean(data)
         assert line["apparent"] == pytest.approx(apparent, rel=1e-4)
         assert line["optimism"] == pytest.approx(optimism, abs=1e-4)
         assert line["corrected"] == pytest.approx(apparent - optimism, abs=1e-4)
@@ -150,18 +148,13 @@ def test_a_journal_belongs_to_its_experiment(
         sl.evaluate(replace(experiment, **change), 0, journal=path)
 
 
-def test_data_are_part_of_the_work(experiment: sl.Experiment) -> None:
-    X = experiment.X.copy()
-    X[3, 2] = np.nextafter(X[3, 2], 9)
-    assert replace(experiment, X=X).fingerprint != experiment.fingerprint
-    assert replace(experiment, X=experiment.X.copy()).fingerprint == experiment.fingerprint
-
-
-def test_an_experiment_cannot_be_changed() -> None:
+def test_data_are_part_of_an_experiment_and_cannot_be_changed() -> None:
     X, y = make_data()
     own = sl.Experiment(X, y, max_features=2)
     before = own.fingerprint
-    X[0, 0] += 1
+    assert replace(own, X=X.copy()).fingerprint == before
+    X[3, 2] = np.nextafter(X[3, 2], 9)
+    assert replace(own, X=X).fingerprint != before
     assert own.fingerprint == before
     with pytest.raises(ValueError, match="read-only"):
         own.X[0, 0] = 3
@@ -186,16 +179,13 @@ def test_no_resamples_leave_the_estimate(experiment: sl.Experiment) -> None:
     assert summary[["mean", "lower", "upper"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("n_resamples", [-1, 2.5, "many"])
-def test_number_of_resamples_is_checked(experiment: sl.Experiment, n_resamples: Any) -> None:
-    with pytest.raises(sl.InvalidProblemError, match="n_resamples: must be an integer"):
-        sl.evaluate(experiment, n_resamples)
-
-
-@pytest.mark.parametrize("level", [0, 1, 95])
-def test_level_is_checked(evaluation: Evaluation, level: float) -> None:
-    with pytest.raises(sl.InvalidProblemError, match="level: must be between 0 and 1"):
-        evaluation.summary(level)
+def test_numbers_are_checked(experiment: sl.Experiment, evaluation: Evaluation) -> None:
+    for n_resamples in (-1, 2.5, "many"):
+        with pytest.raises(sl.InvalidProblemError, match="n_resamples: must be an integer"):
+            sl.evaluate(experiment, n_resamples)  # type: ignore[arg-type]
+    for level in (0, 1, 95):
+        with pytest.raises(sl.InvalidProblemError, match="level: must be between 0 and 1"):
+            evaluation.summary(level)
 
 
 @pytest.mark.parametrize(
@@ -221,3 +211,14 @@ def test_bad_experiments(arguments: dict[str, Any], message: str) -> None:
     X, y = make_data()
     with pytest.raises(sl.InvalidProblemError, match=message):
         sl.Experiment(X, y, **arguments)
+
+
+def test_probes_show_coefficients() -> None:
+    data = sl.datasets.make_prognostic(n_samples=100, random_state=1)
+    probes = np.vstack([np.zeros(data.X.shape[1]), np.eye(data.X.shape[1])])
+    experiment = sl.Experiment(data.X, data.y, max_features=3, ridges=(0.1,), probes=probes)
+    found = sl.evaluate(experiment, 2).probes
+    assert found is not None
+    problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=3)
+    coef = sl.solve(problem).coef
+    assert (found.iloc[0, 1:] - found.iloc[0, 0]).tolist() == pytest.approx(coef, abs=1e-4)
