@@ -1,4 +1,4 @@
-"""Do the intervals of a report hold what they promise? Simulated: `python -m benchmarks.coverage`.
+"""The coverage of a report's intervals, simulated: `python -m benchmarks.coverage`.
 
 A replication draws patients from a known population, tunes the ridge, selects and fits as
 `shortlist fit` does, and validates as the report does. Its intervals are then compared with how the

@@ -1,4 +1,4 @@
-"""Times, what a solve ended with, and the machine and versions it ran on."""
+"""Times and outcomes of solves, and the machine and versions they ran on."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def compare_with_one_fit(
 
 
 def outcome(solution: sl.Solution) -> Row:
-    """Return what a solve ended with."""
+    """Return status, nodes, gap and such of a solution."""
     return {
         "status": solution.status.value,
         "nodes": solution.nodes,
