@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -134,15 +134,6 @@ def test_any_two_labels(data, labels):
     assert np.array_equal(model.coef_, reference.coef_)
 
 
-def test_not_fitted(data):
-    X, _ = data
-    for method in ("predict", "predict_proba", "decision_function", "transform"):
-        with pytest.raises(NotFittedError):
-            getattr(sl.BestSubsetClassifier(), method)(X.to_numpy())
-    with pytest.raises(NotFittedError):
-        sl.BestSubsetClassifier().get_support()
-
-
 def test_three_classes():
     message = r"Only binary .*, but y has 3 classes; select"
     with pytest.raises(sl.InvalidProblemError, match=message):
@@ -248,21 +239,6 @@ def test_class_weights_multiply_sample_weights(data):
     product = sample_weight * np.where(y == "ill", 3, 1)
     reference = sl.BestSubsetClassifier(max_features=2).fit(X, y, sample_weight=product)
     assert np.array_equal(model.coef_, reference.coef_)
-
-
-def test_inputs_are_not_modified(data):
-    X, y = data
-    features, weights = X.to_numpy().copy(), np.full(len(y), 2.0)
-    sl.BestSubsetClassifier(max_features=2, class_weight="balanced").fit(features, y, weights)
-    assert np.array_equal(features, X)
-    assert (weights == 2).all()
-
-
-def test_prediction_wants_the_names_of_the_fit(data):
-    X, y = data
-    model = sl.BestSubsetClassifier(max_features=2).fit(X, y)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(X[list("gfedcba")])
 
 
 def test_limits_on_coefficients(data):

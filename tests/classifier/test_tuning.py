@@ -1,16 +1,11 @@
 """A ridge that is chosen: which one the folds take, and that nothing else decides it."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 import shortlist as sl
 
@@ -143,16 +138,6 @@ def test_costs_by_name_reach_every_fold(data):
     assert model.cost_ == 2
     assert "b" not in model.selected_features_
     assert "d" not in model.selected_features_
-
-
-def test_pipeline_clone_and_pickle(data):
-    X, y = data
-    pipeline = make_pipeline(MinMaxScaler(), tuned(max_features=2)).fit(X, y)
-    copy = pickle.loads(pickle.dumps(pipeline))
-    assert np.array_equal(copy.predict_proba(X), pipeline.predict_proba(X))
-    again = clone(pipeline).fit(X, y)
-    assert np.array_equal(again[-1].coef_, pipeline[-1].coef_)
-    assert again[-1].get_params() == pipeline[-1].get_params()
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn also warns about each fold without a score
