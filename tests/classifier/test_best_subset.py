@@ -241,6 +241,13 @@ def test_class_weights_multiply_sample_weights(data):
     assert np.array_equal(model.coef_, reference.coef_)
 
 
+def test_prediction_wants_the_names_of_the_fit(data):
+    X, y = data
+    model = sl.BestSubsetClassifier(max_features=2).fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X[list("gfedcba")])
+
+
 def test_limits_on_coefficients(data):
     X, y = data
     free = sl.BestSubsetClassifier(max_features=2).fit(X, y)
