@@ -123,7 +123,7 @@ def test_rows_are_shuffled_and_a_problem_takes_the_data_as_they_are() -> None:
     assert 0.1 < data.y[:300].mean() < 0.4
     problem = SubsetProblem(data.X, data.y, ridge=0.1, budget=10, costs=data.costs)
     assert problem.name_of(0) == "informative_1"
-    np.testing.assert_array_equal(problem.constraints.costs, data.costs)
+    np.testing.assert_array_equal(problem.limits.costs, data.costs)
 
 
 @pytest.mark.parametrize(

@@ -17,26 +17,26 @@ def solve_el0ps(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """
     if not is_number_only(problem):
         return None
-    return ask("el0ps", problem, time_limit, max_features=problem.constraints.max_features)
+    return ask("el0ps", problem, time_limit, max_features=problem.limits.max_features)
 
 
 def solve_fasterrisk(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Return the answer of FasterRisk, a beam search, for a number of columns."""
     if not is_number_only(problem):
         return None
-    return ask("fasterrisk", problem, time_limit, max_features=problem.constraints.max_features)
+    return ask("fasterrisk", problem, time_limit, max_features=problem.limits.max_features)
 
 
 def solve_bcselector(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Buy columns in the order of bcselector, information over cost; None without a budget."""
-    constraints = problem.constraints
-    limited = constraints.max_features < problem.n_predictors or constraints.fees
-    if constraints.budget == np.inf or limited or not is_plain(problem):
+    limits = problem.limits
+    limited = limits.max_features < problem.n_predictors or limits.fees
+    if limits.budget == np.inf or limited or not is_plain(problem):
         return None
     return ask(
         "bcselector",
         problem,
         time_limit,
-        costs=constraints.costs.tolist(),
-        budget=constraints.budget,
+        costs=limits.costs.tolist(),
+        budget=limits.budget,
     )

@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, l1_min_c
 
 import shortlist as sl
-from shortlist.losses import LOGISTIC
 
 from .answer import Answer, is_number_only, is_plain
 
@@ -58,7 +57,7 @@ def _weaken(
             warnings.simplefilter("ignore", ConvergenceWarning)
             coef = make(C).fit(problem.X, problem.signs).coef_
         entered = tuple(np.flatnonzero(coef).tolist())
-        if not problem.constraints.is_affordable(entered):
+        if not problem.limits.is_affordable(entered):
             break
         support = entered
     return Answer(support)
@@ -66,10 +65,10 @@ def _weaken(
 
 def solve_elimination(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Fit a machine, drop the column with the smallest coefficient, repeat."""
-    if problem.loss is LOGISTIC or not is_number_only(problem):
+    if problem.loss.name == "logistic" or not is_number_only(problem):
         return None
     machine = LinearSVC(loss=problem.loss.name, C=1.0 / problem.ridge, random_state=0)
-    selector = RFE(machine, n_features_to_select=problem.constraints.max_features)
+    selector = RFE(machine, n_features_to_select=problem.limits.max_features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         selector.fit(problem.X, problem.signs)
@@ -82,7 +81,7 @@ def solve_sequential(problem: sl.SubsetProblem, time_limit: float) -> Answer | N
         return None
     selector = SequentialFeatureSelector(
         LogisticRegression(C=1.0 / problem.ridge, max_iter=10_000),
-        n_features_to_select=problem.constraints.max_features,
+        n_features_to_select=problem.limits.max_features,
         scoring="neg_log_loss",
     )
     selector.fit(problem.X, problem.signs)

@@ -17,11 +17,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..arguments import Float, Int
-from ..coefficients import MaxCoefficient, Signs
 from ..errors import InvalidProblemError
-from ..limits import Limits
+from ..limits import MaxCoefficient, Signs, given_limits
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .log_odds import LogOddsClassifier
 from .tuning import (
     FoldScore,
@@ -314,7 +313,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             groups=self.groups,
             sample_weight=_weigh_classes(self.class_weight, y, sample_weight),
             loss=self.loss,
-            **vars(Limits.of(self)),
+            **given_limits(self),
         )
 
     def _search_ridge(

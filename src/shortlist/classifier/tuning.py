@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..arguments import Int
 from ..errors import InvalidProblemError, shown
-from ..result import Solution, Status
+from ..solution import Solution, Status
 
 Estimator = TypeVar("Estimator")
 Fold = tuple[Int, Int]

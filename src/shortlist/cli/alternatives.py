@@ -23,7 +23,7 @@ def alternatives(
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
-    from ..result import Status
+    from ..solution import Status
     from .terminal import print_json, print_table
 
     options.check_limits()

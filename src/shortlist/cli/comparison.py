@@ -14,9 +14,8 @@ from sklearn.metrics import roc_auc_score
 
 from ..backends import solve, uninterrupted
 from ..datasets import PrognosticData, make_prognostic
-from ..options import Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Progress, Solution, Status
 
 # Columns run from 0 to 1, so an odds ratio for a whole unit would compare the extremes.
 ODDS_RATIO_STEP = 0.1
@@ -77,7 +76,7 @@ def as_record(comparison: Comparison) -> dict[str, Any]:
     best, greedy = comparison.best, comparison.greedy
     return {
         "data": comparison.data.parameters,
-        "budget": comparison.problem.constraints.budget,
+        "budget": comparison.problem.limits.budget,
         "ridge": comparison.problem.ridge,
         "backend": comparison.backend,
         "best": _model(comparison, best)
@@ -125,7 +124,7 @@ def _introduction(comparison: Comparison) -> str:
     seed, noise = data.parameters["random_state"], data.parameters["label_noise"]
     flips = f", {noise:.0%} of the outcomes flipped" if noise else ""
     return (
-        f"\n[bold]Which predictors should {problem.constraints.budget:g} minutes buy?[/bold]\n"
+        f"\n[bold]Which predictors should {problem.limits.budget:g} minutes buy?[/bold]\n"
         f"{problem.n_rows} synthetic patients (a setting of Knauer and Rodner 2023, seed "
         f"{seed}{flips}), {int(data.y.sum())} with the event. {problem.n_predictors} predictors, "
         f"{data.costs.min()} to {data.costs.max()} minutes each, named after what they are: "

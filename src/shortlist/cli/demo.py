@@ -34,7 +34,7 @@ def demo(
     """Show on synthetic patients what a budget buys, next to what the greedy rule buys."""
     from rich.console import Console
 
-    from ..result import Status
+    from ..solution import Status
     from .comparison import as_record, compare, render
     from .terminal import print_json
 

@@ -49,13 +49,13 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
-    from ..losses import LOGISTIC, loss_of
+    from ..losses import loss_of
     from ..prognostic import check_fit, save_proof
-    from ..result import Status
+    from ..solution import Status
     from .fit_view import Fitted, as_record, render
     from .terminal import print_json
 
-    if loss_of(loss) is not LOGISTIC:
+    if not loss_of(loss).gives_risks:
         raise InvalidProblemError(
             f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
             "`alternatives`, or BestSubsetClassifier in Python."

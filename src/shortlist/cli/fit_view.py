@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from ..prognostic import ModelCard, PrognosticModel
 from ..prognostic.patients import Patients
 from ..prognostic.term import Effect
-from ..result import Status
+from ..solution import Status
 from .terminal import plain, plain_console
 
 _HINTS = {

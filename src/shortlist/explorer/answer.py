@@ -12,7 +12,7 @@ from ..choice import near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..report.curves import calibration_groups, roc_points
 from ..report.equation import describe_equation
-from ..result import Status
+from ..solution import Status
 from .fitted import STEP_SECONDS, Callback, Fitted, make_problem
 from .prepared import PreparedPatients
 from .state import State
@@ -65,7 +65,7 @@ def describe_staircase(
     """Return what every budget (or number of predictors) buys."""
     problem = make_problem(prepared, state, limited=False)
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
-    limits = problem.constraints
+    limits = problem.limits
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     steps = path.to_records()
     for record, step in zip(steps, path, strict=True):

@@ -14,7 +14,7 @@ from ..evaluation import Evaluation, inclusion_frequencies, stability
 from ..evaluation.metric import METRICS, scores
 from ..evaluation.resampling import draw_counts
 from ..report.performance import json_rows, json_value
-from ..result import Status
+from ..solution import Status
 from .fitted import STEP_SECONDS, Callback, make_problem
 from .prepared import PreparedPatients
 from .state import State

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,9 +28,9 @@ def fit_again(
     if state.adopted is not None:
         must = state.adopted
         never += [name for name in prepared.design.names if name not in {*must, *never}]
-    limits = replace(state.limits(), include=must, exclude=never)
+    limits = state.limits() | {"include": must, "exclude": never}
     model = PrognosticModel(
-        **vars(limits),
+        **limits,
         kinds=prepared.plain.kinds,
         spline_knots=prepared.spline_knots,
         missing_indicator=prepared.missing_indicator,

@@ -24,7 +24,6 @@ from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
-from ..limits import Limits
 from .columns import Kind
 from .term import Contribution, Effect, Finite, Name, Plain, Term, describe_error
 
@@ -320,18 +319,18 @@ class ModelCard(Plain):
         except (ValueError, RecursionError):
             raise InvalidFileError(wrong) from None
 
-    def given_limits(self) -> Limits:
+    def given_limits(self) -> dict[str, Any]:
         """Return prices and limits as the parameters of `PrognosticModel` that state them."""
         items = self.candidates
-        return Limits(
-            budget=self.limits.budget,
-            costs={item.name: item.cost for item in items},
-            max_features=self.limits.max_features,
-            fees=[(fee.amount, fee.members) for fee in self.limits.fees],
-            include=self.limits.include,
-            max_coefficient={i.name: i.max_coefficient for i in items if i.max_coefficient},
-            signs={item.name: item.sign for item in items if item.sign},
-        )
+        return {
+            "budget": self.limits.budget,
+            "costs": {item.name: item.cost for item in items},
+            "max_features": self.limits.max_features,
+            "fees": [(fee.amount, fee.members) for fee in self.limits.fees],
+            "include": self.limits.include,
+            "max_coefficient": {i.name: i.max_coefficient for i in items if i.max_coefficient},
+            "signs": {item.name: item.sign for item in items if item.sign},
+        }
 
     def _parts(self, table: pd.DataFrame, part: str) -> pd.DataFrame:
         contributions = self._contributions(table).items()

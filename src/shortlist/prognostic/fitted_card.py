@@ -9,7 +9,7 @@ import numpy as np
 from .. import __version__
 from ..classifier.tuning import RidgeSearch
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .card import (
     Candidate,
     FittedData,
@@ -40,7 +40,7 @@ def make_card(
     """Describe the model that a search found, in the units of the table."""
     bought = [problem.name_of(g) for g in solution.support]
     terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
-    constraints = problem.constraints
+    limits = problem.limits
     names = design.names
     return ModelCard(
         format="shortlist model",
@@ -58,16 +58,16 @@ def make_card(
                 bought=name in bought,
                 **_coef_limits(problem, g),
             )
-            for g, (name, cost) in enumerate(zip(names, constraints.costs, strict=True))
+            for g, (name, cost) in enumerate(zip(names, limits.costs, strict=True))
         ),
         limits=StatedLimits(
-            budget=None if constraints.budget == np.inf else constraints.budget,
-            max_features=None if model.max_features is None else constraints.max_features,
+            budget=None if limits.budget == np.inf else limits.budget,
+            max_features=None if model.max_features is None else limits.max_features,
             fees=tuple(
                 SharedFee(amount=fee.amount, members=tuple(names[g] for g in fee.members))
-                for fee in constraints.fees
+                for fee in limits.fees
             ),
-            include=tuple(names[g] for g in constraints.include),
+            include=tuple(names[g] for g in limits.include),
             exclude=tuple(name for name in plain.names if name not in plain.kinds),
         ),
         preprocessing=Preprocessing(
@@ -98,8 +98,8 @@ def make_card(
 def _coef_limits(problem: SubsetProblem, predictor: int) -> dict[str, Any]:
     """Return the limits on the coefficients of a predictor, which are those of its first column."""
     column = problem.columns_of([predictor])[0]
-    lower = float(problem.coef_limits.lower[column])
-    upper = float(problem.coef_limits.upper[column])
+    lower = float(problem.limits.lower[column])
+    upper = float(problem.limits.upper[column])
     largest = max(-lower, upper)
     sign = "positive" if lower == 0 else "negative" if upper == 0 else None
     return {"max_coefficient": None if largest == np.inf else largest, "sign": sign}

@@ -9,7 +9,7 @@ from ..choice import near_optimal, solve_path, substitutes
 from ..losses import LOGISTIC
 from ..problem import SubsetProblem
 from ..prognostic import ModelCard, PrognosticModel
-from ..result import Status
+from ..solution import Status
 from ..verification import verify
 
 TOLERANCE = 0.01
@@ -45,7 +45,7 @@ def describe_staircase(
     card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
 ) -> dict[str, Any]:
     """Return what every budget buys, up to half as much again as there was."""
-    limits = problem.constraints
+    limits = problem.limits
     wider = problem  # with prices but without a budget the steps go up to the price of everything
     if card.limits.budget is not None:
         wider = problem.with_limits(budget=_BEYOND * limits.budget)

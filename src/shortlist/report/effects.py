@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from ..evaluation import Evaluation, percentile_interval
-from ..limits import Limits
+from ..limits import given_limits
 from ..prognostic import PrognosticModel
 from ..prognostic.plain_table import PlainTable
 from ..prognostic.term import NumericTerm, Term
@@ -28,7 +28,7 @@ Float = NDArray[np.float64]
 def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel:
     """Return a fitted model's counterpart that buys every candidate, with the same ridge."""
     everything = [item.name for item in model.card_.candidates]
-    unlimited = vars(Limits(include=everything))
+    unlimited = given_limits(PrognosticModel()) | {"include": everything}
     full: PrognosticModel = clone(model).set_params(
         **unlimited, ridge=model.ridge_, backend="native", time_limit=None, node_limit=None
     )

@@ -13,7 +13,7 @@ from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..prognostic import PrognosticModel
 from ..prognostic.design import Design
-from ..result import Status
+from ..solution import Status
 from .comparison import RULES
 from .effects import fit_full_model, make_probes
 
@@ -126,7 +126,7 @@ def _experiment(
         return Experiment(
             plain.frame,
             plain.labels,
-            **vars(model.limits_of(plain)),
+            **model.limits_of(plain),
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
