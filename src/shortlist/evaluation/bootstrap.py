@@ -350,12 +350,9 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     scores = [name for name in results[0] if name.startswith(("test_", "resample_", "data_"))]
     rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
     log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
-    predictions = pd.DataFrame(
-        {"y": experiment.y, "log_odds": log_odds, "probability": expit(log_odds)}
-    )
-    predictions["person"] = (
-        np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
-    )
+    persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
+    predictions = pd.DataFrame({"y": experiment.y, "log_odds": log_odds})
+    predictions = predictions.assign(probability=expit(log_odds), person=persons)
     probes = None
     if experiment.probes is not None:
         probes = pd.DataFrame([result["probe_log_odds"] for result in results])
