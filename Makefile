@@ -69,17 +69,15 @@ bench: $(VENV)/.installed
 bench-full: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run --full $(BENCH)
 
-# Where the tables, the figures and the page of a new run go.
-STUDY ?= build/study
-
+# The tables, the figures and the page of a new run go to build/study or build/study-quick.
 study study-quick: PRESET = $(if $(filter study,$@),paper,quick)
 study study-quick: $(VENV)/.installed
-	if [ -e $(STUDY)/study.json ]; then $(BIN)/python -m study resume $(STUDY); \
-		else $(BIN)/python -m study run --preset $(PRESET) --out $(STUDY); fi
-	$(if $(filter study,$@),$(BIN)/python -m study parkinson --variant all --out $(STUDY))
-	$(BIN)/python -m study figures $(STUDY)
-	$(BIN)/python -m study compare $(STUDY)
-	$(BIN)/python -m study page $(STUDY) --output $(STUDY)/page.md
+	if [ -e build/$@/study.json ]; then $(BIN)/python -m study resume build/$@; \
+		else $(BIN)/python -m study run --preset $(PRESET) --out build/$@; fi
+	$(if $(filter study,$@),$(BIN)/python -m study parkinson --variant all --out build/$@)
+	$(BIN)/python -m study figures build/$@
+	$(BIN)/python -m study compare build/$@
+	$(BIN)/python -m study page build/$@ --output build/$@/page.md
 
 study-page: $(VENV)/.installed
 	$(BIN)/python -m study compare study/results
