@@ -237,7 +237,7 @@ def test_an_interrupt_ends_with_130_and_no_model(fit, clinic, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shortlist.estimators.log_odds_classifier.solve", interrupted)
+    monkeypatch.setattr("shortlist.classifier.log_odds.solve", interrupted)
     result = fit("--max-features", "1", "--model", clinic / "m.json")
     assert result.exit_code == 130
     assert result.stderr == "Interrupted.\n"

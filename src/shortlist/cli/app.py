@@ -24,7 +24,6 @@ from .fit import fit
 from .path import path
 from .predict import predict
 from .simulate import simulate
-from .study import study
 from .validate import validate
 from .verify import verify
 from .warmup import warmup
@@ -121,4 +120,3 @@ app.command()(verify)
 app.command()(export)
 app.command()(explore)
 app.command()(warmup)
-app.add_typer(study, name="study")

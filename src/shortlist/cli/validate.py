@@ -102,7 +102,7 @@ def _read_new_patients(
 
 def _render(content: dict[str, Any]) -> None:
     """Print the measures and what updates gain."""
-    from ..evaluation.metrics import METRICS
+    from ..evaluation.metric import METRICS
     from .terminal import print_table
 
     level = f"{content['level']:.0%} interval"

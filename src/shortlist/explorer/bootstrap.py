@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..backends import solve, uninterrupted
 from ..evaluation import Evaluation, inclusion_frequencies, stability
-from ..evaluation.metrics import METRICS, scores
+from ..evaluation.metric import METRICS, scores
 from ..evaluation.resampling import draw_counts
 from ..report.performance import json_rows, json_value
 from ..solution import Status

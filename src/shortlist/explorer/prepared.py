@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..datasets import make_prognostic
 from ..errors import InvalidProblemError
-from ..evaluation.metrics import auc
+from ..evaluation.metric import auc
 from ..prognostic.card import Outcome, SharedFee
 from ..prognostic.design import Design
 from ..prognostic.patients import Patients

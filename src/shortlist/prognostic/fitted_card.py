@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..estimators.ridge_search import RidgeSearch
+from ..classifier.tuning import RidgeSearch
 from ..problem import SubsetProblem
 from ..solution import Solution
 from .card import (

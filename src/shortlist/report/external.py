@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from ..errors import InvalidProblemError
 from ..evaluation import interval, measure
-from ..evaluation.metrics import log_loss
+from ..evaluation.metric import log_loss
 from ..prognostic import ModelCard
 from ..prognostic.update import recalibrate, refit
 from .curves import LEVEL, describe_curves

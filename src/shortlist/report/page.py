@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import import_extra
-from ..evaluation.metrics import METRICS
+from ..evaluation.metric import METRICS
 from .figures import draw_curves, draw_figures
 
 _FOLDER = Path(__file__).parent
