@@ -131,7 +131,7 @@ def _kind(value: Any) -> str | None:
     return value[0] if isinstance(value, list) and value and isinstance(value[0], str) else None
 
 
-_FIELDS = BeforeValidator(lambda value: value[1:])
+_FIELDS = BeforeValidator(lambda value: value[1:6])  # no step has more than four
 Step = Fix | Bound | Branch | One | Unaffordable
 _AnyStep = Annotated[
     Annotated[Fix, _FIELDS, Tag("fix")]
