@@ -44,7 +44,7 @@ def _other_form(expected: str) -> PydanticCustomError:
     return PydanticCustomError("form", "{expected}", {"expected": expected})
 
 
-# The types below say what a file may contain; pydantic checks it when a certificate is loaded.
+# These types are the form of a file; pydantic checks it when a certificate is loaded.
 Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Reals = Annotated[tuple[Real, ...], FailFast()]
 Index = Annotated[int, Field(strict=True, ge=0, lt=2**62)]
@@ -100,13 +100,13 @@ class One(NamedTuple):
 
 
 class Unaffordable(NamedTuple):
-    """What the node has bought exceeds a limit."""
+    """The predictors that the node has bought exceed a limit."""
 
     node: Index
 
 
 def _point(value: Any, most: int = 5) -> Any:
-    """Check what the types of a point's entries leave open: the entries that may be left out."""
+    """Check how many entries a point has; one that may be left out must not be empty."""
     if not isinstance(value, list) or not 3 <= len(value) <= most:
         raise _other_form("[intercept, [columns], [values]]")
     if value[3:] == [[]]:
@@ -141,7 +141,7 @@ _AnyStep = Annotated[
     | Annotated[Unaffordable, _FIELDS, Tag("unaffordable")],
     Discriminator(_kind),
 ]
-# What a file should have where pydantic finds an error of the type that starts so.
+# The form that an entry should have, by the first word of the type of pydantic's error.
 _EXPECTED = {
     "string": "a text",
     "tuple": "a list",
@@ -157,7 +157,7 @@ _A_STEP = f"a step: one of {', '.join(_NAMES.values())} and its fields"
 
 @dataclass(frozen=True)
 class Certificate:
-    """A model, what it claims, and the proof.
+    """A model, its claims, and the proof.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Read a certificate; what is not one raises `InvalidCertificateError`.
+        """Read a certificate, or raise `InvalidCertificateError`.
 
         Loading checks the form only: whether the proof holds is for `verify` to say.
         """
@@ -291,7 +291,7 @@ def _malformed(where: str, expected: str) -> InvalidCertificateError:
 
 
 def _entries(point: Point) -> tuple[Any, ...]:
-    """Return a point as the file has it: without a correction and a smoothing if it has none."""
+    """Return the entries of a point in a file: no correction and no smoothing if it has none."""
     if point.smoothing:
         return point
     return point[:4] if point.correction else point[:3]

@@ -26,7 +26,7 @@ class NativeBackend(Backend):
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
     ) -> list[Solution]:
-        """Return what `solve` returns at each ridge; the data are packed once."""
+        """Solve the problem at each ridge; the data are packed once."""
         ready_kernels()
         packed = packed_of(problem)
         return [
