@@ -2,7 +2,8 @@
 
 For coefficients theta and an intercept, `losses` gives every row its a. Of each point the pass
 keeps the sums that its bounds depend on: by class, the losses, the slopes sum_m w_m a_m x_m and
-the mass sum_m w_m a_m. The entropy follows from them, because H(a) = loss(t) + a t at the a of a margin t.
+the mass sum_m w_m a_m. The entropy follows from them, because H(a) = loss(t) + a t at the a of a
+margin t.
 """
 
 from __future__ import annotations
