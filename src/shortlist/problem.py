@@ -10,8 +10,8 @@ predictors g, and z_g says whether predictor g is bought:
 The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`. The affordable
 selections Z and the intervals of the coefficients are defined in `limits`. The intervals contain 0
 and are infinite unless limits are given: |theta_n| <= max_coefficient, and a sign. The intercept
-theta_0 is never penalised. This module owns the objective: every model, whoever found it, is scored
-by `SubsetProblem.objective`.
+theta_0 is never penalised. This module owns the objective: `SubsetProblem.objective` scores the
+models of all backends.
 
 Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
 entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
@@ -112,7 +112,7 @@ class SubsetProblem:
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
     loss : {"logistic", "squared_hinge", "hinge"}
-        What is lost per row: that of a logistic regression, or of a support vector machine.
+        The loss of a row: that of a logistic regression, or of a support vector machine.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class SubsetProblem:
         include: Sequence[Predictor] | None = None,
         exclude: Sequence[Predictor] | None = None,
     ) -> SubsetProblem:
-        """Return the same data with other limits; what is None stays as it is.
+        """Return the same data with other limits; None leaves a limit as it is.
 
         X is shared, not copied. A budget of `inf` is none. A budget below every price leads to no
         warning here.
