@@ -242,7 +242,7 @@ def test_columns_that_are_empty_in_a_training_fold_are_no_obstacle(patients, opt
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.slow  # other processes have to load the kernels
+@pytest.mark.slow  # other processes have to start
 def test_jobs_and_repetition_change_nothing(patients):
     table, y = patients
     first, second = (sl.PrognosticModel(max_features=3, n_jobs=n).fit(table, y) for n in (None, 2))

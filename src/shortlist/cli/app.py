@@ -26,7 +26,6 @@ from .predict import predict
 from .simulate import simulate
 from .validate import validate
 from .verify import verify
-from .warmup import warmup
 
 # What the package raises when it is given something wrong: each message is one sentence.
 _INPUT_ERRORS = (
@@ -119,4 +118,3 @@ app.command()(alternatives)
 app.command()(verify)
 app.command()(export)
 app.command()(explore)
-app.command()(warmup)

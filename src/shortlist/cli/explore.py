@@ -70,7 +70,6 @@ def explore(
     """
     from ..explorer import PreparedPatients, example_patients
     from ..explorer.serve import check_installed, serve
-    from ..solver.compilation import ready_kernels
 
     check_installed()
     about_data: dict[str, Any] = {
@@ -103,7 +102,6 @@ def explore(
                 spline_knots=spline_knots,
                 missing_indicator=missing_indicator,
             )
-        ready_kernels()  # so that the first answer comes at once
     serve(
         prepared,
         ridge=ridge,

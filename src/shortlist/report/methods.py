@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import __version__
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "python-flint")
 # Items that only the authors of a study can report.
 AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 12d, 14, 17 to 19, 20a, 20b and 25 to 27"
 
