@@ -6,22 +6,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from compiled import compiled
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.solver.kernels import oracle as kernels
-from shortlist.solver.kernels import room
-from shortlist.solver.kernels.layout import FREE, IN, OUT
-from shortlist.solver.prepare import prepare
+from shortlist.native.core import core, core_limits
+from shortlist.native.leaves import FREE, IN, OUT
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
-complete, complete_forced = map(compiled, (kernels.complete, kernels.complete_forced))
-price_now, remaining_limits = map(compiled, (kernels.price_now, kernels.remaining_limits))
-value_table = compiled(kernels.value_table)
-settle, most_purchases = map(compiled, (room.settle, room.most_purchases))
 MANY = settings(max_examples=300)
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 3.0]), st.floats(0, 10, width=32))
 WHOLE = st.integers(0, 6).map(float)
@@ -46,24 +39,12 @@ class Node:
             g for g in range(n)
             if status[g] == FREE and self.constraints.is_affordable((*self.bought, g))
         ]  # fmt: skip
-        self.search = prepare(problem).search
-        self.status = np.full(n, OUT, dtype=np.int8)
-        self.status[list(self.bought)] = IN
-        self.status[self.free] = FREE
-        self._ask()
+        self.limits, self.decisions = core_limits(problem.limits), np.array(status, dtype=np.int8)
+        self.answer = core.testing.ask_oracle(self.limits, self.v, self.decisions)
+        self.value = self.answer.get("value", 0.0)
+        self.value_in = {g: self.answer["value_in"][g] for g in self.free}
+        self.value_out = {g: self.answer["value_out"][g] for g in self.free}
         self._list()
-
-    def _ask(self):
-        limits, values = self.search.limits, self.search.relaxation.values
-        values.v[:] = self.v
-        if not self.free:
-            self.value, self.value_in, self.value_out = 0.0, {}, {}
-            return
-        left, count = remaining_limits(limits, self.status)
-        self.value = complete(limits, values, self.status, left, count)
-        complete_forced(limits, values, self.status, left, count)
-        self.value_in = {g: values.value_in[g] for g in self.free}
-        self.value_out = {g: values.value_out[g] for g in self.free}
 
     def _list(self):
         self.best = 0.0
@@ -220,14 +201,16 @@ def test_what_is_left_and_what_a_predictor_costs_now(node, data):
     node = Node(
         *node, costs=costs, fees=fees, max_features=6, budget=draw_budget(data, costs, fees)
     )
-    limits, constraints = node.search.limits, node.constraints
-    left, count = remaining_limits(limits, node.status)
-    spent = constraints.unit_cost_of(node.bought)
-    assert left == constraints.unit_budget - spent
-    assert count == constraints.max_features - len(node.bought)
-    for g in node.free:
-        price = constraints.unit_cost_of((*node.bought, g)) - spent
-        assert price_now(limits, node.status, g) == price
+    limits, answer = node.constraints, node.answer
+    spent = limits.unit_cost_of(node.bought)
+    assert answer["budget"] == limits.unit_budget - spent
+    assert answer["count"] == limits.max_features - len(node.bought)
+    assert np.flatnonzero(answer["decisions"] == FREE).tolist() == node.free
+    if answer["capacity"] == answer["budget"] != answer["count"]:  # the budget is relaxed
+        for g in node.free:
+            assert answer["price"][g] == limits.unit_cost_of((*node.bought, g)) - spent
+    else:
+        assert answer["capacity"] in (answer["budget"], answer["count"])
 
 
 @MANY
@@ -241,7 +224,7 @@ def test_best_value_for_every_amount(node, data):
     skipped = data.draw(st.sampled_from([-1, *node.free]), label="skipped")
     spent = limits.unit_cost_of(node.bought)
     amount = int(limits.unit_budget - spent)
-    table = value_table(node.search.limits, node.v, node.status, amount, skipped)
+    table = core.testing.value_table(node.limits, node.v, node.decisions, amount, skipped)
     best = np.zeros(amount + 1)
     others = [g for g in node.free if g != skipped]
     for size in range(1, len(others) + 1):
@@ -263,17 +246,14 @@ def test_room_that_is_left():
         fees = draw_overlapping_fees(data, len(node[0]), DECIMAL) if has_fees else []
         budget = draw_budget(data, costs, fees)
         node = Node(*node, max_features=max_features, costs=costs, fees=fees, budget=budget)
-        limits, bought, free = node.constraints, node.bought, node.free
-        status = node.status.copy()
-        left = settle(node.search.limits, status, node.search.relaxation.model.price)
-        assert status.tolist() == node.status.tolist()  # what is not affordable is out already
-        assert left.n_free == len(free)
+        limits, bought, free, answer = node.constraints, node.bought, node.free, node.answer
+        assert answer["n_free"] == len(free)
         prices = [limits.unit_cost_of((*bought, g)) - limits.unit_cost_of(bought) for g in free]
-        fits = len(free) <= left.count and math.fsum(prices) <= left.left
-        assert left.all_affordable == fits
+        fits = len(free) <= answer["count"] and math.fsum(prices) <= answer["budget"]
+        assert answer["is_all_affordable"] == fits
         if not free:
             return
-        most = most_purchases(node.search.limits, status, left)
+        most = answer["most_purchases"]
         seen[most] += 1
         if most < 3:
             for more in combinations(free, most + 1):
@@ -303,3 +283,36 @@ def test_a_value_of_many_orders_more_hides_no_other(limits):
     for g in node.free:
         assert node.value_in[g] >= node.best_in[g]
         assert node.value_out[g] >= node.best_out[g]
+
+
+@MANY
+@given(st.lists(values_and_status(), min_size=1, max_size=4), st.integers(0, 8), st.data())
+def test_leaves_of_a_proof_cost_what_their_selections_do(leaves, max_features, data):
+    """Each with its own decisions, values and number of purchases: against listing them."""
+    n = min(len(v) for v, _ in leaves)
+    values = np.array([v[:n] for v, _ in leaves])
+    decisions = np.array([status[:n] for _, status in leaves], dtype=np.int8)
+    most = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(leaves), max_size=len(leaves))))
+    costs = draw_costs(data, n, WHOLE)
+    limits = {"max_features": max_features, "costs": costs, "budget": draw_budget(data, costs)}
+    problem = sl.SubsetProblem(np.eye(2, n) + 1, [0, 1], ridge=1.0, **limits)
+    is_affordable = problem.limits.is_affordable
+    point = np.array(data.draw(st.permutations(range(len(leaves)))))
+    settled = decisions.copy()
+    taken = core.price_leaves(core_limits(problem.limits), values, point, settled, most)
+    for i, total in enumerate(taken):
+        v, bought = values[point[i]], tuple(np.flatnonzero(decisions[i] == IN).tolist())
+        free = np.flatnonzero(decisions[i] == FREE).tolist()
+        selections = [
+            (*bought, *added)
+            for size in range(most[i] + 1)
+            for added in combinations(free, size)
+            if is_affordable((*bought, *added))
+        ]
+        best = max((math.fsum(v[list(s)]) for s in selections), default=-math.inf)
+        assert total >= best - 1e-9
+        assert total < math.inf
+        if not is_affordable(bought):
+            assert total == -math.inf
+        for g in free:  # what is not affordable has become forbidden
+            assert (settled[i, g] == FREE) == is_affordable((*bought, g)) or total == -math.inf

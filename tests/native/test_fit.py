@@ -4,41 +4,32 @@ import math
 
 import numpy as np
 import pytest
-from compiled import compiled
 from random_problems import limited_problem, random_problem
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
-from shortlist.solver.kernels import fit, layout, point
-from shortlist.solver.kernels.fit import COARSE, FINE, Start
-from shortlist.solver.kernels.layout import IN, OUT
-from shortlist.solver.prepare import prepare
+from shortlist.native.core import core, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
-fit_selection, start_from_null = compiled(fit.fit_selection), compiled(fit.start_from_null)
-linear_predictor, evaluate_rows = compiled(layout.linear_predictor), compiled(point.evaluate_rows)
+FINE, COARSE = 1e-10, 1e-3  # as in core/newton.hpp
+STARTS = ("predictor", "rows", "model")
 
 
 class Selection:
     """A random support of a random problem, and its fit by scikit-learn."""
 
     def __init__(self, seed, make=random_problem):
-        rng = np.random.default_rng([seed, 7])
+        self.rng = rng = np.random.default_rng([seed, 7])
         self.problem = problem = make(seed)
         self.prepared = prepare(problem)
-        self.data, self.fit = self.prepared.search.data, self.prepared.search.fit
         order = rng.permutation(problem.n_predictors)
-        support = order[: rng.integers(1, problem.limits.max_features + 1)].tolist()
-        self.status = np.full(problem.n_predictors, OUT, dtype=np.int8)
-        self.status[support] = IN
-        self.support = tuple(sorted(support))
+        self.support = tuple(sorted(order[: rng.integers(1, problem.limits.max_features + 1)].tolist()))
         self.columns = problem.columns_of(self.support)
-        self.rng = rng
 
     def reference(self):
-        """Return the objective, the coefficients and the intercept."""
+        """Return the objective and the coefficients."""
         problem, columns = self.problem, self.columns
         used = problem.weights > 0
         model = LogisticRegression(
@@ -49,22 +40,15 @@ class Selection:
         coef[columns] = model.coef_[0]
         return problem.objective(coef, float(model.intercept_[0])), coef
 
-    def start(self, kind):
-        """Fill what a fit may rely on; return an intercept."""
-        if kind is Start.MODEL:
-            return start_from_null(self.data, self.fit)
-        theta = self.rng.normal(size=len(self.data.X)) / (1 + np.abs(self.data.X).max(axis=1))
-        linear_predictor(self.data, theta, 0.3, self.fit.rows.u)
-        if kind is Start.ROWS:
-            evaluate_rows(self.data, self.fit.rows, 0.3, 0.5)
-        return 0.3
-
-    def run(self, kind, cutoff=math.inf, tolerance=FINE):
-        """Return the coefficients in the problem's order, intercept, objective and bound."""
-        theta0, objective, bound = fit_selection(
-            self.data, self.fit, self.status, self.start(kind), cutoff, tolerance, kind
+    def run(self, start, cutoff=math.inf, tolerance=FINE):
+        """Return the coefficients, intercept, objective and bound."""
+        X = self.problem.X - self.prepared.data.centre
+        coef = self.rng.normal(size=X.shape[1]) / (1 + np.abs(X).max(axis=0))
+        found = core.testing.fit_from(
+            self.prepared.problem, self.support, coef, 0.3, start, cutoff, tolerance
         )
-        return self.prepared.model(self.fit.theta, theta0)[0], float(theta0), objective, bound
+        coef, intercept = self.prepared.model(found["coef"], found["intercept"])
+        return coef, intercept, found["objective"], found["bound"]
 
 
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
@@ -73,8 +57,8 @@ class Selection:
 def test_fit(seed):
     selection = Selection(seed)
     best, best_coef = selection.reference()
-    for kind in Start:
-        coef, intercept, objective, bound = selection.run(kind)
+    for start in STARTS:
+        coef, intercept, objective, bound = selection.run(start)
         exact = selection.problem.objective(coef, intercept)
         assert objective == pytest.approx(exact, rel=1e-12)
         assert objective <= best * (1 + 1e-9)
@@ -93,8 +77,8 @@ def test_a_fit_within_limits():
         selection = Selection(seed, limited_problem)
         problem, limits = selection.problem, selection.problem.limits
         best, best_bound = SupportFits(problem).fit(selection.support)
-        for kind in Start:
-            coef, intercept, objective, bound = selection.run(kind)
+        for start in STARTS:
+            coef, intercept, objective, bound = selection.run(start)
             assert ((limits.lower <= coef) & (coef <= limits.upper)).all()
             assert objective == pytest.approx(problem.objective(coef, intercept), rel=1e-12)
             assert best_bound * (1 - 1e-12) <= objective <= best.objective * (1 + 1e-9)
@@ -108,8 +92,8 @@ def test_a_fit_within_limits():
 def test_a_coarse_fit_says_how_coarse_it_is():
     for seed in range(20):
         selection = Selection(seed)
-        _, _, fine, _ = selection.run(Start.PREDICTOR)
-        _, _, coarse, bound = selection.run(Start.PREDICTOR, tolerance=COARSE)
+        _, _, fine, _ = selection.run("predictor")
+        _, _, coarse, bound = selection.run("predictor", tolerance=COARSE)
         assert bound <= fine * (1 + 1e-10)
         assert fine * (1 - 1e-10) <= coarse <= bound + COARSE * coarse
 
@@ -118,22 +102,42 @@ def test_a_fit_stops_when_its_bound_reaches_the_cutoff():
     n_stopped = 0
     for seed in range(20):
         selection = Selection(seed)
-        _, _, best, _ = selection.run(Start.PREDICTOR)
-        _, _, objective, bound = selection.run(Start.PREDICTOR, cutoff=0.9 * best)
+        _, _, best, _ = selection.run("predictor")
+        _, _, objective, bound = selection.run("predictor", cutoff=0.9 * best)
         assert 0.9 * best <= bound <= best * (1 + 1e-10)
         n_stopped += objective > best * (1 + 1e-9)
     assert n_stopped > 5
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "hinge"])
+def test_the_fit_of_other_callers(loss):
+    """`core.fit`: from no coefficients. Where it did not converge, its bound says so."""
+    accuracy, n_converged = 5e-7 if loss == "hinge" else 1e-9, 0
+    for seed in range(40):
+        selection = Selection(seed, lambda seed: random_problem(seed, loss))
+        problem, prepared = selection.problem, selection.prepared
+        best, best_bound = SupportFits(problem).fit(selection.support)
+        # Repeated members and their order do not matter.
+        members = [*selection.support[::-1], selection.support[0]]
+        coef, intercept, objective, bound = core.fit(prepared.problem, members)
+        coef, intercept = prepared.model(coef, intercept)
+        rounding = 1e-15 * problem.weights.sum()
+        exact = problem.objective(coef, intercept)
+        assert objective == pytest.approx(exact, rel=1e-12, abs=rounding), seed
+        assert bound * (1 - 1e-12) <= best.objective
+        assert best_bound * (1 - 1e-12) <= objective
+        assert not np.delete(coef, selection.columns).any()
+        if objective - bound <= accuracy * objective:
+            n_converged += 1
+            assert objective <= best.objective * (1 + accuracy)
+    assert n_converged >= 39
+
+
 def test_nothing_is_bought():
     """The model without coefficients has a closed form."""
-    problem = sl.SubsetProblem([[0.0], [1.0], [2.0]], [0, 1, 1], ridge=1.0)
-    prepared = prepare(problem)
-    data, working = prepared.search.data, prepared.search.fit
-    status = np.full(1, OUT, dtype=np.int8)
-    theta0, objective, bound = fit_selection(
-        data, working, status, start_from_null(data, working), math.inf, FINE, Start.MODEL
-    )
-    assert theta0 == pytest.approx(math.log(2)) == data.null_intercept
-    assert objective == pytest.approx(3 * math.log(3) - 2 * math.log(2)) == data.null_objective
+    problem = prepare(sl.SubsetProblem([[0.0], [1.0], [2.0]], [0, 1, 1], ridge=1.0)).problem
+    coef, intercept, objective, bound = core.fit(problem, [])
+    assert coef.tolist() == [0.0]
+    assert intercept == pytest.approx(math.log(2)) == problem.null_intercept
+    assert objective == pytest.approx(3 * math.log(3) - 2 * math.log(2)) == problem.null_objective
     assert bound == pytest.approx(objective)
