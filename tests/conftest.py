@@ -20,7 +20,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     from shortlist.native import search
 
     def interrupt(n: int) -> None:
-        slices = iter(range(1, n))
+        slices, search_of_core = iter(range(1, n)), search.core.Search
 
         class Interrupted:
             def __init__(self, *arguments: Any) -> None:
@@ -36,5 +36,4 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
         monkeypatch.setattr(search, "core", SimpleNamespace(Search=Interrupted))
 
-    search_of_core = search.core.Search
     return interrupt

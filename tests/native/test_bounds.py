@@ -211,7 +211,10 @@ def test_no_bound_of_a_relaxation_exceeds_the_best_model_of_the_node():
                 seen["closed"] += 1  # and nothing is fixed
             else:
                 seen["open"] += 1
-                bought, forbidden = found["base"] - found["value_in"], found["base"] - found["value_out"]
+                bought, forbidden = (
+                    found["base"] - found["value_in"],
+                    found["base"] - found["value_out"],
+                )
                 check_fixed(node, bought, forbidden, seen)
 
     check()

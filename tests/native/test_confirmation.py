@@ -14,9 +14,9 @@ from scaled_problems import (
 )
 
 import shortlist as sl
-from shortlist.solver import confirmation
-from shortlist.solver.confirmation import confirmed, is_rounding_harmless
-from shortlist.solver.prepare import prepare
+from shortlist.native import confirmation
+from shortlist.native.confirmation import confirmed, is_rounding_harmless
+from shortlist.native.core import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -135,10 +135,13 @@ def test_the_hinge_is_checked_sooner(seed, tmp_path):
 
 def test_an_objective_that_is_rounded_too_far_is_the_proven_one():
     """Margins are differences of numbers near 1e9, and the loss is 1e-9."""
-    problem = scaled_problem(1607)
-    solution = sl.solve(problem)
-    assert solution.objective > problem.objective(solution.coef, solution.intercept)
-    assert check_proof(problem, solution) == []
+    n_raised = 0
+    for seed in (361, 1063, 1607):
+        problem = scaled_problem(seed)
+        solution = sl.solve(problem)
+        n_raised += solution.objective > problem.objective(solution.coef, solution.intercept)
+        assert check_proof(problem, solution) == []
+    assert n_raised > 0  # which ones depends on the last bits
 
 
 def test_a_list_that_rounding_could_cut_short_is_not_called_complete():

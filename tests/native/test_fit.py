@@ -25,7 +25,9 @@ class Selection:
         self.problem = problem = make(seed)
         self.prepared = prepare(problem)
         order = rng.permutation(problem.n_predictors)
-        self.support = tuple(sorted(order[: rng.integers(1, problem.limits.max_features + 1)].tolist()))
+        self.support = tuple(
+            sorted(order[: rng.integers(1, problem.limits.max_features + 1)].tolist())
+        )
         self.columns = problem.columns_of(self.support)
 
     def reference(self):

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from answers import same_bits
 
 import shortlist as sl
 
@@ -100,7 +101,7 @@ for scale in {scales}:
 def test_scales_beyond_reason_never_give_a_wrong_claim(limits):
     """Beyond 1e150 squares are no doubles any more: refused or an honest gap, never a wrong proof.
 
-    In a process of its own, because kernels that loop for ever cannot be interrupted.
+    In a process of its own, because a core that loops for ever cannot be interrupted.
     """
     X, y = noisy_data()
     run = subprocess.run(
@@ -372,16 +373,6 @@ def test_a_group_of_many_columns():
 
 
 # Layouts
-
-
-def same_bits(first, second):
-    return (
-        first.objective == second.objective
-        and first.lower_bound == second.lower_bound
-        and first.nodes == second.nodes
-        and first.intercept == second.intercept
-        and np.array_equal(first.coef, second.coef)
-    )
 
 
 def read_only(X):

@@ -69,9 +69,9 @@ def test_all_digits_of_the_logistic_loss_are_right():
     rows = evaluate_one_by_one(u)
     clipped = [mpmath.mpf(float(x)) for x in np.clip(u, -CLIP, CLIP)]
     loss = [
-        mpmath.log1p(mpmath.exp(max(mpmath.mpf(float(x)), -CLIP))) if x < CLIP else mpmath.mpf(float(x))
-        for x in u
-    ]  # fmt: skip
+        mpmath.mpf(x) if x >= CLIP else mpmath.log1p(mpmath.exp(max(mpmath.mpf(x), -CLIP)))
+        for x in u.tolist()
+    ]
     a = [1 / (1 + mpmath.exp(-x)) for x in clipped]
     b = [1 / (1 + mpmath.exp(x)) for x in clipped]
     entropy = [entropy_of(*shares) for shares in zip(a, b, strict=True)]

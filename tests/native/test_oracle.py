@@ -292,7 +292,9 @@ def test_leaves_of_a_proof_cost_what_their_selections_do(leaves, max_features, d
     n = min(len(v) for v, _ in leaves)
     values = np.array([v[:n] for v, _ in leaves])
     decisions = np.array([status[:n] for _, status in leaves], dtype=np.int8)
-    most = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(leaves), max_size=len(leaves))))
+    most = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(leaves), max_size=len(leaves)))
+    )
     costs = draw_costs(data, n, WHOLE)
     limits = {"max_features": max_features, "costs": costs, "budget": draw_budget(data, costs)}
     problem = sl.SubsetProblem(np.eye(2, n) + 1, [0, 1], ridge=1.0, **limits)
