@@ -173,10 +173,10 @@ void list_models(Search& search, double threshold, Index n_places) {
 }
 
 void find_staircase(Search& search, Index n_budgets) {
-  constexpr Index most_cells = 10'000'000;
+  constexpr Index most_budgets = 100'000, most_cells = 10'000'000;
   const Worker& worker = search.worker();
   require_new(search);
-  require(n_budgets >= 1, "n_budgets: must be at least 1.");
+  require(1 <= n_budgets && n_budgets <= most_budgets, "n_budgets: must be from 1 to 100 000.");
   require(n_budgets <= most_cells / (1 + search.problem().n_columns()), "n_budgets: too many for so many columns.");
   require(worker.limits.is_integral, "limits: prices must be whole for a staircase.");
   Oracle oracle(worker.limits);
