@@ -57,8 +57,12 @@ def sanitized(tmp_path_factory):
     """Copy the package to a folder, with a core that checks its addresses and its arithmetic."""
     folder = tmp_path_factory.mktemp("sanitized")
     compiler, cmake, sources = tool("g++"), tool("cmake"), TESTS.parent
-    asan = subprocess.check_output([compiler, "-print-file-name=libasan.so"], text=True).strip()
-    if not Path(asan).is_absolute():
+    # The sanitizer must find the library that throws exceptions when it starts.
+    preloaded = [
+        subprocess.check_output([compiler, f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libstdc++.so.6")
+    ]
+    if not all(Path(library).is_absolute() for library in preloaded):
         pytest.skip("the compiler has no address sanitizer")
     if find_spec("nanobind") is None or not (sources / "CMakeLists.txt").exists():
         pytest.skip("there is no nanobind, or there are no sources of the core")
@@ -80,12 +84,9 @@ def sanitized(tmp_path_factory):
     (package / "native" / "_core_v3.py").write_text("from ._core import *\n")
 
     def run_sanitized(*arguments):
-        settings = {"detect_leaks": 0, "abort_on_error": 0, "allocator_may_return_null": 1}
-        asan_options = ":".join(f"{name}={value}" for name, value in settings.items())
-        return run(
-            *arguments, package=package, minutes=30, LD_PRELOAD=asan, PYTHONMALLOC="malloc",
-            ASAN_OPTIONS=asan_options, UBSAN_OPTIONS="print_stacktrace=1",
-        )  # fmt: skip
+        checks = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+        preload = {"LD_PRELOAD": os.pathsep.join(preloaded), "PYTHONMALLOC": "malloc"}
+        return run(*arguments, package=package, minutes=30, **checks, **preload)
 
     return run_sanitized
 
@@ -106,5 +107,6 @@ def test_answers_under_sanitizers(sanitized):
 def test_tests_under_sanitizers(sanitized, name):
     """Without the allocation of terabytes, at which the sanitizer ends the process itself."""
     file = TESTS / "native" / f"test_{name}.py"
-    output = sanitized("-m", "pytest", "-q", "-p", "no:cacheprovider", file, "-k", "not terabytes")
+    options = ["-q", "--capture=no", "-p", "no:cacheprovider", "-k", "not terabytes"]
+    output = sanitized("-m", "pytest", *options, file)
     assert " passed" in output
