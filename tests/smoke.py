@@ -1,6 +1,6 @@
 """Whether an installed package works: run by `make smoke` in environments without pytest.
 
-Everything is done once, on a few patients: kernels, proof, command line, report, explorer. What is
+Everything is done once, on a few patients: core, proof, command line, report, explorer. What is
 missing from the wheel, or from an old dependency, fails here.
 """
 
@@ -78,7 +78,7 @@ def check_explorer(folder: Path) -> None:
 
 def main() -> None:
     """Check everything, in a folder of its own."""
-    names = ("shortlist", "numba", "numpy", "pandas", "scikit-learn", "scipy")
+    names = ("shortlist", "numpy", "pandas", "scikit-learn", "scipy")
     print(f"Python {sys.version.split()[0]}:", *(f"{name} {version(name)}" for name in names))
     check_library()
     with TemporaryDirectory() as folder:
