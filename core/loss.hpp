@@ -18,10 +18,13 @@ namespace shortlist {
 /// The rows of one class at a point; `smoothing` is the width of the band on which the hinge is smoothed.
 struct ClassRows {
   Index n;
-  const double* w;
-  const double* u;
-  double *a, *b, *q, *d;
+  const double *w, *u;
   double smoothing;
+};
+
+/// Where `evaluate` writes the dual point of these rows; b = 1 - a is of the logistic loss alone.
+struct ClassDual {
+  double *a, *b, *q, *d;
 };
 
 /// Sums over the rows of a class.

@@ -33,11 +33,11 @@ nb::dict evaluate_rows_of(const std::string& loss, const InputVector<double>& gi
   require(length(given_w) == n && length(given_t) == n, "w and t: one per row is needed.");
   const Buffer<double> u = padded_copy(given_u), w = padded_copy(given_w), t = padded_copy(given_t);
   Buffer<double> a(u.size()), b(u.size(), 0.0), q(u.size()), d(u.size()), moved(u.size());
-  const ClassRows rows{u.size(), w.data(), u.data(), a.data(), b.data(), q.data(), d.data(), smoothing};
+  const ClassRows rows{u.size(), w.data(), u.data(), smoothing};
   nb::dict result;
   with_loss(loss_of(loss), [&](auto chosen) {
-    const ClassSums sums = chosen.evaluate(rows);
-    const MovedSums moved_sums = chosen.move(rows, t.data(), moved.data(), sums.entropy);
+    const ClassSums sums = chosen.evaluate(rows, {a.data(), b.data(), q.data(), d.data()});
+    const MovedSums moved_sums = chosen.move(rows, a.data(), b.data(), t.data(), moved.data(), sums.entropy);
     result["loss"] = sums.loss;
     result["entropy"] = sums.entropy;
     result["mass"] = sums.mass;
