@@ -13,7 +13,7 @@ from ..prognostic.columns import level_of
 from ..prognostic.event import obvious_event
 from ..prognostic.patients import split_patients
 from ..prognostic.term import Plain
-from ..tables import read_costs, read_noting
+from ..tables import read_costs, read_table_and_notes
 from .prepared import PreparedPatients, n_bytes_of
 from .session import Upload
 from .state import check_amounts
@@ -39,7 +39,7 @@ def read_upload(name: str, content: bytes) -> Upload:
     n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
     if n_columns <= _MOST_COLUMNS:
         with _stored(name, content) as path:
-            table, notes = read_noting(path)
+            table, notes = read_table_and_notes(path)
         n_columns = len(table.columns)
     if n_columns > _MOST_COLUMNS:
         raise InvalidFileError(

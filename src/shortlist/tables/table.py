@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..errors import InvalidFileError, ShortlistWarning, import_extra
+from ..errors import InvalidFileError, ShortlistWarning, import_extra, shown
 from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
-from .workbook import first_line, is_workbook, read_sheet
 
 # Besides what pandas takes for missing: the signs of the UCI repository and of SAS.
 _MISSING = ["?", "."]
 _SAMPLE_ROWS = 1000  # in which decimal commas are looked for
-# Every digit counts: pandas reads numbers exactly by itself since 3.1, before that if asked.
+_UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
+_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+# Before version 3.1 pandas reads numbers to the last digit only if asked.
 _EXACT: dict[str, Any] = (
     {}
     if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
@@ -56,14 +58,14 @@ def read_table(path: str | Path) -> pd.DataFrame:
     ...     read_table(path)["age"].tolist()
     [63.0, nan]
     """
-    table, notes = read_noting(Path(path))
+    table, notes = read_table_and_notes(Path(path))
     for note in notes:
         warnings.warn(note, ShortlistWarning, stacklevel=2)
     return table
 
 
-def read_noting(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table and, instead of warnings, what should be noted about it."""
+def read_table_and_notes(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Read a table as `read_table` does; return its warnings as a list instead."""
     check_size(path)
     notes: list[str] = []
     if path.suffix.lower() == ".parquet":
@@ -73,7 +75,7 @@ def read_noting(path: Path) -> tuple[pd.DataFrame, list[str]]:
     else:
         table = _read_text(path)
     named = [position for position, name in enumerate(table.columns) if name]
-    if len(named) < table.shape[1]:  # a written index, or the empty right of a sheet
+    if len(named) < table.shape[1]:  # an index that was written too, or empty cells on the right
         notes.append(f"{path}: {table.shape[1] - len(named)} column(s) without a name are ignored.")
     table = table.iloc[:, named]
     if table.empty:
@@ -86,7 +88,7 @@ def _read_text(path: Path) -> pd.DataFrame:
     names, n_rows, decimal = _check_rows(path, delimiter)
     try:
         with warnings.catch_warnings():
-            # Of rows that are too long, which are found below.
+            # It warns of rows that are too long; the check of the shape below raises then.
             warnings.simplefilter("ignore", pd.errors.ParserWarning)
             table: pd.DataFrame = pd.read_csv(
                 path,
@@ -103,7 +105,8 @@ def _read_text(path: Path) -> pd.DataFrame:
         raise InvalidFileError(
             f"{path}: cannot be read as a table ({first_line(error)})."
         ) from None
-    if table.shape != (n_rows, len(names)):  # two readers, two opinions: better none than one
+    # pandas and the csv module may disagree on damaged quotes; then neither is trusted.
+    if table.shape != (n_rows, len(names)):
         raise InvalidFileError(
             f"{path}: quotes, blank lines or line ends in it are ambiguous; save it again as CSV."
         )
@@ -141,7 +144,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import_extra("pyarrow", "parquet", ", or save the table as CSV")
     try:
         table = pd.read_parquet(path, engine="pyarrow")
-    except Exception as error:  # pyarrow has an error for each of the many ways a file is damaged
+    except Exception as error:  # pyarrow raises many kinds of errors for damaged files
         raise InvalidFileError(f"{path}: is not a Parquet file ({first_line(error)}).") from None
     table.columns = pd.Index([str(name).strip() for name in table.columns], dtype=object)
     check_names(path, list(table.columns))
@@ -155,3 +158,42 @@ def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
     table: pd.DataFrame = cells.iloc[1:].reset_index(drop=True).infer_objects()
     table.columns = pd.Index(names, dtype=object)
     return table, notes
+
+
+def is_workbook(path: Path) -> bool:
+    """Return whether a file is a workbook, by the ending of its name or by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if path.suffix.lower() == ".xls" or start == _OLD_EXCEL:
+        raise InvalidFileError(f"{path}: is in the old Excel format; save it as .xlsx.")
+    return path.suffix.lower() in (".xlsx", ".xlsm") or start == _ZIP
+
+
+def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells of the first sheet, the names among them, and notes about the sheets."""
+    import_extra("openpyxl", "excel", ", or save the table as CSV")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > _UNPACKED_LIMIT:
+            raise InvalidFileError(
+                f"{path}: is too large; keep only the rows and columns you need."
+            )
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = book.sheet_names
+            # Without a header: pandas would rename columns of the same name.
+            cells: Any = pd.read_excel(book, sheet_name=0, header=None, na_values=missing)
+    except InvalidFileError:
+        raise
+    except Exception as error:  # zipfile, the XML parser and openpyxl raise their own kinds
+        raise InvalidFileError(f"{path}: is not an Excel workbook ({first_line(error)}).") from None
+    if len(cells) == 0:
+        raise InvalidFileError(f"{path}: the first sheet is empty.")
+    if len(sheets) == 1:
+        return cells, []
+    return cells, [f"{path}: only the first of {len(sheets)} sheets, {shown(sheets[0])}, is read."]
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of the message of an error."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
