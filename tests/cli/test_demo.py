@@ -131,10 +131,10 @@ def test_what_is_not_proven_ends_with_3() -> None:
 def test_an_error_of_the_system_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
 ) -> None:
-    def fail(**_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("shortlist.cli.comparison.compare", fail)
+    monkeypatch.setattr("shortlist.datasets.make_prognostic", fail)
     result = run("demo")
     assert result.exit_code == 2
     assert result.stderr.strip() == message

@@ -83,7 +83,7 @@ def test_the_answer_comes_before_the_report(fit, clinic, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shortlist.cli.fit.make_report", interrupted)
+    monkeypatch.setattr("shortlist.cli.fit._make_report", interrupted)
     result = fit(*priced(clinic, 6), "--report", clinic / "r.html", "--model", clinic / "m.json")
     assert result.exit_code == 130
     assert "Proven: no affordable selection" in result.stdout

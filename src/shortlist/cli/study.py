@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .parameter import OutputFile
-from .progress import working
+from .option import OutputFile
+from .terminal import working
 
 if TYPE_CHECKING:
     from ..study import Tables

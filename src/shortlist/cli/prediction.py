@@ -1,22 +1,98 @@
-"""`shortlist validate`: external validation of a saved model, and its update."""
+"""`shortlist predict` and `shortlist validate`: a saved model applied to new patients."""
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InvalidProblemError
-from .output import check_paths
-from .parameter import AsJson, EventValue, ModelFile, OutcomeColumn, PersonColumn, ReportFile
-from .progress import noting, working
-from .report import report_files
+from ..errors import InvalidFileError, InvalidProblemError
+from .fit import report_files
+from .option import (
+    AsJson,
+    EventValue,
+    ModelFile,
+    OutcomeColumn,
+    OutputFile,
+    PersonColumn,
+    ReportFile,
+)
+from .terminal import check_paths, noting, print_json, print_table, working, write_or_print
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..prognostic import ModelCard
     from ..prognostic.patients import Patients
+
+
+def predict(
+    model: ModelFile,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA", help="New patients, with at least the columns that were bought."
+        ),
+    ],
+    output: OutputFile = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="A column to copy, such as a patient number."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the probability of the event for new patients.
+
+    The result has the row (counted from 1 below the names), the probability, which values were
+    missing or unknown to the model and had to be replaced, and which lie outside those that it was
+    fitted to.
+    """
+    from ..prognostic import ModelCard
+    from ..tables import csv_text, read_table
+
+    check_paths([model, data], [output])
+    with noting() as notes, working("Predicting"):
+        card = ModelCard.load(model)
+        table = read_table(data)
+        if identifier is not None and identifier not in table.columns:
+            raise InvalidFileError(f"{data}: there is no column {identifier!r} for --id.")
+        columns: dict[str, list[Any]] = {
+            "probability": card.probability(table).tolist(),
+            "imputed": _names_where(card.imputed(table)),
+            "outside": _names_where(card.outside(table)),
+        }
+    columns = {"row": list(range(1, len(table) + 1))} | columns
+    owners: list[Any] = []
+    if identifier is not None:
+        values = table[identifier]
+        owners = values.astype(object).where(values.notna(), None).tolist()
+    if as_json:
+        if identifier is not None:
+            columns["id"] = [o if isinstance(o, int | float | None) else str(o) for o in owners]
+        rows = zip(*columns.values(), strict=True)
+        record = {
+            "outcome": card.outcome.model_dump(),
+            "predictions": [dict(zip(columns, row, strict=True)) for row in rows],
+            "notes": notes,
+        }
+        write_or_print(json.dumps(record, indent=2) + "\n", output)
+        return
+    for name in ("imputed", "outside"):
+        columns[name] = ["; ".join(names) for names in columns[name]]
+    if identifier is not None:
+        columns = {"row": columns.pop("row"), identifier: owners} | columns
+    write_or_print(csv_text(list(columns), zip(*columns.values(), strict=True)), output)
+
+
+def _names_where(marks: pd.DataFrame) -> list[list[str]]:
+    """Return for each row the columns that are marked."""
+    return [
+        [name for name, marked in zip(marks.columns, row, strict=True) if marked]
+        for row in marks.to_numpy().tolist()
+    ]
 
 
 class UpdateKind(StrEnum):
@@ -60,7 +136,6 @@ def validate(
     """
     from ..prognostic import ModelCard
     from ..report import describe_external, update_model, write_external
-    from .terminal import print_json
 
     if (update is None) != (updated is None):
         raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
@@ -78,7 +153,7 @@ def validate(
     if as_json:
         print_json(content | {"notes": notes})
     else:
-        _render(content)
+        _print_validation(content)
     for path, hint in ((report, "Open it in a browser."), (updated, "Predict with it.")):
         if path is not None:
             typer.echo(f"{path} written. {hint}", err=True)
@@ -87,7 +162,7 @@ def validate(
 def _read_new_patients(
     card: ModelCard, data: Path, outcome: str, positive: str | None, person: str | None
 ) -> Patients:
-    """Read new patients; without `positive`, the event is what the model calls so, if it occurs."""
+    """Read new patients; without `positive`, the event is that of the model, if it occurs."""
     from ..prognostic.columns import level_of
     from ..prognostic.patients import split_patients
     from ..tables import read_table
@@ -100,10 +175,9 @@ def _read_new_patients(
     return split_patients(data, table, outcome, positive, person)
 
 
-def _render(content: dict[str, Any]) -> None:
-    """Print the measures and what updates gain."""
+def _print_validation(content: dict[str, Any]) -> None:
+    """Print the measures, and the performance of updated models."""
     from ..evaluation.metrics import METRICS
-    from .terminal import print_table
 
     level = f"{content['level']:.0%} interval"
     print_table(

@@ -1,4 +1,4 @@
-"""`shortlist verify`: the check of a proof against the data."""
+"""`shortlist verify` and `shortlist export`: a proof to check, a problem for other solvers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InvalidFileError, shown
-from .parameter import AsJson, DataFile
-from .progress import noting, working
+from .option import AsJson, DataFile, LossName, ProblemOptions, with_problem_options
+from .terminal import check_paths, noting, plain, print_json, working
 
 if TYPE_CHECKING:
     from ..prognostic import ModelCard
@@ -42,12 +42,11 @@ def verify(
     not for --model; 3: its bounds hold, but do not prove the model optimal.
     """
     from ..prognostic import ModelCard, is_proven, load_proof, verify_model
-    from .terminal import print_json
 
     with noting() as notes, working("Checking the proof"):
         card, certificate = load_proof(proof)
         other = card if model is None else ModelCard.load(model)
-        patients = _patients(card, proof, data)
+        patients = _read_patients(card, proof, data)
         verdict = verify_model(card, certificate, patients.predictors, patients.events)
         wrong = "" if verdict.valid else f"The proof does not hold: {verdict.reason}"
         if verdict.valid and other != card:
@@ -106,8 +105,8 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
     return "" if bought == proven else f"It buys {bought}, and the proven model {proven}."
 
 
-def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
-    """Return the patients of DATA, which has to have what the proof is about."""
+def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
+    """Return the patients of DATA; raise if it lacks a column or a value of the proof."""
     from ..prognostic.columns import level_of
     from ..prognostic.patients import split_patients
     from ..tables import read_table
@@ -130,7 +129,6 @@ def _patients(card: ModelCard, source: Path, data: Path) -> Patients:
 
 def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     """Yield the problem that was solved, by topic, and its answer."""
-    from .terminal import plain
 
     def listed(names: Iterable[str]) -> str:
         return ", ".join(map(plain, names))
@@ -177,3 +175,32 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     yield "ridge", f"{card.search.ridge:g}"
     cost = f", for {card.cost:g}" if limits.budget is not None else ""
     yield "bought", (listed(term.name for term in card.terms) or "nothing") + cost
+
+
+@with_problem_options()
+def export(
+    options: ProblemOptions,
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Where to write: .cbf for conic solvers, .nl for nonlinear ones.",
+            show_default=False,
+        ),
+    ],
+    loss: LossName = "logistic",
+) -> None:
+    """Write the problem that `fit` solves as a mixed-integer model, for another solver to check."""
+    from ..conic import export as write_model
+
+    check_paths(options.inputs, [output])
+    options.check_limits()
+    with noting(), working("Reading") as announce:
+        problem = options.problem(announce, loss)
+        announce("Writing")
+        write_model(problem, output)
+    typer.echo(
+        f"{output} written: {problem.n_rows} rows, {problem.n_columns} columns of "
+        f"{problem.n_predictors} predictors, ridge {problem.ridge:g}.",
+        err=True,
+    )
