@@ -18,7 +18,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"explorer"}),
     frozenset({"report", "study"}),
     frozenset({"evaluation"}),
-    frozenset({"prognostic"}),
+    frozenset({"patients"}),
     frozenset({"estimators", "baselines"}),
     frozenset({"choice"}),
     frozenset({"plots"}),

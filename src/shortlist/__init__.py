@@ -32,9 +32,9 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .estimators import BestSubsetClassifierCV as BestSubsetClassifierCV
     from .evaluation import Experiment as Experiment
     from .evaluation import evaluate as evaluate
+    from .patients import ModelCard as ModelCard
+    from .patients import PrognosticModel as PrognosticModel
     from .problem import SubsetProblem as SubsetProblem
-    from .prognostic import ModelCard as ModelCard
-    from .prognostic import PrognosticModel as PrognosticModel
     from .result import Solution as Solution
     from .result import Status as Status
     from .verification import Verdict as Verdict
@@ -56,7 +56,7 @@ _NAMES = {
     "estimators": ("BestSubsetClassifier", "BestSubsetClassifierCV"),
     "evaluation": ("Experiment", "evaluate"),
     "problem": ("SubsetProblem",),
-    "prognostic": ("ModelCard", "PrognosticModel"),
+    "patients": ("ModelCard", "PrognosticModel"),
     "result": ("Solution", "Status"),
     "verification": ("Verdict", "verify"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.cli.proof import _restate
-from shortlist.prognostic import problem_of, save_proof
+from shortlist.patients import problem_of, save_proof
 from shortlist.report.methods import _coef_limits
 from shortlist.tables import read_table
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import shortlist as sl
 from shortlist.cli.app import app
 from shortlist.errors import ShortlistWarning
-from shortlist.prognostic import ModelCard
+from shortlist.patients import ModelCard
 from shortlist.report import describe_external
 
 runner = CliRunner()

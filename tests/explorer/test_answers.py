@@ -13,7 +13,7 @@ import shortlist as sl
 from shortlist.explorer import answer, bootstrap, save
 from shortlist.explorer.fitted import make_problem
 from shortlist.explorer.state import State
-from shortlist.prognostic import check_fit, load_proof, verify_model
+from shortlist.patients import check_fit, load_proof, verify_model
 
 BUDGETS = [0, 3, 10, 17, 24, 40, 70]
 

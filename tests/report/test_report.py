@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
-from shortlist.prognostic.design import Design
+from shortlist.patients.design import Design
 from shortlist.report import (
     describe_model,
     render_report,

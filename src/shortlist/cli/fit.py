@@ -39,9 +39,9 @@ from .terminal import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..prognostic import ModelCard, PrognosticModel
-    from ..prognostic.patients import Patients
-    from ..prognostic.term import Effect
+    from ..patients import ModelCard, PrognosticModel
+    from ..patients.table import Patients
+    from ..patients.term import Effect
 
 _RESAMPLES = 199
 _HINTS = {
@@ -57,7 +57,7 @@ def costs_template(
     output: OutputFile = None,
 ) -> None:
     """Write a price list with all predictors of a table, to fill in the costs."""
-    from ..prognostic.patients import split_columns
+    from ..patients.table import split_columns
     from ..tables import csv_text, read_table
 
     check_paths([data], [output])
@@ -101,7 +101,7 @@ def fit(
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
     from ..losses import LOGISTIC, loss_of
-    from ..prognostic import check_fit, save_proof
+    from ..patients import check_fit, save_proof
 
     if loss_of(loss) is not LOGISTIC:
         raise InvalidProblemError(

@@ -17,9 +17,9 @@ import typer
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 
 if TYPE_CHECKING:
+    from ..patients import PrognosticModel
+    from ..patients.table import Patients
     from ..problem import SubsetProblem
-    from ..prognostic import PrognosticModel
-    from ..prognostic.patients import Patients
 
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 ColumnList = list[str] | None  # each entry is a name, or several with commas between them
@@ -213,8 +213,8 @@ class ProblemOptions:
 
     def read(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""
-        from ..prognostic import PrognosticModel
-        from ..prognostic.patients import read_patients
+        from ..patients import PrognosticModel
+        from ..patients.table import read_patients
         from ..tables import read_fees
 
         ridge = self._number_of_ridge()
@@ -347,7 +347,7 @@ class _NamedColumns:
 
     def note_codes(self, settled: Collection[str]) -> None:
         """Warn of columns that may be codes: three to ten different numbers, all of them whole."""
-        from ..prognostic.columns import may_be_codes
+        from ..patients.column import may_be_codes
 
         suspects = [
             name for name in self.names if name not in settled and may_be_codes(self.table[name])

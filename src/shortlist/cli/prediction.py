@@ -25,8 +25,8 @@ from .terminal import check_paths, noting, print_json, print_table, working, wri
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..prognostic import ModelCard
-    from ..prognostic.patients import Patients
+    from ..patients import ModelCard
+    from ..patients.table import Patients
 
 
 def predict(
@@ -50,7 +50,7 @@ def predict(
     missing or unknown to the model and had to be replaced, and which lie outside those that it was
     fitted to.
     """
-    from ..prognostic import ModelCard
+    from ..patients import ModelCard
     from ..tables import csv_text, read_table
 
     check_paths([model, data], [output])
@@ -134,7 +134,7 @@ def validate(
     Discrimination, calibration and net benefit have 95 % intervals. What an update gains is
     shown for all three ways to update.
     """
-    from ..prognostic import ModelCard
+    from ..patients import ModelCard
     from ..report import describe_external, update_model, write_external
 
     if (update is None) != (updated is None):
@@ -163,8 +163,8 @@ def _read_new_patients(
     card: ModelCard, data: Path, outcome: str, positive: str | None, person: str | None
 ) -> Patients:
     """Read new patients; without `positive`, the event is that of the model, if it occurs."""
-    from ..prognostic.columns import level_of
-    from ..prognostic.patients import split_patients
+    from ..patients.column import level_of
+    from ..patients.table import split_patients
     from ..tables import read_table
 
     table = read_table(data)

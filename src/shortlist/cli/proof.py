@@ -14,8 +14,8 @@ from .option import AsJson, DataFile, LossName, ProblemOptions, with_problem_opt
 from .terminal import check_paths, noting, plain, print_json, working
 
 if TYPE_CHECKING:
-    from ..prognostic import ModelCard
-    from ..prognostic.patients import Patients
+    from ..patients import ModelCard
+    from ..patients.table import Patients
 
 
 def verify(
@@ -41,7 +41,7 @@ def verify(
     output restates the problem: check that it is yours. Exit code 1: the proof does not hold, or
     not for --model; 3: its bounds hold, but do not prove the model optimal.
     """
-    from ..prognostic import ModelCard, is_proven, load_proof, verify_model
+    from ..patients import ModelCard, is_proven, load_proof, verify_model
 
     with noting() as notes, working("Checking the proof"):
         card, certificate = load_proof(proof)
@@ -107,8 +107,8 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
 
 def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
     """Return the patients of DATA; raise if it lacks a column or a value of the proof."""
-    from ..prognostic.columns import level_of
-    from ..prognostic.patients import split_patients
+    from ..patients.column import level_of
+    from ..patients.table import split_patients
     from ..tables import read_table
 
     outcome = card.outcome

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import t
 
-from ..prognostic.spline import KNOT_QUANTILES, spline_curves
+from ..patients.term import KNOT_QUANTILES, spline_curves
 from .measure import degrees_of_freedom, influence_of_fit
 from .metrics import fit_logistic
 

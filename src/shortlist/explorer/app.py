@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
-from ..prognostic.term import Plain
+from ..patients.term import StrictModel
 from . import answer, bootstrap, save
 from .fitted import Fitted, make_problem
 from .guard import HOSTS, Guard
@@ -41,7 +41,7 @@ _N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would no
 _REFUSALS = (InvalidProblemError, InvalidFileError, MissingDependencyError)
 
 
-class Opening(Plain):
+class Opening(StrictModel):
     """A page that was loaded, and the session that it had before."""
 
     earlier: str | None = None

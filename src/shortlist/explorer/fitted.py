@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..backends import solve, uninterrupted
 from ..errors import InfeasibleError
+from ..patients import ModelCard
+from ..patients.card import make_card
 from ..problem import SubsetProblem
-from ..prognostic import ModelCard, PrognosticModel
-from ..prognostic.fitted_card import make_card
 from ..result import Solution
 from .prepared import PreparedPatients
 from .state import State
@@ -93,13 +93,14 @@ def fit_adopted(prepared: PreparedPatients, state: State, fitted: Fitted) -> Fit
 def _card(
     prepared: PreparedPatients, state: State, problem: SubsetProblem, shown: Solution
 ) -> ModelCard:
-    model = PrognosticModel(
+    return make_card(
+        prepared.plain,
+        prepared.design,
+        problem,
+        shown,
+        prepared.patients.outcome,
         max_features=state.count if state.limit == "count" else None,
-        spline_knots=prepared.spline_knots,
-        missing_indicator=prepared.missing_indicator,
     )
-    outcome = prepared.patients.outcome
-    return make_card(model, prepared.plain, prepared.design, problem, shown, None, outcome)
 
 
 def _required_too_much(problem: SubsetProblem, state: State) -> str:

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from ..datasets import make_prognostic
 from ..errors import InvalidProblemError
 from ..evaluation.metrics import auc
-from ..prognostic.card import Outcome, SharedFee
-from ..prognostic.design import Design
-from ..prognostic.patients import Patients
-from ..prognostic.plain_table import PlainTable, check_table
+from ..patients.card import Outcome, SharedFee
+from ..patients.design import Design
+from ..patients.table import Patients, PlainTable, check_table
 from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
 
 Fees = Sequence[tuple[float, Sequence[str]]]

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..prognostic import PrognosticModel, check_fit, save_proof
+from ..patients import PrognosticModel, check_fit, save_proof
 from ..report import N_RESAMPLES, require_packages, write_report
 from .fitted import SOLVE_SECONDS, Callback
 from .prepared import PreparedPatients

@@ -9,8 +9,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
 from ..limits import Limits
-from ..prognostic.card import Count, SharedFee
-from ..prognostic.term import Name, Plain, describe_error
+from ..patients.card import Count, SharedFee
+from ..patients.term import Name, StrictModel, describe_error
 
 MOST_AMOUNT = 1e9  # above it, sums of prices lose their cents
 MOST_FEES = 1000
@@ -18,7 +18,7 @@ _MOST_PREDICTORS = 1_000_000
 Amount = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
 
 
-class State(Plain):
+class State(StrictModel):
     """The settings of a session.
 
     Attributes
@@ -73,7 +73,7 @@ class State(Plain):
         )
 
 
-class PageRequest(Plain):
+class PageRequest(StrictModel):
     """A request of the page: its number, the settings it is about, and what else it needs.
 
     Attributes
@@ -94,7 +94,7 @@ class PageRequest(Plain):
     values: dict[str, str | float | bool | None] = Field(default_factory=dict)
 
 
-Form = TypeVar("Form", bound=Plain)
+Form = TypeVar("Form", bound=StrictModel)
 
 
 def parse(kind: type[Form], text: str | bytes) -> Form:

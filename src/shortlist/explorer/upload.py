@@ -9,10 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import InvalidFileError, InvalidProblemError
-from ..prognostic.columns import level_of
-from ..prognostic.event import obvious_event
-from ..prognostic.patients import split_patients
-from ..prognostic.term import Plain
+from ..patients.column import level_of, obvious_event
+from ..patients.table import split_patients
+from ..patients.term import StrictModel
 from ..tables import read_costs, read_table_and_notes
 from .prepared import PreparedPatients, n_bytes_of
 from .session import Upload
@@ -24,7 +23,7 @@ _FEW_VALUES = 10
 _ENDINGS = (".xlsx", ".xlsm", ".xls", ".parquet", ".tsv", ".tab")
 
 
-class UploadChoice(Plain):
+class UploadChoice(StrictModel):
     """What the columns of an upload are."""
 
     outcome: str

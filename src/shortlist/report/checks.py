@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from ..prognostic import ModelCard
+from ..patients import ModelCard
 from .performance import json_rows
 
 Level = Literal["good", "note", "warning"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..choice import near_optimal, solve_path, substitutes
 from ..losses import LOGISTIC
+from ..patients import ModelCard, PrognosticModel
 from ..problem import SubsetProblem
-from ..prognostic import ModelCard, PrognosticModel
 from ..result import Status
 from ..verification import verify
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ShortlistWarning
 from ..evaluation import Evaluation
-from ..prognostic import PrognosticModel, check_fit
+from ..patients import PrognosticModel, check_fit
 from .checks import describe_checks, describe_missing
 from .choices import describe_alternatives, describe_proof, describe_staircase
 from .comparison import describe_comparison

@@ -17,9 +17,9 @@ from sklearn.base import clone
 
 from ..evaluation import Evaluation, percentile_interval
 from ..limits import Limits
-from ..prognostic import PrognosticModel
-from ..prognostic.plain_table import PlainTable
-from ..prognostic.term import NumericTerm, Term
+from ..patients import PrognosticModel
+from ..patients.table import PlainTable
+from ..patients.term import NumericTerm, Term
 from .curves import LEVEL
 
 Float = NDArray[np.float64]

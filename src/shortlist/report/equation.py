@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..prognostic import ModelCard
-from ..prognostic.term import BooleanTerm, NumericTerm, Term
+from ..patients import ModelCard
+from ..patients.term import BooleanTerm, NumericTerm, Term
 
 
 def describe_purchase(card: ModelCard) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""External validation: a saved model on patients it was not fitted to."""
+"""External validation: a saved model on patients it was not fitted to, and its update to them."""
 
 from __future__ import annotations
 
+import warnings
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import chi2
 
-from ..errors import InvalidProblemError
+from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import interval, measure
 from ..evaluation.metrics import log_loss
-from ..prognostic import ModelCard
-from ..prognostic.update import recalibrate, refit
+from ..patients import ModelCard, PrognosticModel
+from ..patients.card import UpdateRecord
+from ..patients.term import BooleanTerm, NumericTerm, Term
 from .curves import LEVEL, describe_curves
 from .methods import describe_versions
 from .performance import json_rows, json_value
@@ -198,3 +200,82 @@ def _describe_updates(
         )
         deviance_before = deviance
     return rows
+
+
+def recalibrate(
+    card: ModelCard, intercept: float, slope: float, rows: int, events: int
+) -> ModelCard:
+    """Return a model whose log-odds are `intercept` plus `slope` times those of another.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The model.
+    intercept, slope : float
+        As a logistic regression of other patients' outcomes on its log-odds gives them; a slope of
+        1 is recalibration in the large.
+    rows, events : int
+        How many patients that were, for the record.
+
+    Returns
+    -------
+    ModelCard
+        The same predictors, with other coefficients.
+    """
+    update = UpdateRecord(
+        how="recalibrated in the large" if slope == 1 else "recalibrated, intercept and slope",
+        rows=rows,
+        events=events,
+    )
+    return card.model_copy(
+        update={
+            "intercept": intercept + slope * card.intercept,
+            "terms": tuple(_scaled(term, slope) for term in card.terms),
+            "update": update,
+        }
+    )
+
+
+def refit(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> ModelCard:
+    """Return a model of the same predictors with the same ridge, fitted to other patients.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The model.
+    X : DataFrame
+        Other patients, with at least its predictors.
+    y : array-like of shape (n_rows,)
+        1 for the event, else 0.
+
+    Returns
+    -------
+    ModelCard
+        With levels, medians and coefficients of these patients; nothing was selected.
+    """
+    names = [term.name for term in card.terms]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)
+        model = PrognosticModel(
+            include=names,
+            kinds={term.name: term.kind for term in card.terms},
+            spline_knots=card.preprocessing.spline_knots,
+            missing_indicator=card.preprocessing.missing_indicator,
+            ridge=card.search.ridge,
+        ).fit(X[names], y, outcome=card.outcome)
+    fitted = model.card_
+    update = UpdateRecord(how="refitted", rows=fitted.data.rows, events=fitted.data.events)
+    return fitted.model_copy(update={"update": update})
+
+
+def _scaled(term: Term, slope: float) -> Term:
+    changes: dict[str, Any] = {}
+    if isinstance(term, NumericTerm):
+        changes["coefficients"] = tuple(slope * c for c in term.coefficients)
+    elif isinstance(term, BooleanTerm):
+        changes["coefficient"] = slope * term.coefficient
+    else:
+        changes["coefficients"] = {level: slope * c for level, c in term.coefficients.items()}
+    if term.missing_coefficient is not None:
+        changes["missing_coefficient"] = slope * term.missing_coefficient
+    return term.model_copy(update=changes)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..evaluation import Evaluation, inclusion_frequencies, model_frequencies, stability
-from ..prognostic import ModelCard
+from ..patients import ModelCard
 from .curves import LEVEL, describe_curves
 
 _MOST_MODELS = 5

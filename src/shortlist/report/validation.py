@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
-from ..prognostic import PrognosticModel
-from ..prognostic.design import Design
+from ..patients import PrognosticModel
+from ..patients.design import Design
 from ..result import Status
 from .comparison import RULES
 from .effects import fit_full_model, make_probes

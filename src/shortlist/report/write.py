@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation
 from ..files import write_whole
-from ..prognostic import PrognosticModel
+from ..patients import PrognosticModel
 from .content import describe_model
 from .page import render_report, require_packages
 from .validation import N_COMPARED, N_RESAMPLES, compare_rules, validate_model

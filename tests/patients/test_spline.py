@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.interpolate import CubicSpline
 
-from shortlist.prognostic.design import Design
-from shortlist.prognostic.spline import KNOT_QUANTILES, place_knots, spline_curves
+from shortlist.patients.design import Design
+from shortlist.patients.term import KNOT_QUANTILES, place_knots, spline_curves
 
 KNOTS = (1.0, 2.5, 3.0, 7.0, 8.0)
 

@@ -1,12 +1,21 @@
 """The terms of a model, which add to the log-odds: plain numbers that a file can hold.
 
-A fitted model and one read from a file predict through these same lines, so they agree to the bit.
+A fitted model and one read from a file predict by the same terms, so they agree to the bit.
+
+A number may be bent by a natural cubic spline, as clinical prediction models write them. With knots
+t_1 < ... < t_k it enters the log-odds as itself and as k - 2 curves, j = 1 to k - 2:
+
+    [ (x - t_j)_+^3  -  (x - t_{k-1})_+^3 (t_k - t_j) / (t_k - t_{k-1})
+      + (x - t_k)_+^3 (t_{k-1} - t_j) / (t_k - t_{k-1}) ] / (t_k - t_1)^2
+
+Each is 0 below t_1 and a straight line above t_k, so nothing bends where there are no data.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from math import floor, log10
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -15,8 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from .columns import as_levels, as_numbers, as_truth_values
-from .spline import spline_curves
+from .column import as_levels, as_numbers, as_truth_values
 
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
@@ -24,6 +32,12 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 
 _WORDS = {"missing": "is missing", "extra_forbidden": "is unknown", "json_invalid": "is not JSON"}
+# Where Harrell (Regression Modeling Strategies, 2015) puts 3, 4 and 5 knots.
+KNOT_QUANTILES = {
+    3: (0.10, 0.50, 0.90),
+    4: (0.05, 0.35, 0.65, 0.95),
+    5: (0.05, 0.275, 0.50, 0.725, 0.95),
+}
 
 
 class Effect(NamedTuple):
@@ -49,7 +63,7 @@ class Contrast(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What one predictor adds to each row's log-odds, and where it had to be guessed.
+    """The contribution of a predictor to the log-odds of each row.
 
     `imputed` marks rows whose value is missing or, in `unknown`, a level that the model has not
     seen; `outside` marks numbers below or above all that it has seen.
@@ -61,14 +75,14 @@ class Contribution(NamedTuple):
     unknown: frozenset[str] = frozenset()
 
 
-class Plain(BaseModel):
-    """Part of a model file: nothing unknown in it, nothing converted, nothing changed later."""
+class StrictModel(BaseModel):
+    """Part of a file or a request: no unknown fields, nothing converted, frozen."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def describe_error(error: ValidationError) -> str:
-    """Return the first thing that is wrong in what was read, and where, in our words."""
+    """Return the place of the first error in a file or a request, and what is wrong there."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the content"
     if first["type"] == "value_error":
@@ -76,7 +90,7 @@ def describe_error(error: ValidationError) -> str:
     return f"{place}: {_WORDS.get(first['type'], 'has an invalid value')}"
 
 
-class TermBase(Plain, ABC):
+class TermBase(StrictModel, ABC):
     """A predictor that was bought; its effects are differences of contributions."""
 
     name: Name
@@ -85,18 +99,18 @@ class TermBase(Plain, ABC):
     @property
     @abstractmethod
     def typical(self) -> float | str:
-        """The value that stands in for a missing one: the median, or the most frequent one."""
+        """The value that replaces a missing one: the median, or the most frequent one."""
 
     @abstractmethod
     def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
-        """Return what the values of a column add, without what being missing adds."""
+        """Return the contribution of a column, without that of missing values."""
 
     @abstractmethod
     def _contrasts_of_values(self) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
 
     def contribution(self, column: pd.Series[Any]) -> Contribution:
-        """Return what the values of a column add to the log-odds."""
+        """Return the contribution of a column to the log-odds."""
         found = self._contribution_of_values(column)
         if self.missing_coefficient is None:
             return found
@@ -237,7 +251,7 @@ Term = NumericTerm | BooleanTerm | CategoricalTerm
 
 
 def _natural(level: str) -> list[tuple[int, float, str]]:
-    """Return what sorts numbers inside texts as numbers."""
+    """Return a key that sorts numbers inside texts as numbers."""
     parts = re.split(r"(\d+(?:\.\d+)?)", level)  # every other part is a number
     return [
         (0, float(part), "") if i % 2 else (1, 0.0, part) for i, part in enumerate(parts) if part
@@ -252,3 +266,33 @@ def _round_step(spread: float) -> float:
 def _short(number: float) -> str:
     """Return a number to four digits, and whole ones as they are."""
     return f"{number:.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.4g}"
+
+
+def spline_curves(x: Float, knots: Sequence[float]) -> list[Float]:
+    """Return the curves of a natural cubic spline at x, none for fewer than three knots."""
+    if len(knots) < 3:
+        return []
+    last, before = knots[-1], knots[-2]
+    inside = np.minimum(x, last)
+    beyond = np.maximum(x - last, 0.0)
+    late = np.maximum(inside - before, 0.0) ** 3 / (last - before)
+    curves = []
+    for knot in knots[:-2]:
+        cubic = np.maximum(inside - knot, 0.0) ** 3 - (last - knot) * late
+        # Above the last knot the cubes cancel to this line; computed as cubes they lose digits.
+        line = 3.0 * (last - knot) * (before - knot) * beyond
+        curves.append((cubic + line) / (last - knots[0]) ** 2)
+    return curves
+
+
+def place_knots(x: Float, n_knots: int | None) -> tuple[float, ...]:
+    """Return 3, 4 or 5 knots at fixed quantiles of x; none for None, which is linear.
+
+    Where some of these coincide there are fewer, and none if fewer than three remain.
+    """
+    if n_knots is None:
+        return ()
+    knots = np.unique(np.quantile(x, KNOT_QUANTILES[n_knots], method="nearest"))
+    spread = float(x.max() - x.min())
+    apart = knots[np.concatenate([[True], np.diff(knots) > 1e-6 * spread])]
+    return tuple(apart.tolist()) if len(apart) >= 3 else ()

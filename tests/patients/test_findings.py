@@ -6,8 +6,8 @@ import pytest
 from scipy.optimize import OptimizeResult
 
 import shortlist as sl
-from shortlist.prognostic import check_fit
-from shortlist.prognostic.checks import separating_predictors, similar_predictors
+from shortlist.patients import check_fit
+from shortlist.patients.finding import separating_predictors, similar_predictors
 
 N = 200
 
@@ -115,7 +115,7 @@ def test_separation_by_several_together_names_the_smallest_set():
 def test_a_failed_linear_program_decides_nothing(monkeypatch):
     problem = sl.SubsetProblem(np.eye(6), [0, 1] * 3, ridge=1.0, max_features=2)
     failed = OptimizeResult(status=4, x=None, fun=None)
-    monkeypatch.setattr("shortlist.prognostic.checks.linprog", lambda *_, **__: failed)
+    monkeypatch.setattr("shortlist.patients.finding.linprog", lambda *_, **__: failed)
     assert separating_predictors(problem, (0, 1)) is None
 
 

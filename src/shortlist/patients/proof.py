@@ -109,7 +109,7 @@ def verify_model(
     Examples
     --------
     >>> import pandas as pd, shortlist as sl
-    >>> from shortlist.prognostic import verify_model
+    >>> from shortlist.patients import verify_model
     >>> patients = pd.DataFrame({"age": [40, 50, 60, 70], "smoker": [True, False, True, True]})
     >>> model = sl.PrognosticModel(max_features=1, ridge=0.1).fit(patients, [0, 0, 1, 1])
     >>> verify_model(model.card_, model.certificate_, patients, [0, 0, 1, 1]).valid

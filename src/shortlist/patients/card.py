@@ -1,4 +1,4 @@
-"""The fitted model as a plain description: it predicts, a file holds it, a report shows it."""
+"""The model card: a fitted model in the units of the table, which predicts and can be saved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import warnings
 from math import isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,22 @@ from pydantic import (
 )
 from scipy.special import expit
 
+from .. import __version__
 from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
 from ..limits import Limits
-from .columns import Kind
-from .term import Contribution, Effect, Finite, Name, Plain, Term, describe_error
+from .column import ColumnKind
+from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
+
+if TYPE_CHECKING:
+    from ..estimators.ridge_search import RidgeSearch
+    from ..problem import SubsetProblem
+    from ..result import Solution
+    from .design import Design
+    from .table import PlainTable
+
 
 Float = NDArray[np.float64]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -37,40 +46,38 @@ FORMAT = "shortlist model"
 _LARGEST_FILE = 50_000_000
 
 
-class Outcome(Plain):
-    """What is predicted: the name of the column, and its two values."""
+class Outcome(StrictModel):
+    """The outcome: the name of its column, and its two values."""
 
     name: str | None
     event: str
     no_event: str
 
 
-class Candidate(Plain):
+class Candidate(StrictModel):
     """A predictor that could be bought, and the limits on its coefficients, if any."""
 
     name: Name
-    kind: Kind
+    kind: ColumnKind
     cost: NonNegative
     bought: bool
     max_coefficient: Positive | None = None
     sign: Literal["positive", "negative"] | None = None
 
     @model_serializer(mode="wrap")
-    def _leave_out_what_is_not_limited(
-        self, serialize: SerializerFunctionWrapHandler
-    ) -> dict[str, Any]:
+    def _leave_out_none(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {name: value for name, value in serialize(self).items() if value is not None}
 
 
-class SharedFee(Plain):
+class SharedFee(StrictModel):
     """A price paid once if any of its members is bought."""
 
     amount: NonNegative
     members: tuple[Name, ...]
 
 
-class StatedLimits(Plain):
-    """What was affordable, as a file states it; columns with one value are excluded too."""
+class StatedLimits(StrictModel):
+    """The limits on the purchase, as a file states them; `exclude` has constant columns too."""
 
     budget: NonNegative | None
     max_features: Count | None
@@ -79,22 +86,22 @@ class StatedLimits(Plain):
     exclude: tuple[Name, ...]
 
 
-class Preprocessing(Plain):
+class Preprocessing(StrictModel):
     """How the columns of the table became those of the problem."""
 
     spline_knots: Literal[3, 4, 5] | None
     missing_indicator: bool
 
 
-class RidgeScore(Plain):
+class RidgeScore(StrictModel):
     """The mean score of a ridge over the folds; None if a fold has no score."""
 
     ridge: Positive
     score: Finite | None
 
 
-class Search(Plain):
-    """How the model was found, and what is proven about it."""
+class SearchRecord(StrictModel):
+    """The search that found the model, and its proven bound."""
 
     ridge: Positive
     tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
@@ -109,15 +116,15 @@ class Search(Plain):
     nodes: Count
 
 
-class FittedData(Plain):
-    """What the model was fitted to; the hash is that of the candidates and the outcome."""
+class FittedData(StrictModel):
+    """The data of the fit; the hash is that of the candidates and the outcome."""
 
     rows: Count
     events: Count
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Update(Plain):
+class UpdateRecord(StrictModel):
     """How a model was adapted to other patients, and how many these were."""
 
     how: Literal["recalibrated in the large", "recalibrated, intercept and slope", "refitted"]
@@ -125,7 +132,7 @@ class Update(Plain):
     events: Count
 
 
-class ModelCard(Plain):
+class ModelCard(StrictModel):
     """A fitted prognostic model in original units: it predicts, and it can be saved.
 
     A fitted `PrognosticModel` has one as `card_` and predicts through it, so that a model read from
@@ -138,16 +145,16 @@ class ModelCard(Plain):
     intercept : float
         The log-odds of a patient whose terms are all 0.
     terms : tuple of NumericTerm, BooleanTerm or CategoricalTerm
-        What each predictor bought adds to the log-odds.
+        The contribution of each predictor bought to the log-odds.
     cost : float
-        What the predictors cost, fees included.
+        The price of the predictors bought, fees included.
     candidates : tuple of Candidate
         All predictors that could be bought, with their costs.
     limits : StatedLimits
         `budget`, `max_features`, `fees`, `include` and `exclude`.
     preprocessing, search, data
         How the columns were prepared, how the model was found and to what it was fitted.
-    update : Update or None
+    update : UpdateRecord or None
         How it was adapted to other patients since, as `shortlist validate` does.
 
     Examples
@@ -172,9 +179,9 @@ class ModelCard(Plain):
     candidates: tuple[Candidate, ...]
     limits: StatedLimits
     preprocessing: Preprocessing
-    search: Search
+    search: SearchRecord
     data: FittedData
-    update: Update | None = None
+    update: UpdateRecord | None = None
 
     @model_validator(mode="after")
     def _check(self) -> ModelCard:
@@ -231,7 +238,7 @@ class ModelCard(Plain):
         return probability
 
     def contributions(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return what each predictor bought adds to each row's log-odds, the intercept aside."""
+        """Return the contribution of each predictor bought to the log-odds of each row."""
         return self._parts(table, "log_odds")
 
     def imputed(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -303,7 +310,7 @@ class ModelCard(Plain):
 
     @classmethod
     def parse(cls, text: str, source: str) -> ModelCard:
-        """Return the model that a text holds; `source` is where it comes from, for messages."""
+        """Return the model in a text; messages call the text `source`."""
         wrong = f"{source}: is not a model file; pass what `shortlist fit --model` wrote."
         try:
             content = json.loads(text, object_pairs_hook=unique_names)
@@ -364,3 +371,107 @@ def _sentence(error: ValidationError) -> str:
     if error.errors(include_url=False, include_input=False)[0]["loc"] == ("format_version",):
         return "was written by a newer version of shortlist, or is damaged; update shortlist."
     return f"is damaged ({describe_error(error)}); save the model again."
+
+
+def make_card(
+    plain: PlainTable,
+    design: Design,
+    problem: SubsetProblem,
+    solution: Solution,
+    outcome: Outcome,
+    *,
+    max_features: int | None,
+    backend: str = "native",
+    gap_target: float = 1e-6,
+    tuning: RidgeSearch | None = None,
+    scoring: str | None = None,
+) -> ModelCard:
+    """Describe the model that a search found, in the units of the table.
+
+    Parameters
+    ----------
+    plain, design
+        The patients, and their preprocessing.
+    problem, solution
+        The problem that they make, and the model.
+    outcome : Outcome
+        The outcome in words.
+    max_features : int or None
+        The limit on the number of predictors, as it was given.
+    backend, gap_target
+        The solver, and the gap that it was asked for.
+    tuning, scoring
+        The choice of the ridge and its measure, unless the ridge was given.
+    """
+    bought = [problem.name_of(g) for g in solution.support]
+    terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
+    constraints = problem.constraints
+    names = design.names
+    return ModelCard(
+        format="shortlist model",
+        format_version=1,
+        shortlist_version=__version__,
+        outcome=outcome,
+        intercept=intercept,
+        terms=terms,
+        cost=solution.cost,
+        candidates=tuple(
+            Candidate(
+                name=name,
+                kind=plain.kinds[name],
+                cost=float(cost),
+                bought=name in bought,
+                **_coef_limits(problem, g),
+            )
+            for g, (name, cost) in enumerate(zip(names, constraints.costs, strict=True))
+        ),
+        limits=StatedLimits(
+            budget=None if constraints.budget == np.inf else constraints.budget,
+            max_features=None if max_features is None else constraints.max_features,
+            fees=tuple(
+                SharedFee(amount=fee.amount, members=tuple(names[g] for g in fee.members))
+                for fee in constraints.fees
+            ),
+            include=tuple(names[g] for g in constraints.include),
+            exclude=tuple(name for name in plain.names if name not in plain.kinds),
+        ),
+        preprocessing=Preprocessing(
+            spline_knots=design.n_knots,  # type: ignore[arg-type]
+            missing_indicator=bool(design.missing_indicator),
+        ),
+        search=SearchRecord(
+            ridge=problem.ridge,
+            tuning=() if tuning is None else _ridge_scores(tuning),
+            scoring=scoring,
+            folds=0 if tuning is None else tuning.n_models // len(tuning.ridges),
+            backend=backend,
+            status=solution.status.value,
+            objective=solution.objective,
+            lower_bound=solution.lower_bound,
+            gap=solution.gap,
+            gap_target=gap_target,
+            nodes=solution.nodes,
+        ),
+        data=FittedData(
+            rows=problem.n_rows,
+            events=int((problem.signs > 0).sum()),
+            sha256=plain.sha256,
+        ),
+    )
+
+
+def _coef_limits(problem: SubsetProblem, predictor: int) -> dict[str, Any]:
+    """Return the limits on the coefficients of a predictor, which are those of its first column."""
+    column = problem.columns_of([predictor])[0]
+    lower = float(problem.coef_limits.lower[column])
+    upper = float(problem.coef_limits.upper[column])
+    largest = max(-lower, upper)
+    sign = "positive" if lower == 0 else "negative" if upper == 0 else None
+    return {"max_coefficient": None if largest == np.inf else largest, "sign": sign}
+
+
+def _ridge_scores(tuning: RidgeSearch) -> tuple[RidgeScore, ...]:
+    return tuple(
+        RidgeScore(ridge=ridge, score=None if np.isnan(score) else float(score))
+        for ridge, score in zip(tuning.ridges, tuning.results["mean_test_score"], strict=True)
+    )

@@ -1,7 +1,7 @@
-"""Prognostic models fitted to a table of patients, to be saved, loaded, proven and used."""
+"""Tables of patients, and prognostic models that are fitted to them, saved and proven."""
 
 from .card import ModelCard
-from .checks import Finding, check_fit
+from .finding import Finding, check_fit
 from .model import PrognosticModel
 from .proof import is_proven, load_proof, problem_of, save_proof, verify_model
 

@@ -27,11 +27,10 @@ from ..estimators.ridge_search import (
 from ..limits import Limits
 from ..problem import SubsetProblem
 from ..result import Solution
-from .card import Outcome
+from .card import Outcome, make_card
 from .design import Design
-from .fitted_card import make_card
-from .plain_table import PlainTable, as_table, check_limits, check_persons, check_table
-from .spline import KNOT_QUANTILES
+from .table import PlainTable, as_table, check_limits, check_persons, check_table
+from .term import KNOT_QUANTILES
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -40,8 +39,8 @@ Int = NDArray[np.int64]
 class PrognosticModel(LogOddsClassifier):
     """Logistic regression on the best affordable columns of a table of patients.
 
-    A column is bought or not as a whole, whatever it becomes: a number, the curves of a spline, the
-    levels of a factor, an indicator of missing values. Missing numbers are replaced by the median,
+    A column is bought or not as a whole: a number, the curves of a spline, the levels of a factor,
+    an indicator of missing values. Missing numbers are replaced by the median,
     other missing values by the most frequent one. Numbers are divided by two standard deviations,
     truth values are 0 and 1, and a factor has a column per level, so that one `ridge` is fair to
     all. Everything is measured on the rows that a model is fitted to, in every fold anew.
@@ -59,8 +58,8 @@ class PrognosticModel(LogOddsClassifier):
     include, exclude : sequence of str
         Columns that must, or must not, be bought.
     kinds : mapping from column to "numeric", "boolean" or "categorical", optional
-        What columns are. By default 0 and 1 are truth values, other numbers are numbers, and text
-        is a factor.
+        The kinds of columns. By default 0 and 1 are truth values, other numbers are numbers, and
+        text is a factor.
     spline_knots : {3, 4, 5}, optional
         Knots of a natural cubic spline for every number; None is linear.
     missing_indicator : bool
@@ -76,7 +75,7 @@ class PrognosticModel(LogOddsClassifier):
         The folds; a number means stratified and shuffled ones, with each person in one of them,
         and no more of them than there are rows of the rarer outcome.
     scoring : str or callable
-        What the folds maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
+        The score to maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
     random_state : int
         Seed of the folds.
     n_jobs : int, optional
@@ -104,7 +103,7 @@ class PrognosticModel(LogOddsClassifier):
     selected_features_ : list of str
         Their names.
     kinds_ : dict from str to str
-        What each column that could be bought was taken for.
+        The kind of each column that could be bought.
     ridge_ : float
         The ridge.
     cv_results_ : dict of ndarray or None
@@ -197,11 +196,11 @@ class PrognosticModel(LogOddsClassifier):
         Parameters
         ----------
         X : DataFrame of shape (n_rows, n_columns)
-            Patients: numbers, truth values and text, some of them missing; or what `check` returns.
+            Patients: numbers, truth values and text, some of them missing; or a `PlainTable`.
         y : array-like of shape (n_rows,)
             Outcomes of any two values; `positive` says which is the event.
         persons : array-like of shape (n_rows,), optional
-            Whom each row belongs to; the rows of a person stay together in the folds.
+            The person of each row; the rows of a person stay together in the folds.
         announce : callable
             Called with a sentence on the progress, now and then.
         groups : array-like of shape (n_rows,), optional
@@ -210,7 +209,7 @@ class PrognosticModel(LogOddsClassifier):
             Weights of the rows in the loss, in standard deviations and in the scores of the folds.
             A row without weight is left out; medians, knots and levels count the others alike.
         outcome : Outcome, optional
-            What `card_` calls the outcome and its values; by default the name and values of y.
+            The names of the outcome and its values in `card_`; by default those of y.
 
         Returns
         -------
@@ -273,7 +272,7 @@ class PrognosticModel(LogOddsClassifier):
         return self._problem(plain, self.design_of(plain), ridge, loss)
 
     def check(self, X: Any, y: ArrayLike) -> PlainTable:
-        """Return patients checked and in plain form, which all that take X and y accept as X.
+        """Return patients checked and in plain form, which every method with X and y takes as X.
 
         Parameters
         ----------
@@ -395,8 +394,19 @@ class PrognosticModel(LogOddsClassifier):
         search: RidgeSearch | None,
         outcome: Outcome,
     ) -> None:
-        """Set what a fit leaves behind; the only place that does, after nothing can fail."""
-        card = make_card(self, plain, design, problem, solution, search, outcome)
+        """Set the attributes of a fit, all at once and after everything that can fail."""
+        card = make_card(
+            plain,
+            design,
+            problem,
+            solution,
+            outcome,
+            max_features=self.max_features,
+            backend=self.backend,
+            gap_target=self.gap,
+            tuning=search,
+            scoring=None if search is None else str(self.scoring),
+        )
         self._set_solution(problem, solution)
         self.classes_, self.event_ = plain.classes, plain.event
         self.card_ = card
@@ -414,7 +424,7 @@ class PrognosticModel(LogOddsClassifier):
         self.feature_names_in_ = np.array(plain.names, dtype=object)
 
     def _html_repr(self) -> str:
-        """Show what was bought, once fitted; before that, the parameters, as scikit-learn does."""
+        """Show the card once fitted; before that, the parameters, as scikit-learn does."""
         fitted = hasattr(self, "card_")
         html: str = self.card_._repr_html_() if fitted else super()._html_repr()
         return html

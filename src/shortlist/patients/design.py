@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
-from .columns import Kind
-from .spline import place_knots, spline_curves
-from .term import BooleanTerm, CategoricalTerm, NumericTerm, Term
+from .column import ColumnKind
+from .term import BooleanTerm, CategoricalTerm, NumericTerm, Term, place_knots, spline_curves
 
 Float = NDArray[np.float64]
 
@@ -45,7 +44,7 @@ class Encoding:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     fill: Any
     knots: tuple[float, ...]
     levels: tuple[str, ...]
@@ -53,7 +52,7 @@ class Encoding:
 
     @classmethod
     def fit(
-        cls, name: str, kind: Kind, values: NDArray[Any], n_knots: int | None, indicate: bool
+        cls, name: str, kind: ColumnKind, values: NDArray[Any], n_knots: int | None, indicate: bool
     ) -> Encoding:
         """Measure the median and knots of a number, the most frequent value and levels of others.
 
@@ -149,7 +148,7 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        kinds: Mapping[str, Kind],
+        kinds: Mapping[str, ColumnKind],
         n_knots: int | None = None,
         missing_indicator: bool = False,
     ) -> None:

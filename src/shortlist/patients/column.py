@@ -1,13 +1,14 @@
-"""Columns of a table as they are measured: numbers, truth values, or levels of a factor.
+"""The columns of a table: numbers, truth values, levels of a factor, or an outcome.
 
-Whatever the table holds becomes one of three plain forms here, for fitting and for predicting
-alike: float64 with NaN, 0 and 1 with NaN, or text with None.
+`read_columns` turns predictors into one of three plain forms, for fitting and for predicting alike:
+float64 with NaN, 0 and 1 with NaN, or text with None. `obvious_event` knows pairs of values of an
+outcome of which one is the event.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, time
 from typing import Any, Literal, get_args
 
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from ..errors import InvalidProblemError, shown
 
 Float = NDArray[np.float64]
-Kind = Literal["numeric", "boolean", "categorical"]
-KINDS: tuple[str, ...] = get_args(Kind)
+ColumnKind = Literal["numeric", "boolean", "categorical"]
+KINDS: tuple[str, ...] = get_args(ColumnKind)
 
 _LARGEST = 1e100  # so that cubes, as splines have them, stay finite
 _MAX_LEVELS = 50
@@ -29,20 +30,36 @@ _DATE = re.compile(
     r"|\d{1,2}[- .]*[A-Za-z]{3,9}[- .,]*(\d{4}|\d{2}))([ T]+\d{1,2}:\d{2}.*)?"
 )
 _MOST_COMPLAINTS = 10
+# Pairs of words, the event second, in lower case.
+_OBVIOUS = frozenset(
+    [
+        *[("0", "1"), ("-1", "1"), ("false", "true"), ("f", "t"), ("n", "y"), ("n", "j")],
+        *[("no", "yes"), ("nein", "ja"), ("nee", "ja"), ("nej", "ja"), ("nei", "ja")],
+        *[("non", "oui"), ("no", "si"), ("no", "sí"), ("no", "sì"), ("nao", "sim"), ("não", "sim")],
+        *[("nie", "tak"), ("ne", "ano"), ("ei", "kyllä"), ("nem", "igen")],
+        *[("negative", "positive"), ("negativ", "positiv"), ("neg", "pos"), ("-", "+")],
+        *[("absent", "present"), ("absence", "presence"), ("control", "case")],
+        *[("alive", "dead"), ("alive", "died"), ("live", "die"), ("living", "dead")],
+        *[("lived", "died"), ("survived", "died"), ("survivor", "dead"), ("survival", "death")],
+        *[("lebend", "tot"), ("lebt", "tot"), ("lebend", "verstorben"), ("überlebt", "verstorben")],
+        *[("well", "ill"), ("healthy", "ill"), ("healthy", "sick"), ("healthy", "diseased")],
+        *[("gesund", "krank"), ("benign", "malignant"), ("benigne", "maligne")],
+    ]
+)
 
 
 def read_columns(
     table: pd.DataFrame, kinds: Mapping[str, Any]
-) -> tuple[dict[str, Kind], dict[str, NDArray[Any]]]:
+) -> tuple[dict[str, ColumnKind], dict[str, NDArray[Any]]]:
     """Return the kind of every column, as given or else as its values suggest, and its plain form.
 
-    What is wrong with any of the columns is said of all of them at once.
+    One message names all columns that cannot be used.
     """
     for name, kind in kinds.items():
         if kind not in KINDS:
             known = ", ".join(map(repr, KINDS))
             raise InvalidProblemError(f"kinds: {shown(name)} must be one of {known}, not {kind!r}.")
-    found: dict[str, Kind] = {}
+    found: dict[str, ColumnKind] = {}
     columns: dict[str, NDArray[Any]] = {}
     complaints: dict[str, str] = {}
     for name in table.columns:
@@ -66,7 +83,7 @@ def read_columns(
     return found, columns
 
 
-def infer_kind(column: pd.Series[Any]) -> Kind:
+def infer_kind(column: pd.Series[Any]) -> ColumnKind:
     """Return the kind of a column: 0 and 1 are truth values, other numbers numbers, text levels."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return "categorical"
@@ -100,7 +117,7 @@ def infer_kind(column: pd.Series[Any]) -> Kind:
 
 
 def may_be_codes(column: pd.Series[Any]) -> bool:
-    """Whether a column that is taken for numbers has three to ten different ones, all whole."""
+    """Return whether a column of numbers has three to ten different ones, all of them whole."""
     try:
         numbers = as_numbers(column) if infer_kind(column) == "numeric" else np.empty(0)
     except InvalidProblemError:
@@ -138,7 +155,7 @@ def as_truth_values(column: pd.Series[Any]) -> Float:
 def as_levels(column: pd.Series[Any]) -> NDArray[Any]:
     """Return a column as text, None where a value is missing; 3.0 and 3 are the same level."""
     missing = _is_missing(column)
-    values = zip(column.array, missing, strict=True)  # of the array: a float32 stays one
+    values = zip(column.array, missing, strict=True)  # iterating the array keeps a float32 one
     return np.array([None if gone else level_of(value) for value, gone in values], dtype=object)
 
 
@@ -150,7 +167,7 @@ def level_of(value: Any) -> str:
 
 
 def _check_levels(name: str, levels: NDArray[Any]) -> None:
-    """Raise if a factor has so many levels that it must be something else."""
+    """Raise if a factor has so many levels that it is probably text."""
     distinct = set(levels) - {None}
     if len(distinct) > _MAX_LEVELS:
         some = ", ".join(shown(level) for level in sorted(distinct)[:3])
@@ -161,7 +178,7 @@ def _check_levels(name: str, levels: NDArray[Any]) -> None:
 
 
 def _refuse_dates(column: pd.Series[Any], known: pd.Series[Any]) -> None:
-    """Raise if most of what is known are dates, which are neither amounts nor levels."""
+    """Raise if most values are dates, which are neither amounts nor levels."""
     are_dates = [
         isinstance(value, date | time | np.datetime64)
         or (isinstance(value, str) and _DATE.fullmatch(value.strip()) is not None)
@@ -175,7 +192,7 @@ def _refuse_dates(column: pd.Series[Any], known: pd.Series[Any]) -> None:
         )
 
 
-def is_constant(values: NDArray[Any], kind: Kind) -> bool:
+def is_constant(values: NDArray[Any], kind: ColumnKind) -> bool:
     """Return whether a column in plain form has one value at most, missing ones aside."""
     if kind == "categorical":
         return len(set(values) - {None}) < 2
@@ -187,7 +204,7 @@ def is_constant(values: NDArray[Any], kind: Kind) -> bool:
 
 
 def _parse(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the numbers of a column, NaN for what is none; too large an integer is infinite."""
+    """Return the numbers of a column, NaN for other values; too large an integer is infinite."""
     try:
         return pd.to_numeric(column, errors="coerce")
     except OverflowError:
@@ -221,8 +238,25 @@ def _is_binary(numbers: pd.Series[Any]) -> bool:
     return bool(numbers.dropna().isin([0, 1]).all())
 
 
-_READERS: dict[Kind, Callable[[pd.Series[Any]], NDArray[Any]]] = {
+_READERS: dict[ColumnKind, Callable[[pd.Series[Any]], NDArray[Any]]] = {
     "numeric": as_numbers,
     "boolean": as_truth_values,
     "categorical": as_levels,
 }
+
+
+def obvious_event(values: Sequence[str]) -> str | None:
+    """Return the event of a pair such as 0 and 1, no and yes or alive and dead; else None.
+
+    Examples
+    --------
+    >>> from shortlist.patients.column import obvious_event
+    >>> obvious_event(["ja", "nein"]), obvious_event(["die", "live"]), obvious_event(["1", "2"])
+    ('ja', 'die', None)
+    """
+    if len(values) != 2:
+        return None
+    for other, event in (tuple(values), tuple(reversed(values))):
+        if (other.strip().lower(), event.strip().lower()) in _OBVIOUS:
+            return event
+    return None

@@ -19,7 +19,7 @@ from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
 from .card import ModelCard
 from .model import PrognosticModel
-from .plain_table import PlainTable
+from .table import PlainTable
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -64,7 +64,7 @@ def check_fit(
     Examples
     --------
     >>> import pandas as pd, shortlist as sl
-    >>> from shortlist.prognostic import check_fit
+    >>> from shortlist.patients import check_fit
     >>> age = [40, 62, 50, 70, 66, 45]
     >>> patients = pd.DataFrame({"age": age, "years": age})
     >>> model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])

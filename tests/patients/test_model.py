@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import shortlist as sl
 from shortlist.estimators.ridge_search import search_ridges
-from shortlist.prognostic import problem_of, verify_model
+from shortlist.patients import problem_of, verify_model
 
 COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}
 OPTIONS = [
@@ -260,7 +260,7 @@ def test_persons_stay_together(patients, monkeypatch):
         seen.extend(folds)
         return search_ridges(ridges, folds, *rest)
 
-    monkeypatch.setattr("shortlist.prognostic.model.search_ridges", recorded)
+    monkeypatch.setattr("shortlist.patients.model.search_ridges", recorded)
     sl.PrognosticModel(max_features=1, cv=3).fit(table, y, persons=persons)
     assert len(seen) == 3
     for train, test in seen:

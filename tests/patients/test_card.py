@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.prognostic.term import BooleanTerm, CategoricalTerm, NumericTerm
+from shortlist.patients.term import BooleanTerm, CategoricalTerm, NumericTerm
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

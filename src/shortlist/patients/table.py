@@ -1,4 +1,4 @@
-"""The arguments of `fit`, checked and in plain form: patients, outcome, predictors."""
+"""Tables of patients: read from a file and split, or given to `fit`; checked and in plain form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,108 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..arguments import weights_of
-from ..errors import InvalidProblemError, ShortlistWarning, shown
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from ..limits import Limits
+from ..tables import read_table
 from .card import Outcome
-from .columns import Kind, is_constant, level_of, read_columns
-from .event import obvious_event
+from .column import ColumnKind, is_constant, level_of, obvious_event, read_columns
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Patients:
+    """The predictors of each row, whether it has the event, and its person."""
+
+    predictors: pd.DataFrame
+    events: pd.Series[int]
+    outcome: Outcome
+    persons: pd.Series[Any] | None
+
+    @property
+    def data(self) -> tuple[pd.DataFrame, pd.Series[int], pd.Series[Any] | None]:
+        """The first arguments of `PrognosticModel.fit`: predictors, events and persons."""
+        return self.predictors, self.events, self.persons
+
+
+def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
+    """Read a table and split it; `positive` is the value of the outcome that is the event."""
+    return split_patients(path, read_table(path), outcome, positive, person)
+
+
+def split_patients(
+    path: Path, table: pd.DataFrame, outcome: str, positive: str | None, person: str | None
+) -> Patients:
+    """Split a table that was read from a file; messages name the file."""
+    predictors = split_columns(path, table, outcome, person)
+    missing = np.flatnonzero(table[outcome].isna())
+    if len(missing):
+        raise InvalidFileError(
+            f"{path}: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            "remove those rows."
+        )
+    labels = [level_of(value) for value in table[outcome]]
+    event, no_event = _event_of_file(path, outcome, sorted(set(labels)), positive)
+    persons = None if person is None else table[person]
+    if persons is not None and persons.isna().any():
+        raise InvalidFileError(
+            f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
+            "name the person of that row."
+        )
+    return Patients(
+        predictors=predictors,
+        events=pd.Series([int(label == event) for label in labels], name=outcome),
+        outcome=Outcome(name=outcome, event=event, no_event=no_event),
+        persons=persons,
+    )
+
+
+def split_columns(
+    path: Path, table: pd.DataFrame, outcome: str, person: str | None
+) -> pd.DataFrame:
+    """Return the predictors of a table."""
+    others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
+    for option, name in others.items():
+        if name not in table.columns:
+            names = list(table.columns)
+            close = get_close_matches(name, names, n=1)
+            hint = f"is it {shown(close[0])}?" if close else f"there are {_some(names)}."
+            raise InvalidFileError(f"{path}: there is no column {shown(name)} for {option}; {hint}")
+    if outcome == person:
+        raise InvalidFileError("--person: must be another column than --outcome.")
+    predictors = table.drop(columns=list(others.values()))
+    if predictors.shape[1] == 0:
+        raise InvalidFileError(f"{path}: has no column to predict from.")
+    return predictors
+
+
+def _event_of_file(
+    path: Path, outcome: str, values: list[str], positive: str | None
+) -> tuple[str, str]:
+    """Return the event and the other value."""
+    if len(values) != 2:
+        raise InvalidFileError(
+            f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
+            f"({_some(values)}); make a column that is 1 for the event and 0 for all else."
+        )
+    if positive is not None and positive not in values:
+        raise InvalidFileError(
+            f"--positive: {shown(positive)} is not a value of {shown(outcome)}; use one of "
+            f"{_some(values)}."
+        )
+    event = positive or obvious_event(values)
+    if event is None:
+        raise InvalidFileError(
+            f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
+            "name the event with --positive."
+        )
+    return event, next(value for value in values if value != event)
+
+
+def _some(names: Sequence[str]) -> str:
+    some = ", ".join(map(shown, names[:10]))
+    return some if len(names) <= 10 else f"{some} and {len(names) - 10} more"
 
 
 @dataclass(frozen=True)
@@ -50,7 +146,7 @@ class PlainTable:
     """
 
     frame: pd.DataFrame
-    kinds: dict[str, Kind]
+    kinds: dict[str, ColumnKind]
     labels: Int
     names: list[str]
     classes: NDArray[Any]
@@ -80,7 +176,7 @@ class PlainTable:
         return frozenset(self.names).difference(self.kinds)
 
     def outcome(self, name: Any) -> Outcome:
-        """Return what is predicted, in words."""
+        """Return the outcome in words."""
         other = next(label for label in self.classes if label != self.event)
         return Outcome(
             name=None if name is None else str(name),
@@ -90,7 +186,7 @@ class PlainTable:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the candidates and the outcome, whatever file they came from."""
+        """The hash of the candidates and the outcome; the format of their file does not matter."""
         digest = hashlib.sha256()
         for name, kind in self.kinds.items():
             digest.update(f"{json.dumps(name)} {kind}\n".encode())
@@ -138,13 +234,13 @@ def check_table(
 ) -> PlainTable:
     """Return the patients of a fit, without the columns that are excluded or hold one value.
 
-    A table is checked once: what was checked already is returned as it is.
+    A table that was checked already is returned as it is.
     """
     if isinstance(X, PlainTable):
         return X
     table = as_table(X)
     labels, classes = _labels(y, len(table))
-    event = _event(classes, positive)
+    event = _event_of_labels(classes, positive)
     kinds = kinds or {}
     for argument, names in (("include", include), ("exclude", exclude), ("kinds", kinds)):
         _check_names(argument, names, table)
@@ -174,12 +270,12 @@ def check_table(
         )
     events = (labels == event).astype(np.int64)
     names = list(table.columns)
-    # With its type for each column, or pandas would have its own for text.
+    # The type is given, because pandas would convert text to a type of its own.
     series = {name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}
     return PlainTable(pd.DataFrame(series), candidate_kinds, events, names, classes, event)
 
 
-def check_limits(limits: Limits, kinds: Mapping[str, Kind], spline_knots: int | None) -> None:
+def check_limits(limits: Limits, kinds: Mapping[str, ColumnKind], spline_knots: int | None) -> None:
     """Raise unless prices and signs go by the names of columns, which can have a sign."""
     if not isinstance(limits.costs, Mapping | None):
         raise InvalidProblemError(
@@ -204,7 +300,7 @@ def check_limits(limits: Limits, kinds: Mapping[str, Kind], spline_knots: int | 
 
 
 def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:
-    """Return whom each row belongs to, if that is known."""
+    """Return the person of each row, or None."""
     if persons is None:
         return None
     owners: NDArray[Any] = np.asarray(persons)
@@ -240,8 +336,8 @@ def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return labels, classes
 
 
-def _event(classes: NDArray[Any], positive: Any) -> Any:
-    """Return which of two values is the event, by the rule of `event`."""
+def _event_of_labels(classes: NDArray[Any], positive: Any) -> Any:
+    """Return the event: the one that is named or obvious, or else the last in sorted order."""
     by_text = {level_of(value): value for value in classes}
     if positive is not None:
         if level_of(positive) not in by_text:
