@@ -147,7 +147,7 @@ def validate(
         if report is not None:
             content = write_external(report, card, *new, patients.persons)
         else:
-            content = describe_external(card, *new, patients.persons)
+            content = describe_external(card, *new, patients.persons).model_dump(mode="json")
         if update is not None and updated is not None:
             update_model(card, *new, update.value).save(updated)
     if as_json:

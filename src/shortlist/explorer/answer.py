@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from ..choice import near_optimal, solve_path, substitutes
 from ..choice.record import excess
-from ..report.curves import calibration_groups, roc_points
 from ..report.equation import describe_equation
+from ..report.performance import calibration_groups, roc_points
 from ..result import Status
 from .fitted import STEP_SECONDS, Callback, Fitted, make_problem
 from .prepared import PreparedPatients
@@ -35,7 +35,7 @@ def describe_model(prepared: PreparedPatients, state: State, fitted: Fitted) -> 
         ],
         "objective": shown.objective,
         "auc": prepared.auc(fitted.log_odds),
-        "equation": describe_equation(fitted.card),
+        "equation": describe_equation(fitted.card).model_dump(),
         "effects": [
             {
                 "predictor": effect.predictor,

@@ -13,7 +13,7 @@ from ..backends import solve, uninterrupted
 from ..evaluation import Evaluation, inclusion_frequencies, stability
 from ..evaluation.metrics import METRICS, scores
 from ..evaluation.resampling import draw_counts
-from ..report.performance import json_rows, json_value
+from ..report.content import json_rows, json_value
 from ..result import Status
 from .fitted import STEP_SECONDS, Callback, make_problem
 from .prepared import PreparedPatients

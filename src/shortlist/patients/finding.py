@@ -1,6 +1,6 @@
-"""Checks of patients and of the model fitted to them; each finding names its culprit.
+"""Findings about patients and the model fitted to them; each names the columns it is about.
 
-`check_fit` serves the command line, the report and the explorer.
+`fit`, the report and the explorer show the findings of `check_fit`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .table import PlainTable
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Level = Literal["note", "warning"]
+Level = Literal["good", "note", "warning"]
 
 NEARLY_COLLINEAR = 0.95  # correlation
 NEARLY_PERFECT = 0.99  # AUC on the same patients
@@ -37,7 +37,10 @@ _SOLVED = 0  # the status of scipy's linear programs
 
 
 class Finding(NamedTuple):
-    """A possible problem: its level, its topic, and a sentence or two."""
+    """A finding about data or model: its level, its topic, and a sentence or two.
+
+    `check_fit` has none of the level "good"; a report has some.
+    """
 
     level: Level
     topic: str
@@ -54,7 +57,7 @@ def check_fit(
     model : PrognosticModel
         Fitted.
     X, y, persons
-        What it was fitted to.
+        The data of the fit.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def separating_predictors(problem: SubsetProblem, support: Sequence[int]) -> lis
 
 
 def _separates(problem: SubsetProblem, support: Sequence[int]) -> bool | None:
-    """Whether some predictors separate; None if it was not decided."""
+    """Return whether some predictors separate; None if it was not decided."""
     block = problem.X[:, problem.columns_of(tuple(support))]
     signed = problem.signs[:, None] * np.column_stack(
         [block - block.mean(axis=0), np.ones(problem.n_rows)]
@@ -150,7 +153,7 @@ def determined_predictors(problem: SubsetProblem, apart_from: frozenset[str]) ->
     kept = [g for g in range(problem.n_predictors) if problem.name_of(g) not in apart_from]
     gram, owners = _gram(problem, kept)
     if len(owners) >= problem.n_rows:
-        return []  # more columns than rows: everything is
+        return []  # with more columns than rows every column is such a sum
     values, vectors = np.linalg.eigh(gram)
     null = vectors[:, values < 1e-10]
     involved = np.abs(null).max(axis=1, initial=0.0) > 1e-6

@@ -18,16 +18,15 @@ from ..evaluation.metrics import log_loss
 from ..patients import ModelCard, PrognosticModel
 from ..patients.card import UpdateRecord
 from ..patients.term import BooleanTerm, NumericTerm, Term
-from .curves import LEVEL, describe_curves
-from .methods import describe_versions
-from .performance import json_rows, json_value
-from .sample_size import describe_persons
-from .write import write_page
+from .content import ENOUGH, LEVEL, ExternalContent, Rows, json_rows
+from .document import write_page
+from .performance import describe_curves
+from .sample_size import count_persons
+from .text import describe_versions
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-ENOUGH = 100  # patients of each outcome (Collins, Ogundimu and Altman 2016)
 _SURE = 50.0  # log-odds beyond which a risk is 0 or 1
 _UPDATES = {
     "original": "original",
@@ -39,7 +38,7 @@ _UPDATES = {
 
 def describe_external(
     card: ModelCard, X: pd.DataFrame, y: ArrayLike, persons: ArrayLike | None = None
-) -> dict[str, Any]:
+) -> ExternalContent:
     """Return the content of a page about a model and patients it was not fitted to.
 
     Parameters
@@ -51,12 +50,12 @@ def describe_external(
     y : array-like of shape (n_rows,)
         1 for the event, else 0; both occur.
     persons : array-like of shape (n_rows,), optional
-        Whom each row belongs to.
+        The person of each row.
 
     Returns
     -------
-    dict
-        JSON values: `measures` with intervals, `curves`, `updates` and what was missing.
+    ExternalContent
+        Among others `measures` with intervals, `curves`, `updates`, and missing values by column.
 
     Examples
     --------
@@ -65,7 +64,7 @@ def describe_external(
     >>> data = sl.datasets.make_prognostic(n_samples=300, label_noise=0.05, random_state=1)
     >>> model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(data.X[:150], data.y[:150])
     >>> content = describe_external(model.card_, data.X[150:], data.y[150:])
-    >>> [row["name"] for row in content["updates"]]
+    >>> [row["name"] for row in content.updates]
     ['original', 'in-the-large', 'slope', 'refit']
     """
     labels: Int = np.asarray(y).astype(np.int64)
@@ -74,28 +73,23 @@ def describe_external(
     owners = None if persons is None else np.unique(np.asarray(persons), return_inverse=True)[1]
     log_odds = np.clip(card.log_odds(X), -_SURE, _SURE)
     shares = pd.DataFrame({"imputed": card.imputed(X).mean(), "outside": card.outside(X).mean()})
-    people = describe_persons(labels, persons)
-    rarer = min(people["with_event"], people["without_event"])
-    content: dict[str, Any] = {
-        "format": "shortlist external validation",
-        "format_version": 1,
-        "versions": describe_versions(),
-        "model": card.model_dump(mode="json"),
-        "level": LEVEL,
-        "persons": people,
-        "events": labels.sum(),
-        "prevalence": labels.mean(),
-        "development_prevalence": card.data.events / card.data.rows,
-        "mean_risk": (1 / (1 + np.exp(-log_odds))).mean(),
-        "enough": ENOUGH,
-        "is_enough": rarer >= ENOUGH,
-        "rarer": rarer,
-        "measures": _measures(labels, log_odds, owners),
-        "curves": describe_curves(labels, log_odds, owners),
-        "columns": json_rows(shares, "predictor"),
-        "updates": _describe_updates(card, X, labels, owners),
-    }
-    return {name: json_value(value) for name, value in content.items()}
+    count = count_persons(labels, persons)
+    rarer = min(count.with_event, count.without_event)
+    return ExternalContent(
+        versions=describe_versions(),
+        model=card,
+        persons=count,
+        events=labels.sum(),
+        prevalence=labels.mean(),
+        development_prevalence=card.data.events / card.data.rows,
+        mean_risk=(1 / (1 + np.exp(-log_odds))).mean(),
+        is_enough=rarer >= ENOUGH,
+        rarer=rarer,
+        measures=_measures(labels, log_odds, owners),
+        curves=describe_curves(labels, log_odds, owners),
+        columns=json_rows(shares, "predictor"),
+        updates=_describe_updates(card, X, labels, owners),
+    )
 
 
 def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) -> ModelCard:
@@ -149,12 +143,10 @@ def write_external(
     dict
         The content of the JSON file.
     """
-    content = describe_external(card, X, y, persons)
-    write_page(Path(path), content)
-    return content
+    return write_page(Path(path), describe_external(card, X, y, persons))
 
 
-def _measures(y: Int, log_odds: Float, persons: Int | None) -> list[dict[str, Any]]:
+def _measures(y: Int, log_odds: Float, persons: Int | None) -> Rows:
     rows = []
     for name, found in measure(y, log_odds).items():
         lower, upper = interval(name, found.value, found, y, persons, LEVEL)
@@ -162,12 +154,10 @@ def _measures(y: Int, log_odds: Float, persons: Int | None) -> list[dict[str, An
     return rows
 
 
-def _describe_updates(
-    card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None
-) -> list[dict[str, Any]]:
+def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None) -> Rows:
     """Return each update with its performance on the patients that it was made from."""
     ones = np.ones(len(y), dtype=np.int64)
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     deviance_before: float | None = None
     for update, text in _UPDATES.items():
         try:

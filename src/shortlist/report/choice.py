@@ -9,42 +9,48 @@ from ..choice import near_optimal, solve_path, substitutes
 from ..losses import LOGISTIC
 from ..patients import ModelCard, PrognosticModel
 from ..problem import SubsetProblem
-from ..result import Status
 from ..verification import verify
+from .content import (
+    MOST_MODELS,
+    TOLERANCE,
+    WORTHWHILE,
+    Alternatives,
+    ProofCheck,
+    Rows,
+    Staircase,
+    StaircaseStep,
+)
 
-TOLERANCE = 0.01
-MOST_MODELS = 20
-WORTHWHILE = 0.01  # of the loss
-_BEYOND = 1.5  # how far above the limits the staircase is climbed, relative to them
+_BEYOND = 1.5  # the highest limit of the staircase, relative to that of the model
 
 
-def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> dict[str, Any]:
-    """Return what was proven, and what the independent checker says about it."""
+def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck:
+    """Return the proof of a model, and the verdict of the independent checker."""
     search = model.card_.search
     verdict = None if model.certificate_ is None else verify(problem, model.certificate_)
-    return {
-        "status": search.status,
-        "is_optimal": search.status == Status.OPTIMAL.value,
-        "objective": search.objective,
-        "lower_bound": search.lower_bound,
-        "gap": search.gap,
-        "gap_target": search.gap_target,
-        "nodes": search.nodes,
-        "ridge": search.ridge,
-        "checked": verdict is not None,
-        "valid": verdict is not None and verdict.valid,
-        "reason": "" if verdict is None else verdict.reason,
-        "checked_lower_bound": verdict.lower_bound if verdict and verdict.valid else None,
-        "checked_upper_bound": verdict.upper_bound if verdict and verdict.valid else None,
-        "checked_gap": verdict.gap if verdict and verdict.valid else None,
-        "problem_digest": problem.digest,
-    }
+    claimed = {"status", "objective", "lower_bound", "gap", "gap_target", "nodes", "ridge"}
+    checked: dict[str, Any] = {"checked": verdict is not None, "valid": False}
+    if verdict is not None:
+        checked["reason"] = verdict.reason
+    if verdict is not None and verdict.valid:
+        checked |= {
+            "valid": True,
+            "checked_lower_bound": verdict.lower_bound,
+            "checked_upper_bound": verdict.upper_bound,
+            "checked_gap": verdict.gap,
+        }
+    return ProofCheck(
+        is_optimal=search.status == "optimal",
+        problem_digest=problem.digest,
+        **search.model_dump(include=claimed),
+        **checked,
+    )
 
 
 def describe_staircase(
     card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
-) -> dict[str, Any]:
-    """Return what every budget buys, up to half as much again as there was."""
+) -> Staircase:
+    """Return the best selection for every budget, up to half as much again as there was."""
     limits = problem.constraints
     wider = problem  # with prices but without a budget the steps go up to the price of everything
     if card.limits.budget is not None:
@@ -58,7 +64,7 @@ def describe_staircase(
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     beyond = steps[affordable + 1 :]
     bought = {term.name for term in card.terms}
-    shown: dict[str, Any] | None = None  # the last step that a reader sees a change at
+    shown: dict[str, Any] | None = None  # the last step that the page shows
     for position, step in enumerate(steps):
         # A model whose search was cut short may be on no step.
         step["is_chosen"] = position == affordable and set(step["predictors"]) == bought
@@ -72,39 +78,36 @@ def describe_staircase(
         step["new"] = [name for name in step["predictors"] if name not in before]
         step["given_up"] = [name for name in before if name not in step["predictors"]]
         shown = step if step["is_shown"] else shown
-    return {
-        "limit_name": path.limit_name,
-        "own_limit": own,
-        "highest_limit": path.highest_limit,
-        "is_proven": path.is_certified,
-        "steps": steps,
-        "n_hidden": sum(not step["is_shown"] for step in steps),
-        "next": _first_step(card, beyond, 0.0),
-        "worthwhile": WORTHWHILE,
-        "next_worthwhile": _first_step(card, beyond, WORTHWHILE),
-    }
+    return Staircase(
+        limit_name=path.limit_name,
+        own_limit=own,
+        highest_limit=path.highest_limit,
+        is_proven=path.is_certified,
+        steps=steps,
+        n_hidden=sum(not step["is_shown"] for step in steps),
+        next=_first_step(card, beyond, 0.0),
+        next_worthwhile=_first_step(card, beyond, WORTHWHILE),
+    )
 
 
-def _first_step(
-    card: ModelCard, steps: list[dict[str, Any]], smallest_gain: float
-) -> dict[str, Any] | None:
+def _first_step(card: ModelCard, steps: Rows, smallest_gain: float) -> StaircaseStep | None:
     """Return the first of some steps that lowers the model's loss by at least a share."""
     before = [term.name for term in card.terms]
     for step in steps:
         gain = 1.0 - step["objective"] / card.search.objective
         if gain >= smallest_gain:
-            return {
-                "limit": step["limit"],
-                "gain": gain,
-                "gained": [name for name in step["predictors"] if name not in before],
-                "lost": [name for name in before if name not in step["predictors"]],
-            }
+            return StaircaseStep(
+                limit=step["limit"],
+                gain=gain,
+                gained=[name for name in step["predictors"] if name not in before],
+                lost=[name for name in before if name not in step["predictors"]],
+            )
     return None
 
 
 def describe_alternatives(
     card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
-) -> dict[str, Any]:
+) -> Alternatives:
     """Return the models that are nearly as good, and the substitute of each predictor."""
     models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
     instead = substitutes(problem, time_limit=time_limit, threads=threads)
@@ -114,12 +117,10 @@ def describe_alternatives(
         for record in models.to_records(compared_with=bought)
     ]
     listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > LOGISTIC.resolution
-    return {
-        "tolerance": TOLERANCE,
-        "most": MOST_MODELS,
-        "is_complete": models.is_complete,
-        "models": rows,
-        "n_ties": sum(row["excess"] <= LOGISTIC.resolution for row in rows[1:]),
-        "ties_are_known": models.is_complete or listed_beyond_ties,
-        "substitutes": instead.to_records(),
-    }
+    return Alternatives(
+        is_complete=models.is_complete,
+        models=rows,
+        n_ties=sum(row["excess"] <= LOGISTIC.resolution for row in rows[1:]),
+        ties_are_known=models.is_complete or listed_beyond_ties,
+        substitutes=instead.to_records(),
+    )
