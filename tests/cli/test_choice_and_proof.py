@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import shortlist as sl
 from shortlist.cli.proof import _restate
 from shortlist.patients import problem_of, save_proof
-from shortlist.report.methods import _coef_limits
+from shortlist.report.text import _coef_limits
 from shortlist.tables import read_table
 
 POSED = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
@@ -307,11 +307,11 @@ def test_limits_on_coefficients_are_said_in_words():
     assert said["only raises risk"] == "age"
     assert said["only lowers risk"] == "lab"
     assert said["coefficients"] == "at most 1.5 (age), 1.5 (lab)"
-    written = _coef_limits(model.card_.model_dump(mode="json"))
+    written = _coef_limits(model.card_)
     assert "Allowed only to raise the risk: age. Allowed only to lower the risk: lab." in written
     assert written.endswith("per level: 1.5 (age), 1.5 (lab). ")
     free = sl.PrognosticModel(max_features=1, ridge=0.1).fit(X, y)
-    assert _coef_limits(free.card_.model_dump(mode="json")) == ""
+    assert _coef_limits(free.card_) == ""
     assert "coefficients" not in dict(_restate(free.card_, SimpleNamespace(predictors=X)))
 
 

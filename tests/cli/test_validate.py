@@ -79,7 +79,7 @@ def test_a_page_its_json_and_an_updated_model(clinic, tmp_path):
     # An updated model is calibrated where it was updated.
     with pytest.warns(ShortlistWarning, match="'IV'"):
         again = describe_external(card, new, (new["dead"] == "yes").astype(int))
-    by_name = {row["metric"]: row["estimate"] for row in again["measures"]}
+    by_name = {row["metric"]: row["estimate"] for row in again.measures}
     assert by_name["calibration_slope"] == pytest.approx(1.0, abs=1e-6)
     assert by_name["observed_expected"] == pytest.approx(1.0, abs=1e-6)
     assert by_name["auc"] == pytest.approx(
