@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..backends import solve
 from ..choice import near_optimal
 from ..errors import InvalidProblemError, import_extra
-from .fitted import make_problem
+from .model import make_problem
 from .prepared import PreparedPatients
 from .state import State, check_names, parse
 
@@ -60,7 +60,7 @@ def serve(
 
 @contextmanager
 def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> Iterator[str]:
-    """Serve the explorer on a thread of its own while the context lasts, and give its address."""
+    """Serve the explorer on a thread of its own while the context lasts; give its address."""
     with _listening_server(prepared, ridge, 0) as (server, listener, address):
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
@@ -72,7 +72,7 @@ def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> It
 
 
 def check_installed() -> None:
-    """Raise if what the extra brings is not there."""
+    """Raise if the packages of the extra are not installed."""
     for package in ("starlette", "uvicorn"):
         import_extra(package, "explore")
 
@@ -81,7 +81,7 @@ def check_installed() -> None:
 def _listening_server(
     prepared: PreparedPatients, ridge: float, port: int
 ) -> Iterator[tuple[Server, socket.socket, str]]:
-    """Give a server, its socket and its address: only who knows the key in it gets an answer."""
+    """Give a server, its socket and its address, which has a secret key in it."""
     check_installed()
     from uvicorn import Config, Server
 
@@ -113,7 +113,7 @@ def _listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((ADDRESS, port))
-        listener.listen(128)  # so that a page that comes early waits
+        listener.listen(128)  # so that early requests wait
     except OSError as error:
         listener.close()
         raise InvalidProblemError(

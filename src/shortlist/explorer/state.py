@@ -1,4 +1,4 @@
-"""The settings of the page, which every request sends and a link or a file can hold."""
+"""The settings of a page, which are part of every request, of links and of files."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class State(StrictModel):
 
 
 class PageRequest(StrictModel):
-    """A request of the page: its number, the settings it is about, and what else it needs.
+    """A request of the page: its number, the settings, and further arguments.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ Form = TypeVar("Form", bound=StrictModel)
 
 
 def parse(kind: type[Form], text: str | bytes) -> Form:
-    """Return what a page or a file sent; one sentence says what is wrong with it."""
+    """Parse JSON from a page or a file; raise with one sentence if it is wrong."""
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
