@@ -102,7 +102,7 @@ def _root(
     pass
 
 
-# In the order of a first visit. The commands import what they need when they run, so that --help
+# In the order of a first visit. The commands import heavy packages when they run, so that --help
 # answers at once.
 for command in (
     *(demo, simulate, costs_template, fit, predict, validate),

@@ -12,7 +12,7 @@ from .terminal import noting, print_json, print_table, working
 
 @with_problem_options()
 def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson = False) -> None:
-    """List every budget at which the best affordable selection changes, and to what.
+    """List every budget at which the best affordable selection changes, and the new selection.
 
     Up to --budget, or up to the price of everything without one; without prices, every number of
     predictors up to --max-features. --time-limit is for each step. All steps have one ridge: unless

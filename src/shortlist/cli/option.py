@@ -277,7 +277,7 @@ def with_problem_options(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Let a command take fields of `ProblemOptions` as options: those named, or else all.
 
-    Its first parameter becomes what `make` makes of them; its own parameters follow.
+    Its first parameter is `make` of them; its other parameters are options of its own.
     """
     fields = signature(ProblemOptions, eval_str=True).parameters
     shared = [fields[name] for name in names or fields]

@@ -131,7 +131,7 @@ def validate(
 ) -> None:
     """Validate a saved model on new patients, and update it to them.
 
-    Discrimination, calibration and net benefit have 95 % intervals. What an update gains is
+    Discrimination, calibration and net benefit have 95 % intervals. The gain of an update is
     shown for all three ways to update.
     """
     from ..patients import ModelCard

@@ -37,7 +37,7 @@ def verify(
 
     PROOF carries the model and the problem that was posed: columns, preprocessing, ridge, prices,
     limits. The problem is built again from that and from DATA, its digest has to be that of the
-    proof, and an independent checker computes bounds that hold whatever the rounding was. The
+    proof, and an independent checker computes bounds that hold in spite of rounding. The
     output restates the problem: check that it is yours. Exit code 1: the proof does not hold, or
     not for --model; 3: its bounds hold, but do not prove the model optimal.
     """

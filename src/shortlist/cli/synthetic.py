@@ -82,7 +82,7 @@ def demo(
     backend: Annotated[str, typer.Option(help="Solver to use.")] = "native",
     as_json: AsJson = False,
 ) -> None:
-    """Show on synthetic patients what a budget buys, next to what the greedy rule buys."""
+    """Spend a budget on synthetic patients, by exact search and by the greedy rule."""
     from ..backends import solve, uninterrupted
     from ..datasets import make_prognostic
     from ..problem import SubsetProblem
@@ -185,7 +185,7 @@ def _introduction(comparison: GreedyComparison) -> str:
         f"\n[bold]Which predictors should {problem.constraints.budget:g} minutes buy?[/bold]\n"
         f"{problem.n_rows} synthetic patients (a setting of Knauer and Rodner 2023, seed "
         f"{seed}{flips}), {int(data.y.sum())} with the event. {problem.n_predictors} predictors, "
-        f"{data.costs.min()} to {data.costs.max()} minutes each, named after what they are: "
+        f"{data.costs.min()} to {data.costs.max()} minutes each, named after their roles: "
         "informative, a redundant mix of those, or noise (uninformative)."
     )
 

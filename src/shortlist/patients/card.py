@@ -153,7 +153,7 @@ class ModelCard(StrictModel):
     limits : StatedLimits
         `budget`, `max_features`, `fees`, `include` and `exclude`.
     preprocessing, search, data
-        How the columns were prepared, how the model was found and to what it was fitted.
+        The preparation of the columns, the search for the model, and the data of the fit.
     update : UpdateRecord or None
         How it was adapted to other patients since, as `shortlist validate` does.
 
@@ -311,7 +311,7 @@ class ModelCard(StrictModel):
     @classmethod
     def parse(cls, text: str, source: str) -> ModelCard:
         """Return the model in a text; messages call the text `source`."""
-        wrong = f"{source}: is not a model file; pass what `shortlist fit --model` wrote."
+        wrong = f"{source}: is not a model file; pass a file of `shortlist fit --model`."
         try:
             content = json.loads(text, object_pairs_hook=unique_names)
             kind = content.get("format") if isinstance(content, dict) else None

@@ -32,15 +32,15 @@ class Encoding:
     Attributes
     ----------
     name, kind
-        The column and what it is.
+        The column and its kind.
     fill : float or str
-        The value that stands in for a missing one.
+        The value that replaces a missing one.
     knots : tuple of float
         The knots of a number, none if it is linear.
     levels : tuple of str
         The levels of a factor, sorted. The first of two has no column.
     has_indicator : bool
-        Whether the last column says where a value is missing.
+        Whether the last column is an indicator of missing values.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Encoding:
         return [*columns, missing.astype(np.float64)] if self.has_indicator else columns
 
     def term(self, values: NDArray[Any], coef: list[float]) -> tuple[Term, float]:
-        """Return the term that coefficients make, and what it adds to the intercept.
+        """Return the term of some coefficients, and its share of the intercept.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The predictor of each column of the matrix; those of one predictor stand together. This
         name is the one that `Experiment` asks a preprocessor for.
     means, scales : ndarray of shape (n_columns,)
-        What is subtracted from each column, and what it is divided by then.
+        The centre and the scale of each column.
     matrix : ndarray of shape (n_rows, n_columns)
         The rows that it was fitted to.
     """

@@ -278,11 +278,11 @@ def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         alone = [
             name for name in added.columns if roc_auc_score(events, added[name]) >= NEARLY_PERFECT
         ]
-        who = f" {_listed(alone)} alone would almost suffice." if alone else ""
+        alone_text = f" {_listed(alone)} alone would almost suffice." if alone else ""
         yield Finding(
             "warning",
             "Nearly perfect",
-            f"The apparent AUC is {auc:.3f}.{who} Make sure that no predictor contains the "
+            f"The apparent AUC is {auc:.3f}.{alone_text} Make sure that no predictor contains the "
             "outcome or was measured after it.",
         )
     large = [

@@ -1,8 +1,8 @@
-"""The proof of a fitted model, for someone who has the data but did not fit it.
+"""The proof of a fitted model, which can be checked by anyone with the data.
 
-The file is a certificate that carries the card of its model. The card states the problem: columns
-and what they are, preprocessing, ridge, prices and limits. From it and the patients the problem
-is built anew, and the certificate's digest says whether it is the one that was solved.
+The file is a certificate with the card of its model. The card states the problem: columns and their
+kinds, preprocessing, ridge, prices and limits. The problem is built again from the card and the
+patients; its digest has to be that of the certificate.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def save_proof(path: str | Path, card: ModelCard, certificate: Certificate) -> N
 
 
 def load_proof(path: str | Path) -> tuple[ModelCard, Certificate]:
-    """Read what `save_proof` wrote; anything else raises `InvalidCertificateError`."""
+    """Read a file of `save_proof`; raise `InvalidCertificateError` for any other."""
     try:
         certificate, attached = Certificate.load_attached(path)
     except InvalidCertificateError as error:
@@ -89,7 +89,7 @@ def verify_model(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> Verdict:
-    """Check that a certificate proves what a card says, for these patients.
+    """Check a card and its certificate for these patients.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def verify_model(
     -------
     Verdict
         As `shortlist.verify` gives it. The card has to be that of the certificate's model too: the
-        same terms, predictions, rows, events and objective, no higher a bound, and called optimal
-        only if the proven gap is at most the one asked for. How the ridge was tuned, the number of
-        nodes, the backend and the version cannot be checked.
+        same terms, predictions, rows, events and objective, no higher a bound, and the status
+        optimal only with a proven gap of at most the target. The tuning of the ridge, the number
+        of nodes, the backend and the version cannot be checked.
 
     Examples
     --------

@@ -82,7 +82,7 @@ class StrictModel(BaseModel):
 
 
 def describe_error(error: ValidationError) -> str:
-    """Return the place of the first error in a file or a request, and what is wrong there."""
+    """Return the place and the kind of the first error in a file or a request."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the content"
     if first["type"] == "value_error":

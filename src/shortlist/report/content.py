@@ -222,7 +222,7 @@ class MissingValues(Section):
 
 
 class ReportContent(Section):
-    """Everything that a report says."""
+    """The content of a report about a fitted model."""
 
     format: Literal["shortlist report"] = "shortlist report"
     format_version: Literal[1] = 1
@@ -250,7 +250,7 @@ class ReportContent(Section):
 
 
 class ExternalContent(Section):
-    """Everything that a page about new patients says."""
+    """The content of a page about an external validation."""
 
     format: Literal["shortlist external validation"] = "shortlist external validation"
     format_version: Literal[1] = 1

@@ -59,7 +59,7 @@ def describe_model(
     Returns
     -------
     ReportContent
-        Everything that the report says.
+        The content.
     """
     card = model.card_
     with warnings.catch_warnings():
@@ -69,7 +69,7 @@ def describe_model(
     count = count_persons(plain.labels, persons)
     announce("Checking the proof")
     proof = describe_proof(model, problem)
-    announce("Finding what other budgets buy")
+    announce("Solving for other budgets")
     limits = (model.time_limit, model.threads)
     staircase = describe_staircase(card, problem, *limits)
     announce("Listing alternatives")

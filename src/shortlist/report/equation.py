@@ -124,7 +124,7 @@ def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel
 
 
 def make_probes(full: PrognosticModel) -> pd.DataFrame:
-    """Return made-up patients, two per contrast, who are typical in everything else."""
+    """Return made-up patients, two per contrast, with typical values of all else."""
     terms = full.card_.terms
     typical: dict[str, float | str | None] = {term.name: term.typical for term in terms}
     patients = [
@@ -208,7 +208,7 @@ def _describe_values(
 def _on_resamples(evaluation: Evaluation, n_contrasts: int) -> Float | None:
     """Return the coefficient of each contrast on each resample.
 
-    None for fewer than two, and for an evaluation of another model, whose contrasts are others.
+    None for fewer than two, and for an evaluation of a model with other contrasts.
     """
     probes = evaluation.probes
     if probes is None or len(evaluation.resamples) < 2 or probes.shape[1] != 2 * n_contrasts:

@@ -105,7 +105,7 @@ def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) ->
     Returns
     -------
     ModelCard
-        The updated model, which says that it was.
+        The updated model; its `update` is set.
     """
     labels: Int = np.asarray(y).astype(np.int64)
     if update == "refit":

@@ -28,7 +28,7 @@ from .content import Curves, ExternalContent, ReportContent, Rows, Staircase
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST_NAME = 32
-_NARROWEST = 0.7  # how far, relatively, a figure shrinks before a phone has to scroll it
+_NARROWEST = 0.7  # relative width below which a figure scrolls instead of shrinking
 _PHONE = 350.0  # pixels for a figure
 # The page's own colours, so that figures follow light and dark.
 _INK, _RULE = "#010203", "#dddddd"
@@ -126,7 +126,7 @@ def _price(value: float) -> str:
 
 
 def _decimals(value: float | None, digits: int = 3) -> str:
-    """Return a number with some decimals; what rounds to 0 has no sign."""
+    """Return a number with some decimals; 0 has no sign."""
     if value is None:
         return "\N{EN DASH}"
     text = f"{value:.{digits}f}"
@@ -203,7 +203,7 @@ def draw_figures(content: ReportContent) -> dict[str, Drawing]:
 
 @_style_of_page()
 def draw_curves(curves: Curves) -> dict[str, Drawing]:
-    """Return the figures of predictions for patients whom the model has not seen."""
+    """Return the figures of predictions for patients outside the fit."""
     smooth, histogram = pd.DataFrame(curves.smooth), pd.DataFrame(curves.histogram)
     axes = {
         "calibration": plot_calibration(

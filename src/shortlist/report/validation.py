@@ -92,7 +92,7 @@ def compare_rules(
     Parameters
     ----------
     model, X, y, persons, n_resamples, seed, n_jobs, progress
-        As in `validate_model`, whose resamples and folds these are.
+        As in `validate_model`; resamples and folds are the same.
 
     Returns
     -------

@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import InvalidFileError, ShortlistWarning, import_extra, shown
 from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
 
-# Besides what pandas takes for missing: the signs of the UCI repository and of SAS.
+# Signs of missing values in files of the UCI repository and of SAS, besides those of pandas.
 _MISSING = ["?", "."]
 _SAMPLE_ROWS = 1000  # in which decimal commas are looked for
 _UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
