@@ -44,7 +44,7 @@ problems = {
     "draw forgotten": sl.SubsetProblem(patients, ill, ridge=1, budget=12, costs=prices),
 }
 solutions = {name: sl.solve(problem) for name, problem in problems.items()}
-pays = problems["draw paid once"].constraints.cost_of
+pays = problems["draw paid once"].limits.cost_of
 pd.DataFrame(
     {
         "bought": {name: ", ".join(s.names) for name, s in solutions.items()},

@@ -25,11 +25,9 @@ from random_problems import random_arguments
 
 import shortlist as sl
 from shortlist.certificate import Point
-from shortlist.losses import HINGE
 from shortlist.verification.duality import ExactData
 
 GAP = 1e-6
-_ROUNDING_OF_HINGE = 1e-7
 _ROUNDING = 1e-9  # of an objective in floating point, and of a bound that certificates claim
 
 
@@ -85,7 +83,7 @@ def _scale_prices(rng: np.random.Generator, arguments: dict[str, Any], factors: 
 
 def n_selections(problem: sl.SubsetProblem) -> int:
     """Return how many selections are affordable."""
-    limits = problem.constraints
+    limits = problem.limits
     everything = range(problem.n_predictors)
     return sum(
         limits.is_affordable(support)
@@ -108,7 +106,7 @@ def answer_of(seed: int) -> Answer:
         problem = sl.SubsetProblem(**arguments)
     except sl.InfeasibleError:
         # A price that the budget's own digits cannot show counts as two of its units, see
-        # `constraints`: what must be bought may then exceed a budget that is its rounded sum.
+        # `limits`: what must be bought may then exceed a budget that is its rounded sum.
         prices = [*arguments["costs"], *(amount for amount, _ in arguments.get("fees", []))]
         told_apart = min(p for p in prices if p > 0) > 2.0**-51 * arguments["budget"]
         return Answer("refused", ["refused"] if told_apart else [])
@@ -128,7 +126,7 @@ def check_solution(problem: sl.SubsetProblem) -> tuple[sl.Solution, list[str]]:
     found = []
     if solution.status not in (sl.Status.OPTIMAL, sl.Status.STALLED) or solution.nodes > most_nodes:
         found.append("more nodes than a tree has")
-    elif not problem.constraints.is_affordable(solution.support):
+    elif not problem.limits.is_affordable(solution.support):
         found.append("not affordable")
     elif not np.isfinite(solution.objective):
         found.append("no finite objective")
@@ -161,7 +159,7 @@ def check_proof(problem: sl.SubsetProblem, solution: sl.Solution) -> list[str]:
     verdict = sl.verify(problem, solution.certificate)
     if not verdict.valid:
         return ["not confirmed: " + " ".join(w for w in verdict.reason.split() if w.isalpha())]
-    rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
+    rounding = problem.loss.slack
     if verdict.lower_bound < solution.lower_bound - rounding * solution.objective:
         return ["the checker proves less than the solution claims"]
     return []

@@ -60,19 +60,19 @@ def corrected(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
 def limited(seed: int) -> tuple[sl.SubsetProblem, Certificate, float]:
     """A problem with limits on its coefficients, and a proof that lists every selection."""
     problem = limited_problem(seed)
-    late = set(range(4, problem.n_predictors)).difference(problem.constraints.include)
-    problem = problem.with_limits(exclude=sorted(late.union(problem.constraints.exclude)))
+    late = set(range(4, problem.n_predictors)).difference(problem.limits.include)
+    problem = problem.with_limits(exclude=sorted(late.union(problem.limits.exclude)))
     solution = sl.solve(problem, "enumeration")
     fits, points, steps = SupportFits(problem), [], []
-    nodes, n_nodes = [(0, problem.constraints.include, 0)], 1
+    nodes, n_nodes = [(0, problem.limits.include, 0)], 1
     while nodes:
         node, bought, g = nodes.pop()
-        if not problem.constraints.is_affordable(bought):
+        if not problem.limits.is_affordable(bought):
             steps.append(Unaffordable(node))
         elif g == problem.n_predictors:
             steps.append(Bound(node, len(points)))
             points.append(point_of(*fits.fit(bought)[0][1:3]))
-        elif g in bought or g in problem.constraints.exclude:
+        elif g in bought or g in problem.limits.exclude:
             nodes.append((node, bought, g + 1))
         else:
             steps.append(Branch(node, g, n_nodes, n_nodes + 1))

@@ -30,7 +30,7 @@ def make(X=FRAME, **limits):
 
 
 def intervals(problem):
-    return list(zip(problem.coef_limits.lower, problem.coef_limits.upper, strict=True))
+    return list(zip(problem.limits.lower, problem.limits.upper, strict=True))
 
 
 # --- the arguments ---
@@ -56,7 +56,7 @@ def intervals(problem):
 def test_max_coefficient(given_as, largest):
     problem = make(max_coefficient=given_as)
     assert intervals(problem) == [(-m, m) for m in largest]
-    assert problem.coef_limits.are_given == (min(largest) < inf)
+    assert problem.limits.has_intervals == (min(largest) < inf)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_signs(given_as, signs):
     expected = {"+": (0, inf), "-": (-inf, 0), " ": (-inf, inf)}
     problem = make(signs=given_as)
     assert intervals(problem) == [expected[sign] for sign in signs]
-    assert problem.coef_limits.are_given == (signs != "   ")
+    assert problem.limits.has_intervals == (signs != "   ")
 
 
 def test_a_sign_and_a_size_and_the_columns_of_a_group():
     groups = ["a", "b", "a"]
     problem = make(groups=groups, max_coefficient={"a": 2}, signs={"a": "negative"})
     assert intervals(problem) == [(-2, 0), (-inf, inf), (-2, 0)]
-    assert make(X=X, max_coefficient={1: 2}).coef_limits.upper.tolist() == [inf, 2, inf]
+    assert make(X=X, max_coefficient={1: 2}).limits.upper.tolist() == [inf, 2, inf]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_the_digest_changes_with_the_limits_only():
 def affordable_supports(problem):
     for size in range(problem.n_predictors + 1):
         for support in combinations(range(problem.n_predictors), size):
-            if problem.constraints.is_affordable(support):
+            if problem.limits.is_affordable(support):
                 yield support
 
 
@@ -167,7 +167,7 @@ def objective_by_scipy(problem, support):
         value = w @ np.logaddexp(0.0, -margins) + 0.5 * penalty @ theta**2
         return value, gradient / scale
 
-    limits = problem.coef_limits
+    limits = problem.limits
     bounds = np.column_stack([limits.lower[columns], limits.upper[columns]]) * scale[:-1, None]
     found = minimize(
         loss,
@@ -187,7 +187,7 @@ def test_a_fit_is_the_best_within_its_limits(seed):
     chosen = np.random.default_rng(seed).random(problem.n_predictors) < 0.6
     support = tuple(np.flatnonzero(chosen).tolist())
     model, bound = SupportFits(problem).fit(support)
-    limits = problem.coef_limits
+    limits = problem.limits
     assert (limits.lower <= model.coef).all()
     assert (model.coef <= limits.upper).all()
     assert bound <= model.objective <= bound * (1 + 1e-10)
@@ -253,13 +253,13 @@ def test_the_other_sign_buys_nothing_of_use():
 def check_solution(problem, verify=True):
     """The optimum is that of brute force, respects the limits, and its proof holds."""
     solution, best = sl.solve(problem), sl.solve(problem, "enumeration")
-    limits = problem.coef_limits
+    limits = problem.limits
     assert solution.status is sl.Status.OPTIMAL
     assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     assert solution.objective == pytest.approx(best.objective, rel=2e-6)
     assert solution.lower_bound <= best.objective * (1 + 1e-12)
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     if verify:
         verdict = sl.verify(problem, solution.certificate)
         assert verdict.valid, verdict.reason

@@ -1,12 +1,15 @@
 """Imports go down the layers of the package, never up or sideways.
 
-A module may import lower layers and its own package. The package's `__init__` collects the public
-names from all layers, so nothing inside may import it, its version excepted.
+A module may import lower layers and its own package, in which `BACKENDS` are layers of their own.
+An `import_module` counts as the import that its literal, or the beginning of its f-string, names.
+The package's `__init__` collects the public names from all layers, so nothing inside may import
+it, its version excepted.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,21 +22,30 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"report", "study"}),
     frozenset({"evaluation"}),
     frozenset({"patients"}),
-    frozenset({"estimators", "baselines"}),
+    frozenset({"estimators"}),
     frozenset({"choice"}),
     frozenset({"plots"}),
     frozenset({"backends"}),
     frozenset({"sampling"}),
     frozenset({"solver", "conic"}),
-    frozenset({"verification", "result", "options"}),
+    frozenset({"verification", "solution"}),
     frozenset({"certificate"}),
-    frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"}),
+    frozenset({"problem", "arguments", "limits", "losses"}),
     frozenset({"tables"}),
     frozenset({"files", "display", "blocks"}),
     frozenset({"errors"}),
 )
+# The registry stands above all backends.
+BACKENDS: tuple[frozenset[str], ...] = (
+    frozenset({"__init__"}),
+    frozenset({"heuristics"}),
+    frozenset({"native", "enumeration", "scip", "mosek"}),
+    frozenset({"conic_search", "single_step", "ranking"}),
+    frozenset({"backend"}),
+    frozenset({"support_fit"}),
+)
 # The parts of one definition may know each other.
-OPEN_LAYER = frozenset({"problem", "arguments", "limits", "constraints", "coefficients", "losses"})
+OPEN_LAYER = frozenset({"problem", "arguments", "limits", "losses"})
 # Data imports nothing of the package, and what solves or fits does not import data.
 ALONE = "datasets"
 USERS_OF_DATA = LAYERS[0] | LAYERS[1] | LAYERS[2] | LAYERS[3]
@@ -49,24 +61,44 @@ def module_name(path: Path, package: Path) -> tuple[str, ...]:
     return path.relative_to(package).with_suffix("").parts
 
 
+def imports(name: tuple[str, ...], source: str) -> Iterator[list[str]]:
+    """Yield the path of everything that a module imports, as `["shortlist", "problem", ...]`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(name, node.level, node.module or "")
+            yield from ([*base, alias.name] for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            target = node.args[0]
+            if isinstance(target, ast.JoinedStr):
+                target = target.values[0]
+            if isinstance(target, ast.Constant):
+                tail = target.value.lstrip(".")
+                yield absolute(name, len(target.value) - len(tail), tail)
+
+
+def absolute(name: tuple[str, ...], level: int, module: str) -> list[str]:
+    """The path of a module that is named relative to another one, `level` dots up."""
+    parts = [part for part in module.split(".") if part]
+    return ["shortlist", *name[: len(name) - level], *parts] if level else parts
+
+
 def imported_parts(name: tuple[str, ...], source: str) -> set[str]:
     """Top-level parts of shortlist that a module imports, `__init__` for the package itself."""
     parts: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            targets = [alias.name.split(".") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module.split(".") if node.module else []
-            if node.level:
-                base = ["shortlist", *name[: len(name) - node.level], *base]
-            targets = [[*base, alias.name] for alias in node.names]
-        else:
-            continue
-        for target in targets:
-            if target[0] == "shortlist" and target[1:] != ["__version__"]:
-                part = target[1] if len(target) > 1 else ROOT
-                parts.add(part if part in PARTS else ROOT)
+    for target in imports(name, source):
+        if target[:1] == ["shortlist"] and target[1:] != ["__version__"]:
+            part = target[1] if len(target) > 1 else ROOT
+            parts.add(part if part in PARTS else ROOT)
     return parts
+
+
+def imported_backends(name: tuple[str, ...], source: str) -> set[str]:
+    """Modules of `backends` that one of them imports, `__init__` for the registry."""
+    known = {module for layer in BACKENDS for module in layer}
+    targets = (target[2:] for target in imports(name, source) if target[1:2] == ["backends"])
+    return {next((part for part in target[:1] if part in known), ROOT) for target in targets}
 
 
 def is_allowed(importer: str, imported: str) -> bool:
@@ -95,6 +127,13 @@ def violations(package: Path) -> list[str]:
             for part in sorted(imported_parts(name, path.read_text(encoding="utf-8")))
             if not is_allowed(name[0], part)
         ]
+        if name[0] == "backends" and name[1] != ROOT:
+            depth = {module: depth for depth, layer in enumerate(BACKENDS) for module in layer}
+            found += [
+                f"{'.'.join(name)} imports backends.{module}"
+                for module in sorted(imported_backends(name, path.read_text(encoding="utf-8")))
+                if depth.get(name[1], len(BACKENDS)) >= depth[module]
+            ]
     return found
 
 
@@ -109,13 +148,22 @@ def test_imports_go_down() -> None:
         ("problem.py", "from shortlist.backends import solve"),
         ("problem.py", "import shortlist.backends.native"),
         ("problem.py", "def f():\n    from . import backends"),
-        ("result.py", "from .options import Options"),
+        ("certificate.py", "from .solution import Options"),
+        ("certificate.py", "import_module('.solution', __name__)"),
+        ("solver/search.py", "importlib.import_module(f'..backends.{name}', __package__)"),
+        ("solver/search.py", "import_module(f'..{name}', __package__)"),
+        ("solver/search.py", "import_module('shortlist.backends.native')"),
         ("errors.py", "from . import problem"),
         ("solver/search.py", "from ..backends.native import Native"),
         ("solver/search.py", "from .. import backends"),
         ("solver/kernels/rows.py", "from ...backends import native"),
         ("solver/kernels/__init__.py", "from ...backends import native"),
-        ("baselines/univariable.py", "from ..estimators import BestSubsetClassifier"),
+        ("backends/heuristics.py", "from ..estimators import BestSubsetClassifier"),
+        ("backends/heuristics.py", "from . import solve"),
+        ("backends/native.py", "from .heuristics import HEURISTICS"),
+        ("backends/native.py", "from .enumeration import EnumerationBackend"),
+        ("backends/native.py", "import_module('.heuristics', __package__)"),
+        ("backends/unknown.py", "from .backend import Backend"),
         ("backends/native.py", "import shortlist as sl"),
         ("backends/native.py", "from shortlist import solve"),
         ("backends/native.py", "from ..datasets import make_prognostic"),
@@ -137,10 +185,13 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, source: str) -> N
         ("cli/demo.py", "from ..backends import solve\nfrom ..datasets import make_prognostic"),
         ("cli/demo.py", "from .table import comparison\nfrom ..errors import InvalidProblemError"),
         ("cli/app.py", "from .. import __version__"),
-        ("problem.py", "from .constraints import Constraints\nimport numpy as np"),
+        ("backends/__init__.py", "import_module(f'.{name}', __name__)"),
+        ("backends/heuristics.py", "from .native import NativeBackend\nfrom .. import problem"),
+        ("errors.py", "import_module(package)\nimport_module('matplotlib.pyplot')"),
+        ("problem.py", "from .limits import Limits\nimport numpy as np"),
         ("solver/kernels/rows.py", "from ..bounds import bound\nfrom . import gram"),
         ("solver/kernels/rows.py", "from ...problem import SubsetProblem"),
-        ("solver/__init__.py", "from .search import search\nfrom .. import result"),
+        ("solver/__init__.py", "from .search import search\nfrom .. import solution"),
     ],
 )
 def test_allowed_import_passes(tmp_path: Path, file: str, source: str) -> None:
@@ -169,8 +220,7 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
         "blocks",
         "problem",
         "arguments",
-        "constraints",
-        "coefficients",
+        "limits",
         "losses",
         "errors",
     }

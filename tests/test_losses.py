@@ -43,8 +43,8 @@ def test_a_loss_is_at_least_what_any_a_gives_and_its_own_a_attains_it(loss, marg
     assert bound(share * largest_a(loss)) <= value + 1e-12 * (1 + value)
     own = loss.dual(np.array([margin]), SMOOTHING)[0]
     assert 0 <= own <= 2 * (1 + abs(margin))
-    # (1 - t)(1 - a) on the band of the hinge, which is at most a quarter of its width
-    loses = SMOOTHING / 4 if loss is HINGE else 0.0
+    # (1 - t)(1 - a) where the hinge is smoothed, which is at most a quarter of the smoothing
+    loses = SMOOTHING / 4 if loss.is_smoothed else 0.0
     assert bound(own) >= value - loses - 1e-12 * (1 + value)
 
 
@@ -63,7 +63,7 @@ def test_the_entropy_is_concave_and_0_at_0(loss, one, other, weight):
 def test_the_curvature_is_the_change_of_a(loss, margin):
     step = 1e-6 * SMOOTHING
     if loss.name != "logistic" and min(abs(margin - 1), abs(margin - 1 + SMOOTHING)) < 2 * step:
-        return  # the kinks
+        return  # no derivative
     around = loss.dual(np.array([margin - step, margin + step]), SMOOTHING)
     change = (around[0] - around[1]) / (2 * step)
     assert loss.curvature(np.array([margin]), SMOOTHING)[0] == pytest.approx(change, abs=1e-5)
@@ -250,10 +250,10 @@ def test_files_of_the_logistic_loss_are_as_they_were(tmp_path):
 
 def all_objectives(problem):
     """The objective of every affordable selection."""
-    fits, constraints = SupportFits(problem), problem.constraints
+    fits, limits = SupportFits(problem), problem.limits
     bits = 1 << np.arange(problem.n_predictors)
     supports = (tuple(np.flatnonzero(k & bits).tolist()) for k in range(2**problem.n_predictors))
-    return {s: fits.fit(s)[0].objective for s in supports if constraints.is_affordable(s)}
+    return {s: fits.fit(s)[0].objective for s in supports if limits.is_affordable(s)}
 
 
 def small_problems(loss):
@@ -295,7 +295,7 @@ def test_every_step_of_a_path_is_the_best_of_its_budget(loss):
         path = sl.solve_path(problem)
         assert path.is_certified
         by_budget = path.limit_name == "budget"
-        level = problem.constraints.cost_of if by_budget else len
+        level = problem.limits.cost_of if by_budget else len
         for limit in {level(support) for support in objectives}:
             reachable = limit * (1 + 1e-9)
             best = min(v for s, v in objectives.items() if level(s) <= reachable)
@@ -319,6 +319,6 @@ def test_other_rules_buy_something_affordable(backend, loss):
         problem = random_problem(seed, loss)
         solution = sl.solve(problem, backend)
         assert solution.status is sl.Status.HEURISTIC
-        assert problem.constraints.is_affordable(solution.support)
+        assert problem.limits.is_affordable(solution.support)
         best = sl.solve(problem).objective
         assert solution.objective >= best * (1 - 1e-6)

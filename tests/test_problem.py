@@ -280,7 +280,7 @@ def test_arguments_are_copied_where_a_later_change_would_be_silent():
     costs, weights = np.array([1.0, 2.0, 3.0]), np.ones(4)
     problem = make(costs=costs, sample_weight=weights, budget=3)
     costs[:], weights[:] = 9, 9
-    assert problem.constraints.costs.tolist() == [1, 2, 3]
+    assert problem.limits.costs.tolist() == [1, 2, 3]
     assert problem.weights.tolist() == [1, 1, 1, 1]
 
 
@@ -288,9 +288,9 @@ def test_names_and_indices_mean_the_same():
     by_name = make(X=FRAME, include=["chol"], exclude=["age"], fees=[(2, ["sex", "chol"])])
     by_index = make(include=[2], exclude=np.array([0]), fees=[(2, [2, 1, 1])])
     for problem in (by_name, by_index):
-        assert problem.constraints.include == (2,)
-        assert problem.constraints.exclude == (0,)
-        assert problem.constraints.fees[0].members == (1, 2)
+        assert problem.limits.include == (2,)
+        assert problem.limits.exclude == (0,)
+        assert problem.limits.fees[0].members == (1, 2)
     assert [by_name.name_of(g) for g in range(3)] == ["age", "sex", "chol"]
     assert [by_index.name_of(g) for g in range(3)] == ["x0", "x1", "x2"]
 
@@ -298,13 +298,13 @@ def test_names_and_indices_mean_the_same():
 def test_costs_by_name_in_any_order():
     by_name = {"chol": 3.0, "age": 1.0, "sex": 2.0}
     for costs in (by_name, pd.Series(by_name), [1.0, 2.0, 3.0], np.array([1, 2, 3])):
-        assert make(X=FRAME, costs=costs).constraints.costs.tolist() == [1, 2, 3]
+        assert make(X=FRAME, costs=costs).limits.costs.tolist() == [1, 2, 3]
 
 
 def test_column_names_that_are_not_text_are_no_names():
     problem = make(X=pd.DataFrame(X), costs={0: 1.0, 1: 2.0, 2: 3.0})
     assert problem.predictor_names is None
-    assert problem.constraints.costs.tolist() == [1, 2, 3]
+    assert problem.limits.costs.tolist() == [1, 2, 3]
 
 
 def test_groups_by_name_are_numbered_as_they_appear():
@@ -312,20 +312,20 @@ def test_groups_by_name_are_numbered_as_they_appear():
     assert problem.n_predictors == 2
     assert problem.predictor_names == ["lab", "age"]
     assert problem.column_predictor.tolist() == [0, 1, 0]
-    assert problem.columns_of(problem.constraints.include).tolist() == [0, 2]
+    assert problem.columns_of(problem.limits.include).tolist() == [0, 2]
 
 
 def test_groups_by_number():
     problem = make(groups=[1, 0, 1], costs=[5, 6])
     assert problem.columns_of([1]).tolist() == [0, 2]
     assert problem.columns_of([]).tolist() == []
-    assert problem.constraints.costs.tolist() == [5, 6]
+    assert problem.limits.costs.tolist() == [5, 6]
 
 
 def test_a_limit_above_the_number_of_predictors_is_no_limit():
-    assert make(max_features=99).constraints.max_features == 3
-    assert make(max_features=np.int64(2)).constraints.max_features == 2
-    assert make(budget=np.inf).constraints.budget == np.inf
+    assert make(max_features=99).limits.max_features == 3
+    assert make(max_features=np.int64(2)).limits.max_features == 2
+    assert make(budget=np.inf).limits.budget == np.inf
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
@@ -424,11 +424,9 @@ def test_with_limits_is_the_problem_built_anew(change):
     assert changed.X is problem.X
     assert changed.index_of("test", "c") == 2
     for name in ("costs", "unit_costs", "unit_fees"):
-        assert np.array_equal(
-            getattr(changed.constraints, name), getattr(rebuilt.constraints, name)
-        )
+        assert np.array_equal(getattr(changed.limits, name), getattr(rebuilt.limits, name))
     for name in ("budget", "max_features", "fees", "include", "exclude", "unit", "unit_budget"):
-        assert getattr(changed.constraints, name) == getattr(rebuilt.constraints, name)
+        assert getattr(changed.limits, name) == getattr(rebuilt.limits, name)
     solution, reference = sl.solve(changed), sl.solve(rebuilt)
     assert (solution.support, solution.objective) == (reference.support, reference.objective)
 

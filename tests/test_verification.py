@@ -29,6 +29,7 @@ from tampering import (
 )
 
 import shortlist as sl
+from shortlist import verification
 from shortlist.certificate import (
     Bound,
     Branch,
@@ -39,8 +40,7 @@ from shortlist.certificate import (
     Step,
     Unaffordable,
 )
-from shortlist.verification import checker
-from shortlist.verification import limits as limits_module
+from shortlist.verification.affordability import Affordability
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -76,7 +76,7 @@ def check_limited_proof(seed: int) -> None:
 
     # A coefficient that exceeds its limit by the least possible, whatever is claimed of it.
     bought = problem.columns_of(certificate.support)
-    limits = problem.coef_limits
+    limits = problem.limits
     for n, value in zip(bought, limits.lower[bought], strict=True):
         check_beyond_the_limit(problem, certificate, int(n), np.nextafter(value, -inf))
     for n, value in zip(bought, limits.upper[bought], strict=True):
@@ -103,7 +103,7 @@ def check_tampering_with_corrections(seed: int) -> None:
 def check_tampered_model(
     problem: sl.SubsetProblem, certificate: Certificate, optimum: float
 ) -> None:
-    model, limits = certificate.model, problem.constraints
+    model, limits = certificate.model, problem.limits
 
     # A coefficient that worsens the model, and objectives and bounds that nothing proves.
     values = np.array(model.values)
@@ -120,7 +120,7 @@ def check_tampered_model(
         if objective > certificate.objective * (1 + 2e-9):
             n_worse += 1
             assert not sl.verify(problem, replace(certificate, model=changed)).valid
-            lower, upper = problem.coef_limits.lower, problem.coef_limits.upper
+            lower, upper = problem.limits.lower, problem.limits.upper
             if not ((lower <= coef) & (coef <= upper)).all():
                 continue
             # With its true objective it is a proof again, of a worse model.
@@ -460,7 +460,7 @@ def brute_force_value(problem, values, bought, free):
     best = 0
     for mask in range(2 ** len(free)):
         chosen = {g for i, g in enumerate(sorted(free)) if mask >> i & 1}
-        if problem.constraints.is_affordable(tuple(bought | chosen)):
+        if problem.limits.is_affordable(tuple(bought | chosen)):
             best = max(best, sum(values[g] for g in chosen))
     return best
 
@@ -469,7 +469,7 @@ def brute_force_value(problem, values, bought, free):
 def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     """Both ways to maximise, for the values that leave an int64 the least room."""
     problem, _, _ = proven(seed)
-    limits = limits_module.ExactLimits(problem)
+    limits = Affordability(problem)
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(problem.n_predictors, 0.3))
     values = [int(share * 2**60) for share in shares]
@@ -477,10 +477,10 @@ def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     free = limits.free(include, limits.exclude)
     exact = brute_force_value(problem, values, include, free)
     with_table = limits.most_valuable(values, include, free, problem.n_predictors)
-    monkeypatch.setattr(limits_module, "_TABLE_CELLS", -1)
+    monkeypatch.setattr(verification.affordability, "_TABLE_CELLS", -1)
     priced = limits.most_valuable(values, include, free, problem.n_predictors)
     assert exact <= with_table <= priced <= sum(values)
-    if problem.constraints.integral and problem.constraints.max_features == problem.n_predictors:
+    if problem.limits.integral and problem.limits.max_features == problem.n_predictors:
         overlap = [f for fees in limits.fees_of for f in fees[1:]]
         assert overlap or with_table == exact
 
@@ -511,7 +511,7 @@ def interrupt(progress):
 @pytest.mark.parametrize("seed", range(10))
 def test_a_warm_start_is_proven_too(seed):
     problem, certificate, optimum = proven(seed)
-    warm = sl.solve(problem, warm_start=problem.constraints.include or (0,), node_limit=1)
+    warm = sl.solve(problem, warm_start=problem.limits.include or (0,), node_limit=1)
     assert check_sound(problem, warm.certificate, optimum)
     warm = sl.solve(problem, warm_start=certificate.support)
     assert check_sound(problem, warm.certificate, optimum)
@@ -528,10 +528,10 @@ def test_fewer_bits_never_prove_more(seed, source, monkeypatch):
     """Everything is rounded to the safe side, which few bits make visible."""
     problem, certificate, _ = source(seed)
     modest = replace(certificate, objective=inf, lower_bound=0.0)
-    monkeypatch.setattr(checker, "_PRECISION", 400)
+    monkeypatch.setattr(verification, "_PRECISION", 400)
     reference = sl.verify(problem, modest)
     for precision in (10, 14, 18, 22, 26, 30, 40, 50):
-        monkeypatch.setattr(checker, "_PRECISION", precision)
+        monkeypatch.setattr(verification, "_PRECISION", precision)
         verdict = sl.verify(problem, modest)
         if verdict.valid:  # else a point became too extreme
             assert verdict.lower_bound <= reference.lower_bound

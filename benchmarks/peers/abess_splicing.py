@@ -17,13 +17,13 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     scale the columns: alpha is half of the ridge. Columns are centred, which changes the intercept
     alone and makes it miss far less. It knows neither costs nor a time limit.
     """
-    constraints = problem.constraints
-    if constraints.budget < np.inf or problem.has_groups or constraints.exclude:
+    limits = problem.limits
+    if limits.budget < np.inf or problem.has_groups or limits.exclude:
         return None
     model = LogisticRegression(
-        support_size=[constraints.max_features],
+        support_size=[limits.max_features],
         alpha=[0.5 * problem.ridge],
-        always_select=list(constraints.include),
+        always_select=list(limits.include),
         max_iter=100,
         primary_model_fit_max_iter=100,
     )

@@ -47,22 +47,19 @@ Peer = Callable[[sl.SubsetProblem, float], Answer | None]
 
 def score(problem: sl.SubsetProblem, answer: Answer) -> float:
     """Return the objective of the best model on the support, infinite if it is not affordable."""
-    if not problem.constraints.is_affordable(answer.support):
+    if not problem.limits.is_affordable(answer.support):
         return float("inf")
     return SupportFits(problem).fit(answer.support)[0].objective
 
 
 def is_plain(problem: sl.SubsetProblem) -> bool:
     """Whether a predictor is a column, no row weighs more, and nothing is included or excluded."""
-    constraints = problem.constraints
+    limits = problem.limits
     return not (
-        problem.has_groups
-        or constraints.include
-        or constraints.exclude
-        or np.ptp(problem.weights) > 0
+        problem.has_groups or limits.include or limits.exclude or np.ptp(problem.weights) > 0
     )
 
 
 def is_number_only(problem: sl.SubsetProblem) -> bool:
     """Whether a number of columns is the only limit."""
-    return is_plain(problem) and problem.constraints.budget == np.inf
+    return is_plain(problem) and problem.limits.budget == np.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 import shortlist as sl
-from shortlist.options import Progress
+from shortlist.solution import Progress
 
 from .answer import Answer, Peer
 

@@ -12,14 +12,14 @@ from .environment import ask
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Return what its order buys; None without a budget, or for what it has no words for."""
-    constraints = problem.constraints
-    limited = constraints.max_features < problem.n_predictors or constraints.fees
-    if constraints.budget == np.inf or limited or not is_plain(problem):
+    limits = problem.limits
+    limited = limits.max_features < problem.n_predictors or limits.fees
+    if limits.budget == np.inf or limited or not is_plain(problem):
         return None
     return ask(
         "bcselector",
         problem,
         time_limit,
-        costs=constraints.costs.tolist(),
-        budget=constraints.budget,
+        costs=limits.costs.tolist(),
+        budget=limits.budget,
     )

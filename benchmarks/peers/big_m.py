@@ -17,7 +17,6 @@ import numpy as np
 from pyscipopt import Model, quicksum  # type: ignore[attr-defined]
 
 import shortlist as sl
-from shortlist.losses import HINGE, LOGISTIC
 
 from .answer import Answer, is_plain
 from .cut import GAP, linear_rows
@@ -25,7 +24,7 @@ from .cut import GAP, linear_rows
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Run SCIP on slack variables, big-M rows and a quadratic objective."""
-    if problem.loss is LOGISTIC or not is_plain(problem):
+    if problem.loss.name == "logistic" or not is_plain(problem):
         return None
     started = process_time()
     scip = Model()
@@ -47,7 +46,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     for x, y, e in zip(problem.X, problem.signs, slack, strict=True):
         score = quicksum(float(y * v) * t for v, t in zip(x, theta, strict=True))
         scip.addCons(score + float(y) * theta_0 + e >= 1.0)
-    losses = slack if problem.loss is HINGE else [e * e for e in slack]
+    losses = slack if problem.loss.name == "hinge" else [e * e for e in slack]
     total = quicksum(float(w) * e for w, e in zip(problem.weights, losses, strict=True))
     objective = scip.addVar(lb=0.0, ub=highest)
     scip.addCons(total + problem.ridge / 2 * quicksum(t * t for t in theta) <= objective)

@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import shortlist as sl
-from shortlist.backends.hinge_fit import fit_hinge
-from shortlist.backends.support_fit import SupportFits
-from shortlist.losses import HINGE
+from shortlist.backends.support_fit import SupportFits, fit_hinge
 
 Float = NDArray[np.float64]
 
@@ -49,7 +47,7 @@ class Tangents:
         z = np.where(z > 1e-9, z, 0.0)
         factor = np.sqrt(z[problem.column_predictor])
         signs, weights = problem.signs, problem.weights
-        if problem.loss is HINGE:  # has no map from margins to a where it bends
+        if problem.loss.is_smoothed:  # the fit itself knows the a of its optimum
             X = (problem.X * factor)[:, factor > 0]
             _, a = fit_hinge(X, signs, weights, problem.ridge)
         else:
@@ -74,7 +72,7 @@ def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:
 
     The order is rows, limits, lower and upper bounds.
     """
-    constraints = problem.constraints
+    constraints = problem.limits
     n, n_fees = problem.n_predictors, len(constraints.fees)
     rows = [np.concatenate([np.ones(n), np.zeros(n_fees)])]
     limits = [float(constraints.max_features)]

@@ -10,17 +10,16 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 import shortlist as sl
-from shortlist.losses import LOGISTIC
 
 from .answer import Answer, is_number_only
 
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Return what scikit-learn's RFE keeps; None for what it has no words for."""
-    if problem.loss is LOGISTIC or not is_number_only(problem):
+    if problem.loss.name == "logistic" or not is_number_only(problem):
         return None
     machine = LinearSVC(loss=problem.loss.name, C=1.0 / problem.ridge, random_state=0)
-    selector = RFE(machine, n_features_to_select=problem.constraints.max_features)
+    selector = RFE(machine, n_features_to_select=problem.limits.max_features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         selector.fit(problem.X, problem.signs)

@@ -12,4 +12,4 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Return its answer for a number of columns; None for what it has no words for."""
     if not is_number_only(problem):
         return None
-    return ask("fasterrisk", problem, time_limit, max_features=problem.constraints.max_features)
+    return ask("fasterrisk", problem, time_limit, max_features=problem.limits.max_features)

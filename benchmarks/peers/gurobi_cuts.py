@@ -74,7 +74,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
         model.Params.MIPGap = GAP
         model.Params.MIPGapAbs = 0.0
         model.optimize(separate)
-        support = problem.constraints.include
+        support = problem.limits.include
         if model.SolCount > 0:
             support = tuple(g for g, variable in enumerate(z) if variable.X > 0.5)
         status = "optimal" if model.Status == GRB.OPTIMAL else "time_limit"

@@ -24,7 +24,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
     tangents = Tangents(problem)
     n = problem.n_predictors
     matrix, limits, lower, upper = linear_rows(problem)
-    support, best, bound, nodes = problem.constraints.include, np.inf, 0.0, 0
+    support, best, bound, nodes = problem.limits.include, np.inf, 0.0, 0
     z = lower[:n]
     cuts: list[Cut] = [tangents.at(z)]
     is_selection = np.arange(len(lower) + 1) < len(lower)  # variables: z, s and the loss

@@ -21,14 +21,14 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     counts as claimed to be optimal.
     """
     _check_licence()
-    constraints = problem.constraints
-    has_budget = constraints.budget < np.inf
-    has_number = constraints.max_features < problem.n_predictors
-    if constraints.fees or not is_plain(problem) or (has_budget and has_number):
+    limits = problem.limits
+    has_budget = limits.budget < np.inf
+    has_number = limits.max_features < problem.n_predictors
+    if limits.fees or not is_plain(problem) or (has_budget and has_number):
         return None
     model = L0L2Classifier(
-        b=constraints.budget if has_budget else constraints.max_features,
-        c=constraints.costs if has_budget else None,
+        b=limits.budget if has_budget else limits.max_features,
+        c=limits.costs if has_budget else None,
         lambd=problem.ridge,
         time_limit=time_limit,
     )

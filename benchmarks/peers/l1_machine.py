@@ -31,7 +31,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = LinearSVC(C=C, penalty="l1", dual=False, random_state=0)
             entered = tuple(np.flatnonzero(model.fit(problem.X, problem.signs).coef_).tolist())
-        if not problem.constraints.is_affordable(entered):
+        if not problem.limits.is_affordable(entered):
             break
         support = entered
     return Answer(support)

@@ -33,7 +33,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
             random_state=0,
         )
         entered = tuple(np.flatnonzero(model.fit(problem.X, problem.signs).coef_).tolist())
-        if not problem.constraints.is_affordable(entered):
+        if not problem.limits.is_affordable(entered):
             break
         support = entered
     return Answer(support)

@@ -86,7 +86,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
     scip.setParam("misc/allowweakdualreds", False)
     scip.optimize()
     status = "optimal" if scip.getStatus() in ("optimal", "gaplimit") else "time_limit"
-    support = problem.constraints.include
+    support = problem.limits.include
     if scip.getNSols() > 0:
         solution = scip.getBestSol()
         support = tuple(g for g, z in enumerate(losses.z) if scip.getSolVal(solution, z) > 0.5)

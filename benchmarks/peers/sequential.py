@@ -20,7 +20,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
         return None
     selector = SequentialFeatureSelector(
         LogisticRegression(C=1.0 / problem.ridge, max_iter=10_000),
-        n_features_to_select=problem.constraints.max_features,
+        n_features_to_select=problem.limits.max_features,
         scoring="neg_log_loss",
     )
     selector.fit(problem.X, problem.signs)

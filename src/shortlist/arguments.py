@@ -15,6 +15,7 @@ from .errors import InvalidProblemError
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Predictor = int | str
+Support = tuple[int, ...]
 _SMALLEST = 1e-140
 
 

@@ -8,8 +8,11 @@ Each is the maximum of H(a) - a t over the a that it allows, H being concave wit
 entropy for the logistic loss, with a in [0, 1]; a - a^2 / 4 for the squared hinge, with a >= 0; and
 a for the hinge, with a in [0, 1]. That is all that lower bounds rest on (see `problem`).
 
-The a that belongs to a margin is minus the derivative of the loss. The hinge has none where it
-bends, so it is smoothed there: a = clip((1 - t) / smoothing, 0, 1).
+The a that belongs to a margin is minus the derivative of the loss. The hinge has none at t = 1, so
+it is smoothed there: a = clip((1 - t) / smoothing, 0, 1).
+
+All that the package does differently from loss to loss is said here, by attributes of `Loss`.
+Exceptions are what only one package needs: `conic` and `verification` have tables by name.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ class Loss:
     value : callable
         The loss of each margin.
     dual : callable
-        The a of each margin, given the smoothing, which the hinge alone needs.
+        The a of each margin, given the smoothing, which a smooth loss ignores.
     entropy : callable
         H of each a.
     curvature : callable
@@ -49,6 +52,18 @@ class Loss:
         Objectives that differ by less, relatively, count as equal: the smallest gap of a solve.
     rounding : float
         What the fit of a selection may miss of its best objective, relatively.
+    slack : float
+        How much less a certificate claims than the search computed in floating point, relatively.
+    harmless_rounding : float
+        Rounding of bounds, relative to the objective, below which they need no check.
+    smoothing : float
+        The smoothing that a fit starts with; 0 if the loss is smooth.
+    gives_risks : bool
+        Whether scores are log-odds, so that there are risks and likelihoods.
+    takes_intervals : bool
+        Whether coefficients may be limited.
+    takes_sample : bool
+        Whether a search on a sample of the rows can be proven on all of them.
     """
 
     name: str
@@ -60,18 +75,29 @@ class Loss:
     best_intercept: Callable[[float, float], float]
     resolution: float = 1e-9
     rounding: float = 1e-12
+    slack: float = 1e-9
+    harmless_rounding: float = 5e-7  # claims that the checker refused had at least 40 times that
+    smoothing: float = 0.0
+    gives_risks: bool = False
+    takes_intervals: bool = True
+    takes_sample: bool = True
+
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether the loss has no derivative somewhere, and is smoothed there."""
+        return self.smoothing > 0.0
 
     def __reduce__(self) -> tuple[Callable[[str], Loss], tuple[str]]:
         """Return what makes it anew in another process: there is one object for each loss."""
         return loss_of, (self.name,)
 
 
-def _band(margins: Float, smoothing: float) -> Float:
+def _hinge_dual(margins: Float, smoothing: float) -> Float:
     return np.clip((1.0 - margins) / smoothing, 0.0, 1.0)
 
 
-def _band_curvature(margins: Float, smoothing: float) -> Float:
-    a = _band(margins, smoothing)
+def _hinge_curvature(margins: Float, smoothing: float) -> Float:
+    a = _hinge_dual(margins, smoothing)
     return np.where((a > 0.0) & (a < 1.0), 1.0 / smoothing, 0.0)
 
 
@@ -86,6 +112,7 @@ LOGISTIC = Loss(
     curvature=lambda margins, smoothing: expit(-margins) * expit(margins),
     largest=1.0,
     best_intercept=lambda positive, negative: log(positive / negative),
+    gives_risks=True,
 )
 SQUARED_HINGE = Loss(
     "squared_hinge",
@@ -99,13 +126,19 @@ SQUARED_HINGE = Loss(
 HINGE = Loss(
     "hinge",
     value=lambda margins: np.maximum(1.0 - margins, 0.0),
-    dual=_band,
+    dual=_hinge_dual,
     entropy=lambda a: a,
-    curvature=_band_curvature,
+    curvature=_hinge_curvature,
     largest=1.0,
     best_intercept=lambda positive, negative: float(np.sign(positive - negative)),
     resolution=1e-6,
     rounding=2e-7,
+    slack=1e-7,
+    # Its smoothing may be 1e-7: there a depends steeply on the margin, and so on its rounding.
+    harmless_rounding=5e-9,
+    smoothing=0.2,
+    takes_intervals=False,
+    takes_sample=False,
 )
 LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE)}
 

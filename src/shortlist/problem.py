@@ -7,10 +7,11 @@ predictors g, and z_g says whether predictor g is bought:
     over       theta, theta_0, z in Z,   with theta_n = 0 unless z_{g(n)} = 1
     and        lower_n <= theta_n <= upper_n
 
-The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`, Z in `constraints`. The
-intercept theta_0 is never penalised. The intervals of the coefficients, defined in `coefficients`,
-contain 0 and are infinite unless limits are given: |theta_n| <= max_coefficient, and a sign. This
-module owns the objective: every model, whoever found it, is scored by `SubsetProblem.objective`.
+The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`. The affordable
+selections Z and the intervals of the coefficients are defined in `limits`. The intervals contain 0
+and are infinite unless limits are given: |theta_n| <= max_coefficient, and a sign. The intercept
+theta_0 is never penalised. This module owns the objective: every model, whoever found it, is scored
+by `SubsetProblem.objective`.
 
 Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
 entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
@@ -51,12 +52,13 @@ from .arguments import (
     weights_of,
 )
 from .blocks import row_blocks
-from .coefficients import CoefficientLimits, MaxCoefficient, Signs
-from .constraints import constraints_of
 from .errors import InvalidProblemError, ShortlistWarning
-from .losses import HINGE, LOGISTIC, loss_of
+from .limits import Limits, MaxCoefficient, Signs
+from .losses import loss_of
 
 __all__ = ["Predictor", "SubsetProblem"]
+
+_FIRST_LOSS = "logistic"  # was there before digests named the loss, and is still left out of them
 
 
 class SubsetProblem:
@@ -141,11 +143,14 @@ class SubsetProblem:
         self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
         self.n_predictors = int(self.column_predictor.max(initial=-1)) + 1
-        self.constraints = constraints_of(self, budget, costs, max_features, fees, include, exclude)
-        self.coef_limits = CoefficientLimits.build(self, max_coefficient, signs)
-        if self.loss is HINGE and self.coef_limits.are_given:
+        self.limits = Limits.of(
+            self, max_coefficient, signs, include=include, exclude=exclude,
+            max_features=max_features, costs=costs, budget=budget, fees=fees,
+        )  # fmt: skip
+        if self.limits.has_intervals and not self.loss.takes_intervals:
             raise InvalidProblemError(
-                "loss: 'hinge' does not go with max_coefficient and signs; use 'squared_hinge'."
+                f"loss: {self.loss.name!r} does not go with max_coefficient and signs; "
+                "use 'squared_hinge'."
             )
         self._warn_if_nothing_is_affordable()
 
@@ -160,28 +165,23 @@ class SubsetProblem:
     ) -> SubsetProblem:
         """Return the same data with other limits; what is None stays as it is.
 
-        X is shared, not copied. A budget of `inf` is none. A budget below every price is no reason
-        for a warning here: who asks what another budget buys wants to know.
+        X is shared, not copied. A budget of `inf` is none. A budget below every price leads to no
+        warning here.
 
         Examples
         --------
         >>> import shortlist as sl
         >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
         >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=2)
-        >>> problem.with_limits(max_features=1).constraints.max_features
+        >>> problem.with_limits(max_features=1).limits.max_features
         1
         """
-        old = self.constraints
-        constraints = constraints_of(
-            self,
-            old.budget if budget is None else budget,
-            old.costs if costs is None else costs,
-            old.max_features if max_features is None else max_features,
-            old.fees,
-            old.include if include is None else include,
-            old.exclude if exclude is None else exclude,
-        )
-        return self._with(constraints=constraints)
+        given = {
+            "include": include, "exclude": exclude,
+            "max_features": max_features, "costs": costs, "budget": budget,
+        }  # fmt: skip
+        changes = {name: value for name, value in given.items() if value is not None}
+        return self._with(limits=self.limits.changed(self, **changes))
 
     def with_ridge(self, ridge: float) -> SubsetProblem:
         """Return the same data and limits with another ridge; X is shared, not copied.
@@ -264,17 +264,17 @@ class SubsetProblem:
 
         Names do not count, and neither does the layout of X in memory.
         """
-        limits = self.constraints
+        limits = self.limits
         parts = (
             self.signs, self.weights, self.column_predictor, limits.costs,
-            # Only if given, so that older certificates stay valid; likewise the loss.
-            *((self.coef_limits.lower, self.coef_limits.upper) * self.coef_limits.are_given),
+            # Only if given, so that older certificates stay valid.
+            *((limits.lower, limits.upper) * limits.has_intervals),
         )  # fmt: skip
         summary = (
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),
             limits.max_features, [(float(fee.amount).hex(), fee.members) for fee in limits.fees],
             limits.include, limits.exclude,
-            *([self.loss.name] if self.loss is not LOGISTIC else []),
+            *([self.loss.name] if self.loss.name != _FIRST_LOSS else []),
         )  # fmt: skip
         digest = sha256(repr(summary).encode())
         for _, block in row_blocks(self.X):
@@ -327,7 +327,7 @@ class SubsetProblem:
         return {name: index for index, name in enumerate(self.predictor_names or ())}
 
     def _warn_if_nothing_is_affordable(self) -> None:
-        limits = self.constraints
+        limits = self.limits
         if limits.budget == inf or limits.include or limits.max_features == 0:
             return
         offered = [g for g in range(self.n_predictors) if g not in limits.exclude]

@@ -39,19 +39,19 @@ def test_known_optimum(backend, known):
 
 def check_model(problem, solution):
     """What holds of every answer of every backend."""
-    assert problem.constraints.is_affordable(solution.support)
-    assert solution.cost == problem.constraints.cost_of(solution.support)
+    assert problem.limits.is_affordable(solution.support)
+    assert solution.cost == problem.limits.cost_of(solution.support)
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
     assert not solution.coef[unused].any()
-    limits = problem.coef_limits
+    limits = problem.limits
     assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
     assert 0.0 <= solution.lower_bound <= solution.objective
 
 
 def test_the_catalogue_has_every_kind_of_problem():
     problems = [known.problem() for known in CATALOGUE.values()]
-    limits = [problem.constraints for problem in problems]
+    limits = [problem.limits for problem in problems]
     with_budget = [c for c in limits if c.budget < np.inf]
     assert {c.integral for c in with_budget} == {True, False}
     assert any(c.unit[1] > 1 for c in with_budget)

@@ -25,7 +25,7 @@ def noisy_data(n_rows=60, n_columns=6, seed=0):
 def affordable_supports(problem):
     for size in range(problem.n_predictors + 1):
         for support in combinations(range(problem.n_predictors), size):
-            if problem.constraints.is_affordable(support):
+            if problem.limits.is_affordable(support):
                 yield support
 
 
@@ -65,7 +65,7 @@ def test_optimum_of_every_affordable_selection(limits):
     assert solution.status is sl.Status.OPTIMAL
     assert solution.objective == pytest.approx(min(values.values()), rel=1e-9)
     assert solution.support == min(values, key=values.get)
-    assert solution.cost == problem.constraints.cost_of(solution.support)
+    assert solution.cost == problem.limits.cost_of(solution.support)
     assert problem.objective(solution.coef, solution.intercept) == solution.objective
 
 

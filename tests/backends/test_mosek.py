@@ -71,7 +71,7 @@ def test_how_answers_are_read(package, monkeypatch, ending, bound, status):
     best = sl.solve(problem, "enumeration")
     model = conic_model(problem, scaled=True)
     x = point_of(problem, model, best.support, best.coef, best.intercept)
-    monkeypatch.setattr(backend, "_optimise", lambda task: backend.Run(ending, x, bound, 7))
+    monkeypatch.setattr(backend, "_optimise", lambda task: backend.SolverRun(ending, x, bound, 7))
     solution = sl.solve(problem, "mosek")
     assert solution.status is status
     assert solution.support == best.support
@@ -81,7 +81,7 @@ def test_how_answers_are_read(package, monkeypatch, ending, bound, status):
 
 
 def test_an_unknown_ending_is_no_answer(package, monkeypatch):
-    outcome = backend.Run("trm_stall", None, 0.0, 0)
+    outcome = backend.SolverRun("trm_stall", None, 0.0, 0)
     monkeypatch.setattr(backend, "_optimise", lambda task: outcome)
     with pytest.raises(RuntimeError, match="trm_stall"):
         sl.solve(KNOWN.problem(), "mosek")

@@ -35,9 +35,9 @@ def check_against_enumeration(problem):
 
 def check_model(problem, solution):
     """What holds of every answer, whatever ended the search."""
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     assert list(solution.support) == sorted(set(solution.support))
-    assert solution.cost == problem.constraints.cost_of(solution.support)
+    assert solution.cost == problem.limits.cost_of(solution.support)
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
     assert not solution.coef[unused].any()
@@ -79,15 +79,13 @@ def test_the_random_problems_are_of_every_kind():
     assert count(lambda a: (np.ptp(a["X"], axis=0) == 0).any()) > 10
     assert count(lambda a: len(np.unique(a["X"], axis=1).T) < a["X"].shape[1]) > 10
     assert count(lambda a: len(np.unique(a["X"], axis=0)) < len(a["X"])) > 10
-    assert (
-        sum(not p.constraints.integral and p.constraints.budget < math.inf for p in problems) > 10
-    )
-    assert sum(p.constraints.integral and p.constraints.unit[1] > 1 for p in problems) > 10
+    assert sum(not p.limits.integral and p.limits.budget < math.inf for p in problems) > 10
+    assert sum(p.limits.integral and p.limits.unit[1] > 1 for p in problems) > 10
     shared = [
-        sum(len(fee.members) for fee in p.constraints.fees)
-        - len({g for fee in p.constraints.fees for g in fee.members})
+        sum(len(fee.members) for fee in p.limits.fees)
+        - len({g for fee in p.limits.fees for g in fee.members})
         for p in problems
-        if p.constraints.fees
+        if p.limits.fees
     ]
     assert min(shared) == 0
     assert sum(number > 0 for number in shared) > 10

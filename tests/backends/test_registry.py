@@ -12,7 +12,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.backends import Backend, solve_ridges
-from shortlist.options import Options
+from shortlist.solution import Options
 
 X = pd.DataFrame(np.random.default_rng(0).random((40, 4)), columns=["a", "b", "c", "d"])
 Y = (X["a"] - X["b"] + X["c"] ** 2 > 0.4).to_numpy()
@@ -32,9 +32,10 @@ def test_every_public_name_is_there():
 
 
 def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(sl.__file__).read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))  # TYPE_CHECKING
-    names = {alias.asname for line in block.body for alias in line.names}
+    tree = ast.parse(Path(sl.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    lines = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert all(alias.name == alias.asname for line in lines for alias in line.names)
+    names = {alias.name for line in lines for alias in line.names}
     assert names | {"__version__"} == set(sl.__all__)
 
 

@@ -106,7 +106,7 @@ def test_a_selection_that_only_a_tolerance_affords_is_not_bought():
     y = X[:, 0] + X[:, 1] + 0.3 * rng.logistic(size=40) > 0
     costs = [0.5, 0.5 + 5e-9, 0.4]
     problem = sl.SubsetProblem(X, y, ridge=0.1, costs=costs, budget=1.0)
-    assert not problem.constraints.is_affordable((0, 1))
+    assert not problem.limits.is_affordable((0, 1))
     solution = solve(problem)
     assert solution.support == sl.solve(problem, "enumeration").support == (0, 2)
     assert solution.nodes >= 2  # one at least of the run that buys the pair, and of the next

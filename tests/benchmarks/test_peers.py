@@ -35,7 +35,7 @@ def check(name, known):
     answer = ask(name, problem)
     if answer is None:  # it has no words for the problem
         return None
-    assert problem.constraints.is_affordable(answer.support)
+    assert problem.limits.is_affordable(answer.support)
     objective = score(problem, answer)
     assert objective >= known.objective * (1 - 1e-8)
     assert answer.lower_bound <= known.objective * (1 + 1e-6)
@@ -69,7 +69,7 @@ def test_peer_for_support_vector_machines(name, problem, loss):
         assert (name, problem) == ("LinearSVC, RFE", "budget")
         return
     optimum = sl.solve(machine, "enumeration").objective
-    assert machine.constraints.is_affordable(answer.support)
+    assert machine.limits.is_affordable(answer.support)
     assert answer.lower_bound <= optimum * (1 + 1e-6)
     assert score(machine, answer) >= optimum * (1 - 1e-8)
     if name in EXACT:

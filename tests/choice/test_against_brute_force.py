@@ -29,7 +29,7 @@ class BruteForce:
 
     def __init__(self, problem):
         self.problem = problem
-        limits = problem.constraints
+        limits = problem.limits
         fits = SupportFits(problem)
         decided = {*limits.include, *limits.exclude}
         free = [g for g in range(problem.n_predictors) if g not in decided]
@@ -47,7 +47,7 @@ class BruteForce:
 
 def check_near_optimal(brute):
     problem = brute.problem
-    objectives = brute.objectives(problem.constraints)
+    objectives = brute.objectives(problem.limits)
     for tolerance in (0.0, 0.01, 0.1):
         found = sl.near_optimal(problem, tolerance, limit=5000)
         assert found.is_complete
@@ -70,7 +70,7 @@ def check_near_optimal(brute):
 
 def gain(brute, support):
     """How much the objective falls, relatively, with the most dispensable of the predictors."""
-    required = brute.problem.constraints.include
+    required = brute.problem.limits.include
     objective = brute.models[support].objective
     without = [tuple(h for h in support if h != g) for g in support if g not in required]
     return min((brute.models[s].objective / objective - 1 for s in without), default=math.inf)
@@ -78,7 +78,7 @@ def gain(brute, support):
 
 def check_fit(brute, model):
     problem, reference = brute.problem, brute.models[model.support]
-    assert model.cost == problem.constraints.cost_of(model.support)
+    assert model.cost == problem.limits.cost_of(model.support)
     assert model.objective == problem.objective(model.coef, model.intercept)
     assert model.objective == pytest.approx(reference.objective, rel=1e-11)
     # The penalised loss grows by ridge/2 times the squared distance from its minimum, at least.
@@ -97,7 +97,7 @@ def check_truncation(problem, whole):
 
 
 def check_path(brute, problem):
-    limits = problem.constraints
+    limits = problem.limits
     objectives = brute.objectives(limits)
     path = sl.solve_path(problem)
     by_budget = limits.budget < math.inf or bool(limits.fees) or not np.all(limits.costs == 1)
@@ -134,9 +134,9 @@ def check_certificates(path):
 
 
 def check_substitutes(brute):
-    objectives = brute.objectives(brute.problem.constraints)
+    objectives = brute.objectives(brute.problem.limits)
     found = sl.substitutes(brute.problem, gap=1e-9)
-    required = set(brute.problem.constraints.include)
+    required = set(brute.problem.limits.include)
     assert [s.predictor for s in found] == [g for g in found.best.support if g not in required]
     for substitute in found:
         optimum = min(v for s, v in objectives.items() if substitute.predictor not in s)
@@ -150,7 +150,7 @@ def check_substitutes(brute):
 
 
 def check_price_ranges(brute):
-    problem, limits = brute.problem, brute.problem.constraints
+    problem, limits = brute.problem, brute.problem.limits
     if limits.budget == math.inf:
         with pytest.raises(sl.InvalidProblemError, match="problem: has no budget"):
             sl.price_ranges(problem)
@@ -163,7 +163,7 @@ def check_price_ranges(brute):
         """What is affordable when g costs this."""
         costs = limits.costs.copy()
         costs[g] = price
-        return brute.objectives(problem.with_limits(costs=costs, include=()).constraints)
+        return brute.objectives(problem.with_limits(costs=costs, include=()).limits)
 
     for g, r in enumerate(found):
         assert (r.predictor, r.price) == (g, limits.costs[g])
@@ -193,7 +193,7 @@ def check_everything(problem, verify):
         check_certificates(path)
     check_substitutes(brute)
     check_price_ranges(brute)
-    if problem.constraints.budget < math.inf:
+    if problem.limits.budget < math.inf:
         check_path(brute, problem.with_limits(budget=math.inf))
 
 

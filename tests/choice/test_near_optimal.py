@@ -91,9 +91,9 @@ def test_out_of_time(problem, monkeypatch):
     found = sl.near_optimal(problem, 0.2, time_limit=0)
     assert not found.is_complete
     assert len(found) == 1
-    assert problem.constraints.is_affordable(found[0].support)
+    assert problem.limits.is_affordable(found[0].support)
     assert found[0].objective == problem.objective(found[0].coef, found[0].intercept)
-    assert found[0].cost == problem.constraints.cost_of(found[0].support)
+    assert found[0].cost == problem.limits.cost_of(found[0].support)
     assert sl.near_optimal(problem, 0.2, time_limit=1e9).is_complete
 
 

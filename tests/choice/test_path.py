@@ -197,7 +197,7 @@ def test_a_staircase_of_many_units_ends():
     y = X[:, 0] + rng.normal(size=40) > 0
     costs = np.round(rng.uniform(500, 1500, 4), 6)
     problem = sl.SubsetProblem(X, y, ridge=0.1, costs=costs, budget=float(costs.sum()))
-    assert problem.constraints.integral
+    assert problem.limits.integral
     path = sl.solve_path(problem)
     assert path[0].limit == 0
     assert path[-1].solution.support == (0, 1, 2, 3)

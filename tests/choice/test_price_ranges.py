@@ -1,15 +1,13 @@
 """The table of ranges, and prices at which the answer is known."""
 
 import math
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import shortlist as sl
-
-module = import_module("shortlist.choice.price_ranges")  # whose name is the function's too
+from shortlist.choice import sensitivity
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +38,6 @@ def test_table(ranges):
 def test_without_a_proof_there_is_no_range(monkeypatch):
     rng = np.random.default_rng(0)
     problem = sl.SubsetProblem(rng.normal(size=(20, 3)), [0, 1] * 10, ridge=0.1, budget=2)
-    monkeypatch.setattr(module, "solve", lambda problem, **options: sl.solve(problem, "swap"))
+    monkeypatch.setattr(sensitivity, "solve", lambda problem, **options: sl.solve(problem, "swap"))
     with pytest.raises(sl.InvalidProblemError, match="problem: rounding leaves a gap of 1 where"):
         sl.price_ranges(problem)

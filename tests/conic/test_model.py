@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from catalogue import CATALOGUE
+from conic_relaxation import solve_relaxation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.conic import solve_relaxation
 from shortlist.conic.model import Cone, conic_model, point_of
 from shortlist.conic.scip import with_bounds
 from shortlist.losses import LOSSES
@@ -51,7 +51,7 @@ def test_a_selection_is_feasible_if_and_only_if_it_is_affordable(scaled, loss, s
     objective = problem.objective(coef, 0.3)
     assert model.cost @ x == pytest.approx(objective, rel=1e-12)
     feasible = violation(model, x) <= 1e-9
-    assert feasible == problem.constraints.is_affordable(support)
+    assert feasible == problem.limits.is_affordable(support)
     assert model.support_of(x) == support
 
 
@@ -63,12 +63,12 @@ def test_a_model_is_feasible_if_and_only_if_its_coefficients_are_within_their_li
 ):
     problem = limited_problem(seed)
     rng = np.random.default_rng(draw)
-    support = problem.constraints.include
+    support = problem.limits.include
     for g in rng.permutation(problem.n_predictors).tolist():
-        if problem.constraints.is_affordable((*support, g)):
+        if problem.limits.is_affordable((*support, g)):
             support = tuple(sorted({*support, g}))
     columns = problem.columns_of(support)
-    limits = problem.coef_limits
+    limits = problem.limits
     coef = np.zeros(problem.n_columns)
     coef[columns] = np.clip(
         rng.normal(size=len(columns)), limits.lower[columns], limits.upper[columns]
@@ -83,7 +83,6 @@ def test_a_model_is_feasible_if_and_only_if_its_coefficients_are_within_their_li
 
 @pytest.mark.parametrize("seed", range(15))
 def test_the_relaxation_is_below_the_optimum_and_limits_raise_it(seed):
-    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
     problem = limited_problem(seed)
     relaxed = solve_relaxation(problem)
     assert relaxed <= sl.solve(problem, "enumeration").objective * (1 + 1e-6)

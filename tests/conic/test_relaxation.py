@@ -1,15 +1,12 @@
 """The bounds of the search are those of the paper's relaxation, as Clarabel solves it."""
 
-import sys
-
 import numpy as np
 import pytest
 from catalogue import CATALOGUE, LIMITED
+from conic_relaxation import solve_relaxation
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.conic import solve_relaxation
-from shortlist.errors import MissingDependencyError
 from shortlist.solver.root import root_relaxation
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -17,17 +14,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
 def is_one_limit(problem):
     """Whether the search relaxes just what the conic model relaxes."""
-    constraints = problem.constraints
-    has_budget = constraints.budget < np.inf
-    both = has_budget and constraints.max_features < constraints.n_predictors
+    limits = problem.limits
+    has_budget = limits.budget < np.inf
+    both = has_budget and limits.max_features < limits.n_predictors
     # In groups the search relaxes limits on coefficients less tightly.
-    limited_groups = problem.has_groups and problem.coef_limits.are_given
-    return not both and not (has_budget and constraints.fees) and not limited_groups
+    limited_groups = problem.has_groups and problem.limits.has_intervals
+    return not both and not (has_budget and limits.fees) and not limited_groups
 
 
 @pytest.mark.parametrize("name", CATALOGUE | LIMITED)
 def test_native_root_relaxation_is_that_of_the_conic_model(name):
-    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
     known = (CATALOGUE | LIMITED)[name]
     problem = known.problem()
     value = solve_relaxation(problem)
@@ -43,7 +39,6 @@ def test_native_root_relaxation_is_that_of_the_conic_model(name):
 
 @pytest.mark.parametrize("make", [random_problem, limited_problem])
 def test_the_native_root_relaxation_encloses_that_of_the_conic_model(make):
-    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
     n_equal = 0
     for seed in range(100):
         problem = make(seed)
@@ -57,7 +52,6 @@ def test_the_native_root_relaxation_encloses_that_of_the_conic_model(make):
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 def test_the_bounds_of_other_losses_are_those_of_the_conic_model(loss):
-    pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
     n_equal = 0
     for seed in range(40):
         problem = random_problem(seed, loss)
@@ -65,13 +59,6 @@ def test_the_bounds_of_other_losses_are_those_of_the_conic_model(loss):
         assert root.lower_bound <= value * (1 + 1e-5), seed
         assert value <= sl.solve(problem).objective * (1 + 1e-5), seed
         n_equal += root.lower_bound >= value * (1 - 1e-5)
-    if (
-        loss == "squared_hinge"
-    ):  # the relaxation of the hinge is smoothed, and not solved to the end
+    # The relaxation of the hinge is smoothed, and not solved to the end.
+    if loss == "squared_hinge":
         assert n_equal >= 20
-
-
-def test_without_the_package_a_sentence_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(MissingDependencyError, match=r"install shortlist\[clarabel\]"):
-        solve_relaxation(sl.SubsetProblem([[0.0], [1.0]], [0, 1], ridge=1.0))

@@ -130,7 +130,7 @@ def test_a_problem_takes_the_data_as_it_is() -> None:
     data = make_prognostic(n_samples=82)
     problem = SubsetProblem(data.X, data.y, ridge=0.1, budget=10, costs=data.costs)
     assert problem.name_of(0) == "informative_1"
-    np.testing.assert_array_equal(problem.constraints.costs, data.costs)
+    np.testing.assert_array_equal(problem.limits.costs, data.costs)
 
 
 @pytest.mark.parametrize(

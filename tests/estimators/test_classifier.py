@@ -25,7 +25,7 @@ def test_attributes_are_those_of_the_solution(data):
     solution = sl.solve(problem)
     assert model.support_.tolist() == list(solution.support)
     assert model.selected_features_ == [X.columns[g] for g in solution.support]
-    assert model.cost_ == solution.cost == problem.constraints.cost_of(solution.support)
+    assert model.cost_ == solution.cost == problem.limits.cost_of(solution.support)
     assert model.objective_ == solution.objective
     assert model.lower_bound_ == solution.lower_bound
     assert model.gap_ == solution.gap <= 1e-6
@@ -285,7 +285,7 @@ def test_limits_on_coefficients(data):
     assert np.abs(model.coef_).max() == 0.5
     assert model.coef_[0, free.support_[0]] == 0
     assert model.objective_ > free.objective_
-    assert model.problem(X, y).coef_limits.are_given
+    assert model.problem(X, y).limits.has_intervals
     chosen = sl.BestSubsetClassifierCV(max_features=2, **limits).fit(X, y)
     assert np.abs(chosen.coef_).max() <= 0.5
     with pytest.raises(sl.InvalidProblemError, match=r"^signs: the sign of"):

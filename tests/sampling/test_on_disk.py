@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from shortlist import sampling
 from shortlist.blocks import is_on_disk, row_blocks
-from shortlist.sampling import search
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_what_stays_open_on_disk_is_said(table, tmp_path, monkeypatch):
     X, y = table
     problem = sl.SubsetProblem(mapped(tmp_path / "X.npy", X), y, ridge=1.0, max_features=2)
     best = sl.solve(problem).objective
-    monkeypatch.setattr(search, "_MOST_PASSES", 2)
+    monkeypatch.setattr(sampling, "_MOST_PASSES", 2)
     solution = sl.solve(problem, sample=60)
     assert solution.status is sl.Status.STALLED
     assert solution.lower_bound <= best <= solution.objective

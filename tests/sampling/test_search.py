@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.sampling import search
+from shortlist import sampling
 from tests.random_problems import random_arguments, random_problem
 
 
@@ -12,14 +12,14 @@ from tests.random_problems import random_arguments, random_problem
 def trees(monkeypatch):
     """How many leaves stayed open after each round, to see what the rounds did."""
     seen = []
-    prove = search._Search._prove
+    prove = sampling._Search._prove
 
     def noting(self, proof, pool):
         status = prove(self, proof, pool)
         seen.append(len(proof.open_points(self._gap)))
         return status
 
-    monkeypatch.setattr(search._Search, "_prove", noting)
+    monkeypatch.setattr(sampling._Search, "_prove", noting)
     return seen
 
 
@@ -64,7 +64,7 @@ def test_answer_and_proof_are_those_of_all_rows(kind, trees):
 
 @pytest.mark.parametrize("kind", ["number", "prices", "groups"])
 def test_the_proof_of_a_sample_can_reach_all_rows(kind, trees, monkeypatch):
-    monkeypatch.setattr(search._Search, "take_over", None)
+    monkeypatch.setattr(sampling._Search, "take_over", None)
     sl.solve(patients(6000, **KINDS[kind]), sample=2000, threads=1)
     assert trees[-1] == 0
 
@@ -77,7 +77,7 @@ def test_random_problems_with_tiny_samples(seed):
     assert sampled.status in (sl.Status.OPTIMAL, sl.Status.STALLED)
     assert (sampled.status is sl.Status.OPTIMAL) or (usual.status is sl.Status.STALLED)
     assert sampled.objective == pytest.approx(usual.objective, rel=2e-6)
-    assert problem.constraints.is_affordable(sampled.support)
+    assert problem.limits.is_affordable(sampled.support)
     verdict = sl.verify(problem, sampled.certificate)
     assert verdict.valid, verdict.reason
 
@@ -109,7 +109,7 @@ def test_a_rare_level_is_in_the_sample():
     X[[7, 999], 3] = 1.0
     y[[7, 999]] = True
     problem = sl.SubsetProblem(X, y, ridge=0.1, max_features=2)
-    sample = search.draw_sample(problem, 150)
+    sample = sampling.draw_sample(problem, 150)
     assert np.ptp(sample.X[:, 3]) == 1.0
     assert np.ptp(sample.X[:, 4]) == 0.0
     sampled = sl.solve(problem, sample=150)
@@ -120,12 +120,12 @@ def test_a_rare_level_is_in_the_sample():
 def test_a_sample_keeps_the_weight_of_each_class():
     weights = np.random.default_rng(0).integers(0, 3, 3000).astype(float)
     problem = patients(3000, sample_weight=weights)
-    sample = search.draw_sample(problem, 200)
+    sample = sampling.draw_sample(problem, 200)
     assert 190 <= sample.n_rows <= 210
     for y in (-1, 1):
         total = problem.weights[problem.signs == y].sum()
         assert sample.weights[sample.signs == y].sum() == pytest.approx(total)
-    assert search.draw_sample(problem, 2000) is None
+    assert sampling.draw_sample(problem, 2000) is None
 
 
 def test_limits_are_honest():

@@ -68,7 +68,7 @@ class Node:
 
     def _is_affordable(self):
         bought = tuple(np.flatnonzero(self.status == IN).tolist())
-        return self.problem.constraints.is_affordable(bought)
+        return self.problem.limits.is_affordable(bought)
 
     @cached_property
     def best(self):

@@ -35,7 +35,7 @@ class Node:
         self.problem = make(seed)
         n = self.problem.n_predictors
         bought = rng.permutation(n)[: rng.integers(0, n)].tolist()
-        if not self.problem.constraints.is_affordable(tuple(bought)):
+        if not self.problem.limits.is_affordable(tuple(bought)):
             return False
         search = prepare(self.problem).search
         self.status = np.where(rng.random(n) < 0.8, FREE, OUT).astype(np.int8)
@@ -55,7 +55,7 @@ class Node:
         for size in range(self.n_left + 1):
             for added in combinations(self.free, size):
                 support = tuple(sorted((*self.bought, *added)))
-                if self.problem.constraints.is_affordable(support):
+                if self.problem.limits.is_affordable(support):
                     every[support] = fits.fit(support)[0].objective
         return every
 

@@ -30,7 +30,7 @@ class Selection:
         self.prepared = prepare(problem)
         self.data, self.fit = self.prepared.search.data, self.prepared.search.fit
         order = rng.permutation(problem.n_predictors)
-        support = order[: rng.integers(1, problem.constraints.max_features + 1)].tolist()
+        support = order[: rng.integers(1, problem.limits.max_features + 1)].tolist()
         self.status = np.full(problem.n_predictors, OUT, dtype=np.int8)
         self.status[support] = IN
         self.support = tuple(sorted(support))
@@ -91,7 +91,7 @@ def test_a_fit_within_limits():
     n_at_limits = 0
     for seed in range(150):
         selection = Selection(seed, limited_problem)
-        problem, limits = selection.problem, selection.problem.coef_limits
+        problem, limits = selection.problem, selection.problem.limits
         best, best_bound = SupportFits(problem).fit(selection.support)
         for kind in Start:
             coef, intercept, objective, bound = selection.run(kind)

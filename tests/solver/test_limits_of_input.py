@@ -25,7 +25,7 @@ def check(problem):
     solution = sl.solve(problem)
     reference = sl.solve(problem, "enumeration")
     assert solution.status is sl.Status.OPTIMAL
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
     assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
     assert solution.objective * (1 - 1e-6) <= solution.lower_bound <= solution.objective
@@ -73,7 +73,7 @@ def test_digits_lost_to_an_offset_are_an_honest_gap():
     problem = sl.SubsetProblem((X + 1e3) * scale, y, ridge=1.0, max_features=3)
     solution, reference = sl.solve(problem), sl.solve(problem, "enumeration")
     assert solution.status in (sl.Status.OPTIMAL, sl.Status.STALLED)
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     assert solution.lower_bound <= reference.objective * (1 + 1e-6)
     assert solution.objective == pytest.approx(reference.objective, rel=1e-4)
 
@@ -91,7 +91,7 @@ for scale in {scales}:
     except sl.InvalidProblemError:
         print("REFUSED")
     else:
-        is_affordable = problem.constraints.is_affordable(solution.support)
+        is_affordable = problem.limits.is_affordable(solution.support)
         print(solution.status.name, is_affordable, solution.objective, solution.lower_bound)
 """
 
@@ -197,7 +197,7 @@ def test_duplicated_columns_beyond_double_precision_end_with_an_honest_status():
             problem = sl.SubsetProblem(np.tile(X, 3) * scale, y, ridge=1e-3, **limits)
             solution = sl.solve(problem, node_limit=10_000)
             reference = sl.solve(problem, "enumeration")
-            assert problem.constraints.is_affordable(solution.support)
+            assert problem.limits.is_affordable(solution.support)
             assert math.isfinite(solution.objective)
             assert solution.lower_bound <= reference.objective * (1 + 1e-9)
             if solution.status is sl.Status.OPTIMAL:
@@ -359,7 +359,7 @@ def test_more_columns_bought_than_the_model_holds():
     limits = {"include": range(1005), "max_features": 1008}
     problem = sl.SubsetProblem(X, y, ridge=10.0, **limits)
     solution = sl.solve(problem, node_limit=5)
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     assert solution.lower_bound <= solution.objective
     assert solution.objective == problem.objective(solution.coef, solution.intercept)
 

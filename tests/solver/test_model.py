@@ -47,7 +47,7 @@ class Expansion:
         self.status = rng.choice([FREE, FREE, FREE, IN, OUT], n_predictors).astype(np.int8)
         self.status[self.search.root == OUT] = OUT
         bought = tuple(np.flatnonzero(self.status == IN).tolist())
-        if not problem.constraints.is_affordable(bought):
+        if not problem.limits.is_affordable(bought):
             return False
         room = settle(self.search, self.status)
         self.capacity = room.capacity
@@ -120,7 +120,7 @@ class Expansion:
 
     def least_value(self):
         """The minimum of the model with its penalty, by an interior-point method."""
-        clarabel = pytest.importorskip("clarabel", reason="needs shortlist[clarabel]")
+        clarabel = pytest.importorskip("clarabel")
         owner = self.data.owner[self.member]
         allowed = np.flatnonzero(self.status[owner] != OUT)
         owner = owner[allowed]

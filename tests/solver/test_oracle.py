@@ -36,7 +36,7 @@ class Node:
         n = len(v)
         X = np.random.default_rng(0).random((6, n))
         problem = sl.SubsetProblem(X, [0, 1] * 3, ridge=1.0, **limits)
-        self.constraints = problem.constraints
+        self.constraints = problem.limits
         self.v = np.array(v)
         self.bought = tuple(g for g in range(n) if status[g] == IN)
         if not self.constraints.is_affordable(self.bought):

@@ -93,7 +93,7 @@ def check_random_problem(seed):
     solution = sl.solve(problem, threads=1 + seed % 3)
     reference = sl.solve(problem, "enumeration")
     assert solution.status is sl.Status.OPTIMAL
-    assert problem.constraints.is_affordable(solution.support)
+    assert problem.limits.is_affordable(solution.support)
     assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
     assert solution.lower_bound >= solution.objective * (1 - 1e-6)
     assert solution.lower_bound <= reference.objective * (1 + 1e-12)

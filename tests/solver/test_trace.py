@@ -47,7 +47,7 @@ def dual_values(problem, point):
 
 def affordable_selections(problem):
     """Every selection that the search has to exclude."""
-    limits = problem.constraints
+    limits = problem.limits
     free = [g for g in range(problem.n_predictors) if g not in limits.exclude + limits.include]
     for size in range(len(free) + 1):
         for added in combinations(free, size):

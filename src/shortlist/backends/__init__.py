@@ -1,8 +1,10 @@
-"""Backends: one interface, one registry, and `solve`, which uses them."""
+"""The registry of backends, and `solve`, which uses them.
+
+It stands above all backends: a backend imports what is below it, never this module.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,10 +16,9 @@ import numpy as np
 
 from ..arguments import is_integer
 from ..errors import InvalidProblemError
-from ..losses import HINGE
-from ..options import Options, Progress
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution, Status
+from ..solution import Options, Progress, Solution
+from .backend import Backend, uninterrupted
 
 __all__ = [
     "Backend",
@@ -29,25 +30,8 @@ __all__ = [
 ]
 
 
-class Backend(ABC):
-    """A way to solve a problem: one subclass, in one file, with one registry entry."""
-
-    @abstractmethod
-    def solve(self, problem: SubsetProblem, options: Options) -> Solution:
-        """Return the best affordable model found, and an honest lower bound and status.
-
-        The options are valid, and `options.warm_start`, if any, is affordable.
-        """
-
-    def solve_ridges(
-        self, problem: SubsetProblem, ridges: Sequence[float], options: Options
-    ) -> list[Solution]:
-        """Return what `solve` returns at each ridge; overridden by those who can share work."""
-        return [uninterrupted(self.solve(problem.with_ridge(r), options)) for r in ridges]
-
-
-# A solver is the class `<Name>Backend` of the module of that name, imported when first used. The
-# heuristics are those of `baselines`, a layer above this one, and are known here by name alone.
+# A solver is the class `<Name>Backend` of the module of that name, imported when first used. A
+# heuristic is an entry of `HEURISTICS` in the module `heuristics`.
 _SOLVERS = {
     "native": "branch and bound made for this problem",
     "enumeration": "fits every selection: slow, simple, a reference",
@@ -110,7 +94,7 @@ def solve(
     node_limit : int, optional
         Number of nodes after which it stops.
     callback : callable, optional
-        Called now and then with a `shortlist.options.Progress`.
+        Called now and then with a `shortlist.solution.Progress`.
     warm_start : sequence of names or indices, optional
         A selection to try first; ignored if it is not affordable.
     threads : int, optional
@@ -145,7 +129,7 @@ def solve(
     _check(problem, backend, options)
     if warm_start is not None:
         support = problem.support_of("warm_start", warm_start)
-        if problem.constraints.is_affordable(support):
+        if problem.limits.is_affordable(support):
             options = replace(options, warm_start=support)
     if sample is not None:
         options = replace(options, sample=_sample(problem, backend, sample))
@@ -222,7 +206,7 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
     """Check the argument; return the number of rows."""
     if backend != "native":
         raise InvalidProblemError(f"sample: is for the native backend; {backend!r} takes all rows.")
-    if problem.loss is HINGE or problem.coef_limits.are_given:
+    if problem.limits.has_intervals or not problem.loss.takes_sample:
         raise InvalidProblemError(
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."
         )
@@ -245,16 +229,6 @@ def check_problem(problem: SubsetProblem) -> None:
         )
 
 
-def uninterrupted(solution: Solution) -> Solution:
-    """Return the solution, unless Ctrl-C ended its solve: that then ends the caller too.
-
-    Who interrupts one of many solves wants all of them to end, not to go on with the next one.
-    """
-    if solution.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return solution
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
@@ -262,7 +236,7 @@ def _is_number(value: Any) -> bool:
 @cache
 def _load(name: str) -> Backend:
     if name in _HEURISTICS:
-        heuristic: Backend = import_module("..baselines", __name__).HEURISTICS[name]
+        heuristic: Backend = import_module(".heuristics", __name__).HEURISTICS[name]
         return heuristic
     solver: Backend = getattr(import_module(f".{name}", __name__), f"{name.capitalize()}Backend")()
     return solver

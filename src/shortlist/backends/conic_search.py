@@ -15,16 +15,15 @@ from typing import NamedTuple
 
 from ..arguments import Float
 from ..conic.model import conic_model
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from .conclusion import conclude
+from ..solution import Options, Solution, Status
+from .backend import conclude
 from .support_fit import SupportFits
 
 TOLERANCE = 1e-8  # the violation that the solvers may allow
 
 
-class Run(NamedTuple):
+class SolverRun(NamedTuple):
     """The answer of a solver to one run."""
 
     ending: str  # why it ended, in the solver's words
@@ -43,13 +42,13 @@ class ConicSearch:
         self.started = perf_counter()
         self.problem, self.options = problem, options
         self.fits = SupportFits(problem)
-        self.best, _ = self.fits.fit(options.warm_start or problem.constraints.include)
+        self.best, _ = self.fits.fit(options.warm_start or problem.limits.include)
         self.model = conic_model(problem, scaled=True)
         self.allowance = TOLERANCE * float(self.model.cost.sum())
 
     def solve(
         self,
-        run: Callable[[float | None, int | None], Run],
+        run: Callable[[float | None, int | None], SolverRun],
         forbid: Callable[[tuple[int, ...]], None],
         endings: dict[str, Status | None],
     ) -> Solution:
@@ -76,7 +75,7 @@ class ConicSearch:
             if outcome.x is None:
                 break
             support = self.model.support_of(outcome.x)
-            if self.problem.constraints.is_affordable(support):
+            if self.problem.limits.is_affordable(support):
                 found, _ = self.fits.fit(support)
                 best = found if found.objective < best.objective else best
                 break

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import Float
-from ..constraints import Constraints
 from ..errors import InvalidProblemError
-from ..options import Options, Progress
+from ..limits import Limits
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from . import Backend
-from .conclusion import conclude
+from ..solution import Options, Progress, Solution, Status
+from .backend import Backend, conclude
 from .support_fit import SupportFits, SupportModel
 
 _MAX_FITS = 200_000
@@ -84,29 +82,29 @@ def _is_better(model: SupportModel, other: SupportModel) -> bool:
 
 def _supports_to_fit(fits: SupportFits) -> list[tuple[int, ...]]:
     """Return the affordable supports to which nothing can be added, in lexicographic order."""
-    problem, constraints = fits.problem, fits.problem.constraints
+    problem, limits = fits.problem, fits.problem.limits
     constant = np.ones(problem.n_predictors, dtype=bool)
     constant[problem.column_predictor[fits.X.any(axis=0)]] = False
     # A constant column only repeats the intercept: it is bought if it must be, never by choice.
-    unwanted = set(constraints.exclude) | set(constraints.include) | set(np.flatnonzero(constant))
+    unwanted = set(limits.exclude) | set(limits.include) | set(np.flatnonzero(constant))
     choices = np.array([g for g in range(problem.n_predictors) if g not in unwanted], dtype=int)
-    everything = tuple(sorted({*constraints.include, *choices.tolist()}))
-    if constraints.is_affordable(everything):
+    everything = tuple(sorted({*limits.include, *choices.tolist()}))
+    if limits.is_affordable(everything):
         return [everything]
-    chosen = _maximal_selections(constraints, choices)
+    chosen = _maximal_selections(limits, choices)
     return sorted(tuple(np.flatnonzero(row).tolist()) for row in chosen)
 
 
-def _maximal_selections(constraints: Constraints, choices: NDArray[np.int_]) -> NDArray[np.bool_]:
+def _maximal_selections(limits: Limits, choices: NDArray[np.int_]) -> NDArray[np.bool_]:
     """List selections of `include` and `choices` to which no choice can be added, a row each."""
-    level = np.zeros((1, constraints.n_predictors), dtype=bool)
-    level[0, list(constraints.include)] = True
+    level = np.zeros((1, limits.n_predictors), dtype=bool)
+    level[0, list(limits.include)] = True
     last = np.array([-1])  # of the choices in a row, which are bought in this order, the last
     maximal, n_listed, n_maximal = [], 0, 0
     while len(level):
-        price = _price_after_adding(constraints, level, choices)
-        addable = ~level[:, choices] & bool(level[0].sum() < constraints.max_features)
-        addable &= price <= constraints.unit_budget
+        price = _price_after_adding(limits, level, choices)
+        addable = ~level[:, choices] & bool(level[0].sum() < limits.max_features)
+        addable &= price <= limits.unit_budget
         full = ~addable.any(axis=1)
         maximal.append(level[full])
         n_listed += len(level)
@@ -123,12 +121,12 @@ def _maximal_selections(constraints: Constraints, choices: NDArray[np.int_]) -> 
 
 
 def _price_after_adding(
-    constraints: Constraints, level: NDArray[np.bool_], choices: NDArray[np.int_]
+    limits: Limits, level: NDArray[np.bool_], choices: NDArray[np.int_]
 ) -> Float:
     """Return the unit price of every selection of `level` with every choice added to it."""
-    before: Float = level.astype(np.float64) @ constraints.unit_costs
-    price = before[:, np.newaxis] + constraints.unit_costs[choices]
-    for amount, fee in zip(constraints.unit_fees, constraints.fees, strict=True):
+    before: Float = level.astype(np.float64) @ limits.unit_costs
+    price = before[:, np.newaxis] + limits.unit_costs[choices]
+    for amount, fee in zip(limits.unit_fees, limits.fees, strict=True):
         paid: NDArray[np.bool_] = level[:, list(fee.members)].max(axis=1)
         price += amount * (paid[:, np.newaxis] | np.isin(choices, fee.members))
     return price

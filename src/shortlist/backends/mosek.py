@@ -12,11 +12,10 @@ import numpy as np
 
 from ..conic.model import Cone, ConicModel
 from ..errors import MissingDependencyError, import_extra
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from . import Backend
-from .conic_search import ConicSearch, Run
+from ..solution import Options, Solution, Status
+from .backend import Backend
+from .conic_search import ConicSearch, SolverRun
 
 _ENDINGS = {
     "ok": None,
@@ -40,7 +39,7 @@ class MosekBackend(Backend):
             task.putdouparam(mosek.dparam.mio_tol_abs_gap, 0.0)
             task.putintparam(mosek.iparam.num_threads, 1)
 
-            def run(seconds_left: float | None, nodes_left: int | None) -> Run:
+            def run(seconds_left: float | None, nodes_left: int | None) -> SolverRun:
                 if seconds_left is not None:
                     task.putdouparam(mosek.dparam.optimizer_max_time, seconds_left)
                 if nodes_left is not None:
@@ -87,7 +86,7 @@ def fill_task(task: Any, model: ConicModel) -> None:
         first += size
 
 
-def _optimise(task: Any) -> Run:
+def _optimise(task: Any) -> SolverRun:
     """Run MOSEK: the one step for which it wants a licence."""
     mosek = _import_mosek()
     try:
@@ -103,7 +102,7 @@ def _optimise(task: Any) -> Run:
     kind = mosek.soltype.itg
     usable = (mosek.solsta.integer_optimal, mosek.solsta.prim_feas)
     has_solution = task.solutiondef(kind) and task.getsolsta(kind) in usable
-    return Run(
+    return SolverRun(
         ending=_name(ending),
         x=np.array(task.getxx(kind)) if has_solution else None,
         lower_bound=task.getdouinf(mosek.dinfitem.mio_obj_bound),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Options, Solution
 from ..solver.branch_and_bound import branch_and_bound
 from ..solver.compilation import ready_kernels
 from ..solver.packed import packed_of
-from . import Backend, uninterrupted
+from .backend import Backend, uninterrupted
 
 
 class NativeBackend(Backend):

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..conic.model import point_of
 from ..conic.scip import build_scip, import_pyscipopt, with_bounds
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
-from . import Backend
-from .conic_search import TOLERANCE, ConicSearch, Run
+from ..solution import Options, Progress, Solution, Status
+from .backend import Backend
+from .conic_search import TOLERANCE, ConicSearch, SolverRun
 
 _ENDINGS = {
     "optimal": None,
@@ -49,7 +48,7 @@ class ScipBackend(Backend):
                 scip, options.callback, best.objective, search.allowance, search.started
             )
 
-        def run(seconds_left: float | None, nodes_left: int | None) -> Run:
+        def run(seconds_left: float | None, nodes_left: int | None) -> SolverRun:
             if seconds_left is not None:
                 scip.setParam("limits/time", seconds_left)
             if nodes_left is not None:
@@ -61,7 +60,7 @@ class ScipBackend(Backend):
             if scip.getNSols() > 0:
                 solution = scip.getBestSol()
                 found = np.array([scip.getSolVal(solution, variable) for variable in x])
-            return Run(scip.getStatus(), found, scip.getDualbound(), scip.getNTotalNodes())
+            return SolverRun(scip.getStatus(), found, scip.getDualbound(), scip.getNTotalNodes())
 
         def forbid(support: tuple[int, ...]) -> None:
             scip.freeTransform()

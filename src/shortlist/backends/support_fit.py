@@ -1,12 +1,15 @@
 """The best model on a fixed support, in numpy: damped Newton and a dual bound.
 
-Brute force and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
+The hinge, which has no derivative at 1, is fitted by an interior-point method instead.
+Enumeration and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
 the one that `problem` states for every a with sum_m w_m a_m y_m = 0: it holds however well the fit
 converged. What rounding may have added to the sums is taken off.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from math import inf
 from typing import NamedTuple
 
@@ -16,14 +19,15 @@ from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
 
 from ..arguments import Float, Int
-from ..losses import HINGE
 from ..problem import SubsetProblem
-from .hinge_fit import fit_hinge
 
+CHUNK = 2**15  # entries of a temporary that the processor's cache holds
 _MAX_NEWTON_STEPS = 200
+_MAX_INTERIOR_STEPS = 100
+_PRECISE = 1e-12  # of the complementarity, relative to the objective
+_SHARE = 0.995  # of an interior step to where it would leave the interior
 _TINY = np.finfo(np.float64).tiny
 _COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be compared with others
-_SMOOTHING = 0.1  # of the hinge, where a need not be that of the optimum
 
 
 class SupportModel(NamedTuple):
@@ -59,7 +63,7 @@ class SupportFits:
         """Return the best model without coefficients, which is known in closed form."""
         classes = self.weights[: self.n_positive].sum(), self.weights[self.n_positive :].sum()
         centred = np.array([self.problem.loss.best_intercept(*classes)])
-        return self._model(self.problem.constraints.include, np.array([], dtype=np.int64), centred)
+        return self._model(self.problem.limits.include, np.array([], dtype=np.int64), centred)
 
     def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.
@@ -68,7 +72,7 @@ class SupportFits:
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        if self.problem.loss is HINGE:
+        if self.problem.loss.is_smoothed:
             beta, a = fit_hinge(X, self.signs, self.weights, self.problem.ridge)
         else:
             found = self._minimise(X, columns, np.zeros(len(columns) + 1))
@@ -93,7 +97,7 @@ class SupportFits:
         columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
         """
         columns = self.problem.columns_of(support)
-        if self.problem.loss is HINGE:
+        if self.problem.loss.is_smoothed:
             model, _ = self.fit(support)
             return model if model.objective < cutoff else None
         beta = np.zeros(len(columns) + 1)
@@ -108,11 +112,29 @@ class SupportFits:
 
     def dual(self, margins: Float) -> Float:
         """Return the a that belongs to margins."""
-        return self.problem.loss.dual(margins, _SMOOTHING)
+        return self.problem.loss.dual(margins, self.problem.loss.smoothing)
 
     def curvature(self, margins: Float) -> Float:
         """Return the change of that a per unit of the margin."""
-        return self.problem.loss.curvature(margins, _SMOOTHING)
+        return self.problem.loss.curvature(margins, self.problem.loss.smoothing)
+
+    def blocks(self, predictors: Int) -> Iterator[tuple[Int, Int]]:
+        """Yield blocks of predictors that own the same number of columns, for vectorised steps.
+
+        A block is places in `predictors`, of shape (n_places,), and columns, of shape
+        (n_places, n_own). Its columns of X together have at most as many entries as a chunk,
+        unless those of a single predictor have more.
+        """
+        owner = self.problem.column_predictor
+        by_owner = np.argsort(owner, kind="stable")
+        n_owned = np.bincount(owner, minlength=self.problem.n_predictors)
+        first = np.cumsum(n_owned) - n_owned
+        for n_own in np.unique(n_owned[predictors]):
+            alike = np.flatnonzero(n_owned[predictors] == n_own)
+            size = max(1, CHUNK // (len(self.X) * n_own))
+            for start in range(0, len(alike), size):
+                places = alike[start : start + size]
+                yield places, by_owner[first[predictors[places], np.newaxis] + np.arange(n_own)]
 
     def bounds(
         self,
@@ -157,9 +179,9 @@ class SupportFits:
 
     def _values(self, slopes: Float, columns: Int) -> Float:
         """Return the maximum of s_n t - ridge/2 t^2 over the coefficients t that are allowed."""
-        ridge, limits = self.problem.ridge, self.problem.coef_limits
+        ridge, limits = self.problem.ridge, self.problem.limits
         values: Float = slopes**2 / (2 * ridge)
-        if limits.are_given:
+        if limits.has_intervals:
             free = slopes / ridge
             best = np.clip(free, limits.lower[columns], limits.upper[columns])
             limited = best != free
@@ -195,7 +217,7 @@ class SupportFits:
         design = np.column_stack([X, np.ones(n_rows)])
         penalty = np.full(n_columns + 1, self.problem.ridge)
         penalty[-1] = 0.0
-        limits = self.problem.coef_limits
+        limits = self.problem.limits
         lower, upper = np.append(limits.lower[columns], -inf), np.append(limits.upper[columns], inf)
         is_limited = bool(np.isfinite([lower, upper]).any())
 
@@ -285,3 +307,67 @@ def _root(design: Float, curvature: Float, penalty: Float) -> tuple[Float, Float
     roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * design, np.diag(np.sqrt(penalty))])
     scale = 1.0 / np.linalg.norm(roots, axis=0)
     return np.transpose(np.linalg.qr(roots * scale, mode="r")), scale
+
+
+def fit_hinge(
+    X: Float, signs: Float, weights: Float, ridge: float, tolerance: float = _PRECISE
+) -> tuple[Float, Float]:
+    """Return the coefficients with the intercept as last entry, and the a of each row.
+
+    A primal-dual interior-point method. In each row the slack x is at least 0 and at least
+    s = 1 - margin; p = x - s. At the optimum a p = 0 and (1 - a) x = 0, and the method follows the
+    points at which both are mu, to mu = 0.
+    """
+    n_rows, n_columns = X.shape
+    Z = -signs[:, np.newaxis] * np.column_stack([X, np.ones(n_rows)])  # margins are -Z beta
+    penalty = np.append(np.full(n_columns, ridge), 0.0)
+    beta, a = np.zeros(n_columns + 1), np.full(n_rows, 0.5)
+    x, p = np.full(n_rows, 2.0), np.ones(n_rows)
+    for _ in range(_MAX_INTERIOR_STEPS):
+        left = weights @ (a * p + (1 - a) * x)
+        objective = weights @ np.maximum(1.0 + Z @ beta, 0.0) + 0.5 * penalty @ beta**2
+        # Rounding may put an a on its end, from which there is no step inwards.
+        if left <= tolerance * objective or not 0.0 < a.min() <= a.max() < 1.0:
+            break
+        rows = (a, x, p)
+        curvature = a * (1 - a) / ((1 - a) * p + a * x)
+        hessian = (Z.T * (weights * curvature)) @ Z + np.diag(penalty)
+        solve = partial(_direction, Z, weights, hessian, penalty * beta, rows)
+        _, da, dx, dp = solve(-a * p, -(1 - a) * x)
+        length = _length(*rows, da, dx, dp)
+        ahead = (a + length * da) * (p + length * dp) + (1 - a - length * da) * (x + length * dx)
+        goal = (weights @ ahead / left) ** 3 * left / (2.0 * weights.sum())
+        step, da, dx, dp = solve(goal - a * p - da * dp, goal - (1 - a) * x + da * dx)
+        length = min(1.0, _SHARE * _length(a, x, p, da, dx, dp))
+        if not length * np.abs(step).max() > 0.0:
+            break
+        beta, a = beta + length * step, a + length * da
+        x, p = x + length * dx, p + length * dp
+    return beta, a
+
+
+def _direction(
+    Z: Float,
+    weights: Float,
+    hessian: Float,
+    pull: Float,
+    rows: tuple[Float, Float, Float],
+    one: Float,
+    other: Float,
+) -> tuple[Float, Float, Float, Float]:
+    """Return the changes of beta, a, x and p: a dp + p da = one and (1 - a) dx - x da = other."""
+    a, x, p = rows
+    scale = (1 - a) * p + a * x
+    shift = ((1 - a) * one - a * other) / scale
+    gradient = Z.T @ (weights * (a + shift)) + pull
+    step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=None)[0], np.float64)
+    ds = Z @ step
+    da = a * (1 - a) / scale * ds + shift
+    dx = (other + x * da) / (1 - a)
+    return step, da, dx, dx - ds
+
+
+def _length(a: Float, x: Float, p: Float, da: Float, dx: Float, dp: Float) -> float:
+    """Return the share of a step at which the first a, 1 - a, x or p reaches 0, at most 1."""
+    ratios = (-da / a, da / (1 - a), -dx / x, -dp / p)
+    return 1.0 / max(1.0, *(float(ratio.max()) for ratio in ratios))

@@ -1,13 +1,19 @@
 """Other choices: near-optimal models, the best purchase for every budget, substitutes."""
 
-from ..solver.listing import Model
+from ..solution import ListedModel
 from .near_optimal import NearOptimal, near_optimal
 from .path import Path, PathStep, solve_path
-from .price_ranges import PriceRange, PriceRanges, price_ranges
-from .substitutes import Substitute, Substitutes, substitutes
+from .sensitivity import (
+    PriceRange,
+    PriceRanges,
+    Substitute,
+    Substitutes,
+    price_ranges,
+    substitutes,
+)
 
 __all__ = [
-    "Model",
+    "ListedModel",
     "NearOptimal",
     "Path",
     "PathStep",

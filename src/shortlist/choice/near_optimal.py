@@ -16,23 +16,21 @@ from ..arguments import is_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
-from ..options import Progress
 from ..problem import SubsetProblem
-from ..solver.listing import Model, list_models
-from .record import Listed, changes, excess, joined, make_record, names_of
+from ..solution import ListedModel, Progress
+from ..solver.listing import list_models
+from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
 
-# The optimum that the tolerance refers to is found as precisely as ties are resolved.
-GAP = 1e-9
 _FIRST_PLACES = 1024
 
 
 @dataclass(frozen=True)
-class NearOptimal(Listed[Model]):
-    """The near-optimal models, best first: a sequence of `Model`.
+class NearOptimal(ListOf[ListedModel]):
+    """The near-optimal models, best first: a sequence of `ListedModel`.
 
     Attributes
     ----------
-    models : tuple of Model
+    models : tuple of ListedModel
         Sorted by objective; those that are equal but for rounding by cost, then by support.
     is_complete : bool
         Whether these are all models within the tolerance. If not, a limit was reached: at the
@@ -45,7 +43,7 @@ class NearOptimal(Listed[Model]):
         Names of the predictors.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[ListedModel, ...]
     is_complete: bool
     tolerance: float
     names: tuple[str, ...]
@@ -170,12 +168,14 @@ def near_optimal(
             break
         n_places *= 2
     if not models:  # out of time before the first one
-        models = [Model(best.support, best.cost, best.objective, best.coef, best.intercept)]
+        models = [ListedModel(best.support, best.cost, best.objective, best.coef, best.intercept)]
     is_complete = listing.is_complete and listing.is_safe and len(models) <= limit
     return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names_of(problem))
 
 
-def _within_tolerance(problem: SubsetProblem, listed: list[Model], factor: float) -> list[Model]:
+def _within_tolerance(
+    problem: SubsetProblem, listed: list[ListedModel], factor: float
+) -> list[ListedModel]:
     """Return the models within a factor of the best of them, best first, without idle ones."""
     objective = {model.support: model.objective for model in listed}
     highest = factor * min(objective.values(), default=inf)
@@ -187,7 +187,9 @@ def _within_tolerance(problem: SubsetProblem, listed: list[Model], factor: float
     return _sorted(models, problem.loss.rounding)
 
 
-def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ...], float]) -> bool:
+def _is_idle(
+    problem: SubsetProblem, model: ListedModel, objective: dict[tuple[int, ...], float]
+) -> bool:
     """Whether the model is no better than without one of its predictors.
 
     Without g the objective is what is listed. If that is missing, because there were more models
@@ -196,7 +198,7 @@ def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ..
     """
     equal = model.objective * (1.0 + problem.loss.rounding)
     for g in model.support:
-        if g in problem.constraints.include:
+        if g in problem.limits.include:
             continue
         smaller = objective.get(tuple(h for h in model.support if h != g))
         if smaller is None:
@@ -211,7 +213,7 @@ def _is_idle(problem: SubsetProblem, model: Model, objective: dict[tuple[int, ..
     return False
 
 
-def _sorted(models: Iterable[Model], rounding: float) -> list[Model]:
+def _sorted(models: Iterable[ListedModel], rounding: float) -> list[ListedModel]:
     """Sort by objective; those that are equal but for rounding by cost and support."""
     ranked, rank = [], 0.0
     for model in sorted(models, key=lambda model: model.objective):

@@ -12,12 +12,10 @@ import pandas as pd
 from ..backends import check_problem, solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
-from ..options import Progress
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Progress, Solution, Status
 from ..solver.staircase import has_shared_tree, solve_budgets
-from .near_optimal import GAP
-from .record import Listed, changes, joined, make_record, names_of
+from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +48,7 @@ class PathStep:
 
 
 @dataclass(frozen=True)
-class Path(Listed[PathStep]):
+class Path(ListOf[PathStep]):
     """The exact staircase, cheapest first: a sequence of `PathStep`.
 
     Attributes
@@ -88,10 +86,10 @@ class Path(Listed[PathStep]):
         return [step for step in self.steps if step.limit <= within][-1]
 
     def _generosity_at(self, limit: float) -> float:
-        """Return by how much a total may exceed a budget, as `constraints` has it."""
+        """Return by how much a total may exceed a budget, as `limits` has it."""
         if self.limit_name != "budget" or not 0 <= limit < inf:
             return 0.0
-        limits = self.steps[-1].problem.with_limits(budget=limit, include=()).constraints
+        limits = self.steps[-1].problem.with_limits(budget=limit, include=()).limits
         return max(0.0, limits.amount_of(limits.unit_budget) - limit)
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -192,7 +190,7 @@ def solve_path(
     [(0.0, ()), (4.0, (0,)), (7.0, (0, 1))]
     """
     check_problem(problem)
-    limits = problem.constraints
+    limits = problem.limits
     by_budget = limits.budget < inf or bool((limits.costs != 1.0).any()) or bool(limits.fees)
     everything = tuple(g for g in range(limits.n_predictors) if g not in limits.exclude)
     current = problem
@@ -242,7 +240,7 @@ def _next_limits(
     problem: SubsetProblem, solution: Solution, by_budget: bool
 ) -> SubsetProblem | None:
     """The problem whose limit is just below what the solution takes; None at the lowest."""
-    limits = problem.constraints
+    limits = problem.limits
     if not by_budget:
         n = len(solution.support)
         return problem.with_limits(max_features=n - 1) if n > len(limits.include) else None

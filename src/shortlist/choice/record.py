@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
+from ..arguments import Support
 from ..problem import SubsetProblem
-from ..result import Solution
-from ..solver.listing import Model
+from ..solution import ListedModel, Solution
 
 Item = TypeVar("Item")
-Support = tuple[int, ...]
+# The relative gap of a solve that resolves ties, which lists and comparisons of models need.
+GAP = 1e-9
 
 
-class Listed(Generic[Item]):
+class ListOf(Generic[Item]):
     """A sequence of the items of one of its fields, whose name is `_listed`."""
 
     _listed: ClassVar[str]
@@ -46,7 +47,7 @@ def changes(before: Iterable[int], after: Iterable[int]) -> tuple[Support, Suppo
 
 
 def make_record(
-    names: Sequence[str], chosen: Model | Solution, gained: Support, lost: Support
+    names: Sequence[str], chosen: ListedModel | Solution, gained: Support, lost: Support
 ) -> dict[str, Any]:
     """Return a selection, and its changes from another one, as JSON values."""
     return {

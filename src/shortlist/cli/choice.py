@@ -73,7 +73,7 @@ def alternatives(
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     from ..choice import near_optimal, substitutes
-    from ..result import Status
+    from ..solution import Status
 
     options.check_limits()
     with noting() as notes, working("Reading") as announce:

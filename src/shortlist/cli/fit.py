@@ -100,10 +100,10 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
-    from ..losses import LOGISTIC, loss_of
+    from ..losses import loss_of
     from ..patients import check_fit, save_proof
 
-    if loss_of(loss) is not LOGISTIC:
+    if not loss_of(loss).gives_risks:
         raise InvalidProblemError(
             f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
             "`alternatives`, or BestSubsetClassifier in Python."

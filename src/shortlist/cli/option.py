@@ -250,9 +250,9 @@ class ProblemOptions:
 
     def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
-        from ..losses import LOGISTIC, loss_of
+        from ..losses import loss_of
 
-        if loss_of(loss) is not LOGISTIC and self.ridge == "tuned":
+        if self.ridge == "tuned" and not loss_of(loss).gives_risks:
             raise InvalidProblemError(
                 f"--ridge: is tuned by the risks of a logistic regression; give a number with "
                 f"--loss {loss}."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..datasets import PrognosticData
     from ..problem import SubsetProblem
-    from ..result import Solution
+    from ..solution import Solution
 
 # Chosen because the answers differ visibly, by 19%. Over seeds 0 to 11, each without and with 5%
 # label noise, they are the same in 8 of 24 cases, and the median difference is 6%.
@@ -86,7 +86,7 @@ def demo(
     from ..backends import solve, uninterrupted
     from ..datasets import make_prognostic
     from ..problem import SubsetProblem
-    from ..result import Status
+    from ..solution import Status
 
     with working("Searching") as announce:
         # The paper's setting with 1090 rows and 14 columns.
@@ -142,7 +142,7 @@ def _as_record(comparison: GreedyComparison, backend: str) -> dict[str, Any]:
     best, greedy = comparison.best, comparison.greedy
     return {
         "data": comparison.data.parameters,
-        "budget": comparison.problem.constraints.budget,
+        "budget": comparison.problem.limits.budget,
         "ridge": comparison.problem.ridge,
         "backend": backend,
         "best": _model_record(comparison, best)
@@ -182,7 +182,7 @@ def _introduction(comparison: GreedyComparison) -> str:
     seed, noise = data.parameters["random_state"], data.parameters["label_noise"]
     flips = f", {noise:.0%} of the outcomes flipped" if noise else ""
     return (
-        f"\n[bold]Which predictors should {problem.constraints.budget:g} minutes buy?[/bold]\n"
+        f"\n[bold]Which predictors should {problem.limits.budget:g} minutes buy?[/bold]\n"
         f"{problem.n_rows} synthetic patients (a setting of Knauer and Rodner 2023, seed "
         f"{seed}{flips}), {int(data.y.sum())} with the event. {problem.n_predictors} predictors, "
         f"{data.costs.min()} to {data.costs.max()} minutes each, named after their roles: "

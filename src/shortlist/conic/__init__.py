@@ -2,6 +2,5 @@
 
 from .export import export
 from .model import ConicModel, conic_model
-from .relaxation import solve_relaxation
 
-__all__ = ["ConicModel", "conic_model", "export", "solve_relaxation"]
+__all__ = ["ConicModel", "conic_model", "export"]

@@ -4,13 +4,22 @@ The paper's eq. 8, with the limits of eq. 7 and eq. 9, in this package's symbols
 weights w_m, columns n, predictors g with columns theta_g, fees f.
 
     minimise    sum_m w_m t_m + ridge sum_g r_g
-    subject to  t_m >= loss(y_m (x_m' theta + theta_0)), as `loss_rows` has it             (eq. 4)
+    subject to  t_m >= loss(y_m (x_m' theta + theta_0)), as `LOSS_ROWS` has it             (eq. 4)
                 [z_g, r_g, theta_g]                          in the rotated quadratic cone (eq. 6)
                 sum_g z_g <= max_features                                                  (eq. 7)
                 sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
                 z_g <= s_f                                   for every member g of fee f
                 lower_n z_g <= theta_n <= upper_n z_g        for every column n of g with a limit
                 z_g, s_f in {0, 1}
+
+A row of the data has t_m >= loss(margin_m) as
+
+    logistic        [u_m, 1, -margin_m - t_m] and [v_m, 1, -t_m] in the exponential cone,
+                    u_m + v_m <= 1                                               (the paper's eq. 4)
+    squared_hinge   [t_m, 1/2, e_m] in the rotated quadratic cone, e_m >= 1 - margin_m, e_m >= 0
+    hinge           t_m >= 1 - margin_m, t_m >= 0
+
+so that the hinge has linear rows alone.
 
 The exponential cone holds a, b, c with a >= b exp(c / b) and b > 0, and its closure; the rotated
 quadratic cone a, b, c.. with 2 a b >= ||c||^2 and a, b >= 0 (eq. 3 and 5). A predictor that must be
@@ -19,7 +28,9 @@ bought has z_g = 1; one that must not, or that is not affordable next to those, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from math import inf, sqrt
 from typing import Any
 
@@ -29,12 +40,88 @@ from scipy import sparse
 
 from ..arguments import Float, Int
 from ..problem import SubsetProblem
-from .affine import Affine, combine, constant, stack
-from .loss_rows import LOSS_ROWS, Cone, LossRows
-
-__all__ = ["Cone", "ConicModel", "conic_model", "point_of"]
+from .affine import Affine, combine, constant, interleave, stack
 
 _FAR = 1e3
+
+
+class Cone(Enum):
+    """The kinds of cone, with the order of coordinates that MOSEK and the CBF format use too."""
+
+    EXPONENTIAL = "exponential"
+    ROTATED = "rotated quadratic"
+
+
+@dataclass(frozen=True)
+class LossRows:
+    """What a model has for each row of the data.
+
+    Attributes
+    ----------
+    values : callable
+        The variables beside t, a block of each name, as functions of margins and losses.
+    positive : tuple of str
+        The blocks that must not be negative.
+    rows : callable
+        Functions of margin, t and these variables that must not be positive.
+    cones : callable
+        Functions that must lie in cones, a row of the data after the other, with the kind of each
+        stack; all cones have three dimensions.
+    largest : callable
+        The largest value of each block, given the largest t.
+    shortfall : callable
+        The largest value of -margin, given the largest t.
+    """
+
+    values: dict[str, Callable[[Float, Float], Float]]
+    positive: tuple[str, ...]
+    rows: Callable[..., list[Affine]]
+    cones: Callable[..., list[tuple[Cone, Affine]]]
+    largest: Callable[[Float], dict[str, Float]]
+    shortfall: Callable[[Float], Float]
+
+
+def _constant(value: float, like: Affine) -> Affine:
+    return constant(value, len(like), like.matrix.shape[1])
+
+
+def _logistic_cones(margin: Affine, t: Affine, u: Affine, v: Affine) -> list[tuple[Cone, Affine]]:
+    one = _constant(1.0, t)
+    return [
+        (Cone.EXPONENTIAL, interleave(u, one, -margin - t)),
+        (Cone.EXPONENTIAL, interleave(v, one, -t)),
+    ]
+
+
+LOSS_ROWS = {
+    "logistic": LossRows(
+        values={
+            "u": lambda margins, losses: np.exp(-margins - losses),
+            "v": lambda margins, losses: np.exp(-losses),
+        },
+        positive=(),
+        rows=lambda margin, t, u, v: [u + v - _constant(1.0, t)],
+        cones=_logistic_cones,
+        largest=lambda t: {"u": np.ones_like(t), "v": np.ones_like(t)},
+        shortfall=lambda t: t,
+    ),
+    "squared_hinge": LossRows(
+        values={"e": lambda margins, losses: np.sqrt(losses)},
+        positive=("e",),
+        rows=lambda margin, t, e: [_constant(1.0, t) - margin - e],
+        cones=lambda margin, t, e: [(Cone.ROTATED, interleave(t, _constant(0.5, t), e))],
+        largest=lambda t: {"e": np.sqrt(t)},
+        shortfall=np.sqrt,
+    ),
+    "hinge": LossRows(
+        values={},
+        positive=("t",),
+        rows=lambda margin, t: [_constant(1.0, t) - margin - t],
+        cones=lambda margin, t: [],
+        largest=lambda t: {},
+        shortfall=lambda t: t,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -143,14 +230,14 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
     >>> model.names()[:3], len(model.cones)
     (['theta[0]', 'theta_0', 't[0]'], 7)
     """
-    constraints = problem.constraints
+    limits = problem.limits
     used = problem.weights > 0
     y, w = problem.signs[used], problem.weights[used]
     X, scale, shift = problem.X[used], 1.0, np.zeros(problem.n_columns)
     if scaled:
         scale, shift = sqrt(problem.ridge), w / w.sum() @ X
         X = (X - shift) / scale
-    n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(constraints.fees)
+    n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(limits.fees)
 
     loss_rows = LOSS_ROWS[problem.loss.name]
 
@@ -170,21 +257,21 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         stack([z[[g]], r[[g]], theta[members]], n_variables) for g, members in enumerate(columns)
     ]
     # eq. 7
-    if constraints.max_features < n_predictors:
-        limit = constant(constraints.max_features, 1, n_variables)
+    if limits.max_features < n_predictors:
+        limit = constant(limits.max_features, 1, n_variables)
         rows.append(combine(np.ones((1, n_predictors)), z) - limit)
     # eq. 9, with the fees; prices in the units in which they are whole numbers if they can be
-    if constraints.budget < inf:
-        limit = constant(constraints.unit_budget, 1, n_variables)
-        costs, fees = constraints.unit_costs, constraints.unit_fees
+    if limits.budget < inf:
+        limit = constant(limits.unit_budget, 1, n_variables)
+        costs, fees = limits.unit_costs, limits.unit_fees
         rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
-        rows += [z[[g]] - s[[f]] for f, fee in enumerate(constraints.fees) for g in fee.members]
+        rows += [z[[g]] - s[[f]] for f, fee in enumerate(limits.fees) for g in fee.members]
 
     # limits on coefficients, which z makes as tight as the relaxation can have them; those far
     # beyond any optimum, which is at most the loss of no model, would only be large numbers
     owned = z[problem.column_predictor]
     reach = _FAR * sqrt(2.0 * float(problem.loss.value(np.zeros(1))[0]) * w.sum() / problem.ridge)
-    for sign, largest in ((1.0, problem.coef_limits.upper), (-1.0, -problem.coef_limits.lower)):
+    for sign, largest in ((1.0, problem.limits.upper), (-1.0, -problem.limits.lower)):
         given = np.flatnonzero(largest < reach)
         most = combine(sparse.diags_array(scale * largest[given]), owned[given])
         rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
@@ -214,9 +301,9 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
     for binary in (blocks["z"], blocks["s"]):
         model.lower[binary], model.upper[binary] = 0.0, 1.0
         model.integer[binary] = True
-    model.lower[blocks["z"]][list(constraints.include)] = 1.0
+    model.lower[blocks["z"]][list(limits.include)] = 1.0
     for g in range(n_predictors):
-        if not constraints.is_affordable(tuple({*constraints.include, g})):
+        if not limits.is_affordable(tuple({*limits.include, g})):
             model.upper[blocks["z"]][g] = 0.0
     return model
 
@@ -243,7 +330,7 @@ def point_of(
         **{name: of(margins, losses) for name, of in model.loss_rows.values.items()},
         "r": 0.5 * np.bincount(model.owner, theta**2, problem.n_predictors),
         "z": np.isin(np.arange(problem.n_predictors), support),
-        "s": [not set(support).isdisjoint(fee.members) for fee in problem.constraints.fees],
+        "s": [not set(support).isdisjoint(fee.members) for fee in problem.limits.fees],
     }
     x = np.zeros(model.n_variables)
     for name, value in values.items():

@@ -14,10 +14,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import Float, Int
-from ..coefficients import MaxCoefficient, Signs
-from ..limits import Limits
+from ..limits import MaxCoefficient, Signs, given_limits
 from ..problem import Predictor, SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .folds import make_folds
 from .inputs import check_inputs, weigh_classes
 from .log_odds_classifier import LogOddsClassifier
@@ -315,7 +314,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
             groups=self.groups,
             sample_weight=weigh_classes(self.class_weight, y, sample_weight),
             loss=self.loss,
-            **vars(Limits.of(self)),
+            **given_limits(self),
         )
 
     def _search_ridge(

@@ -17,9 +17,8 @@ from ..arguments import Float
 from ..backends import solve, uninterrupted
 from ..certificate import Certificate
 from ..losses import LOGISTIC
-from ..options import Progress
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Progress, Solution
 
 
 def _gives_log_odds(classifier: Any) -> bool:

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..arguments import Int
 from ..errors import InvalidProblemError
-from ..result import Solution, Status
+from ..solution import Solution, Status
 from .folds import Fold
 
 Fitted = TypeVar("Fitted")

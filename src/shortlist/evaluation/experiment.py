@@ -16,7 +16,7 @@ from sklearn.base import clone
 from ..backends import available_backends
 from ..errors import InvalidProblemError
 from ..estimators.ridge_search import check_ridges
-from ..limits import Limits
+from ..limits import given_limits
 from ..problem import Predictor, SubsetProblem
 
 Int = NDArray[np.int64]
@@ -131,7 +131,7 @@ class Experiment:
             columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
             columns = columns._replace(X=columns.X[: len(self.X)])
         problem = self._problem(columns, self.y, ridges[0])
-        limits = problem.constraints
+        limits = problem.limits
         normalised: dict[str, Any] = {
             "X": np.array(problem.X, order="C") if self.preprocessor is None else self.X,
             "y": (problem.signs > 0).astype(np.int64),
@@ -200,8 +200,7 @@ class Experiment:
         return np.vstack([self.X, self.probes])
 
     def _problem(self, columns: Columns, y: ArrayLike, ridge: float) -> SubsetProblem:
-        limits = vars(Limits.of(self))
-        return SubsetProblem(columns.X, y, ridge=ridge, groups=columns.groups, **limits)
+        return SubsetProblem(columns.X, y, ridge=ridge, groups=columns.groups, **given_limits(self))
 
     def _check_choices(self) -> None:
         if self.backend not in list(available_backends()):

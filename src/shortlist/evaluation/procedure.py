@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..backends import solve_ridges
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Solution, Status
 from .experiment import Experiment
 from .metrics import accuracy, auc, brier, log_loss, scores
 from .resampling import Sample, draw, scorable_folds

@@ -20,7 +20,7 @@ from ..evaluation.resampling import draw_counts
 from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation
 from ..report.performance import calibration_groups, roc_points
-from ..result import Status
+from ..solution import Status
 from .model import STEP_SECONDS, Callback, ShownModel, make_problem
 from .prepared import PreparedPatients
 from .state import State
@@ -75,7 +75,7 @@ def describe_staircase(
     """Return the best selection for every budget, or for every number of predictors."""
     problem = make_problem(prepared, state, limited=False)
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
-    limits = problem.constraints
+    limits = problem.limits
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     steps = path.to_records()
     for record, step in zip(steps, path, strict=True):

@@ -18,7 +18,7 @@ from ..patients import ModelCard, PrognosticModel, check_fit, save_proof
 from ..patients.card import make_card
 from ..problem import SubsetProblem
 from ..report import N_RESAMPLES, require_packages, write_report
-from ..result import Solution
+from ..solution import Solution
 from .prepared import PreparedPatients
 from .state import State
 
@@ -56,21 +56,20 @@ def make_problem(
     """
     limits = state.limits()
     if not limited:
-        limits = replace(limits, budget=None, max_features=None)
+        limits |= {"budget": None, "max_features": None}
         if state.limit == "count":
-            limits = replace(limits, costs=None, fees=None)
+            limits |= {"costs": None, "fees": None}
+    own = {name: limits.pop(name) for name in ("budget", "max_features", "include")}
     problem = SubsetProblem(
         prepared.design.matrix,
         prepared.plain.labels,
         ridge=state.ridge,
         groups=prepared.design.predictors_,
         sample_weight=sample_weight,
-        **vars(replace(limits, budget=None, max_features=None, include=())),
+        **limits,
     )
     try:  # `with_limits` gives no warning if nothing is affordable, which the page shows
-        return problem.with_limits(
-            budget=limits.budget, max_features=limits.max_features, include=limits.include
-        )
+        return problem.with_limits(**own)
     except InfeasibleError:
         raise InfeasibleError(_required_too_much(problem, state)) from None
 
@@ -87,7 +86,7 @@ def fit_adopted(prepared: PreparedPatients, state: State, fitted: ShownModel) ->
     """Show the selection that a state adopts beside the best model for its other settings."""
     problem = fitted.problem
     support = problem.support_of("adopted", state.adopted or ())
-    if not problem.constraints.is_affordable(support):
+    if not problem.limits.is_affordable(support):
         raise InfeasibleError("Your selection is no longer affordable; return to the best one.")
     others = [g for g in range(problem.n_predictors) if g not in support]
     only = problem.with_limits(include=support, exclude=others)
@@ -114,7 +113,7 @@ def _required_too_much(problem: SubsetProblem, state: State) -> str:
             f"{len(state.must)} predictors are required but only {state.count} may be bought; "
             "raise the number or make one optional."
         )
-    price = problem.constraints.cost_of(problem.support_of("must", state.must))
+    price = problem.limits.cost_of(problem.support_of("must", state.must))
     return (
         f"The required predictors cost {price:.10g}, more than the budget of {state.budget:.10g}; "
         "raise the budget or make one optional."
@@ -133,9 +132,9 @@ def fit_again(
     if state.adopted is not None:
         must = state.adopted
         never += [name for name in prepared.design.names if name not in {*must, *never}]
-    limits = replace(state.limits(), include=must, exclude=never)
+    limits = state.limits() | {"include": must, "exclude": never}
     model = PrognosticModel(
-        **vars(limits),
+        **limits,
         kinds=prepared.plain.kinds,
         spline_knots=prepared.spline_knots,
         missing_indicator=prepared.missing_indicator,

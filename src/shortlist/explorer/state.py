@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
-from ..limits import Limits
 from ..patients.card import Count, SharedFee
 from ..patients.term import Name, StrictModel, describe_error
 
@@ -61,16 +60,16 @@ class State(StrictModel):
         """Return the settings under which the best selection is shown."""
         return self.model_copy(update={"adopted": None})
 
-    def limits(self) -> Limits:
+    def limits(self) -> dict[str, Any]:
         """Return prices and limits as the parameters of a problem or a model."""
-        return Limits(
-            budget=self.budget if self.limit == "budget" else None,
-            costs=self.costs,
-            max_features=self.count if self.limit == "count" else None,
-            fees=[(fee.amount, fee.members) for fee in self.fees],
-            include=self.must,
-            exclude=self.never,
-        )
+        return {
+            "budget": self.budget if self.limit == "budget" else None,
+            "costs": self.costs,
+            "max_features": self.count if self.limit == "count" else None,
+            "fees": [(fee.amount, fee.members) for fee in self.fees],
+            "include": self.must,
+            "exclude": self.never,
+        }
 
 
 class PageRequest(StrictModel):

@@ -25,14 +25,13 @@ from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
-from ..limits import Limits
 from .column import ColumnKind
 from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
 
 if TYPE_CHECKING:
     from ..estimators.ridge_search import RidgeSearch
     from ..problem import SubsetProblem
-    from ..result import Solution
+    from ..solution import Solution
     from .design import Design
     from .table import PlainTable
 
@@ -327,18 +326,18 @@ class ModelCard(StrictModel):
         except (ValueError, RecursionError):
             raise InvalidFileError(wrong) from None
 
-    def given_limits(self) -> Limits:
+    def given_limits(self) -> dict[str, Any]:
         """Return prices and limits as the parameters of `PrognosticModel` that state them."""
         items = self.candidates
-        return Limits(
-            budget=self.limits.budget,
-            costs={item.name: item.cost for item in items},
-            max_features=self.limits.max_features,
-            fees=[(fee.amount, fee.members) for fee in self.limits.fees],
-            include=self.limits.include,
-            max_coefficient={i.name: i.max_coefficient for i in items if i.max_coefficient},
-            signs={item.name: item.sign for item in items if item.sign},
-        )
+        return {
+            "budget": self.limits.budget,
+            "costs": {item.name: item.cost for item in items},
+            "max_features": self.limits.max_features,
+            "fees": [(fee.amount, fee.members) for fee in self.limits.fees],
+            "include": self.limits.include,
+            "max_coefficient": {i.name: i.max_coefficient for i in items if i.max_coefficient},
+            "signs": {item.name: item.sign for item in items if item.sign},
+        }
 
     def _parts(self, table: pd.DataFrame, part: str) -> pd.DataFrame:
         contributions = self._contributions(table).items()
@@ -405,8 +404,7 @@ def make_card(
     """
     bought = [problem.name_of(g) for g in solution.support]
     terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
-    constraints = problem.constraints
-    names = design.names
+    limits, names = problem.limits, design.names
     return ModelCard(
         format="shortlist model",
         format_version=1,
@@ -423,16 +421,16 @@ def make_card(
                 bought=name in bought,
                 **_coef_limits(problem, g),
             )
-            for g, (name, cost) in enumerate(zip(names, constraints.costs, strict=True))
+            for g, (name, cost) in enumerate(zip(names, limits.costs, strict=True))
         ),
         limits=StatedLimits(
-            budget=None if constraints.budget == np.inf else constraints.budget,
-            max_features=None if max_features is None else constraints.max_features,
+            budget=None if limits.budget == np.inf else limits.budget,
+            max_features=None if max_features is None else limits.max_features,
             fees=tuple(
                 SharedFee(amount=fee.amount, members=tuple(names[g] for g in fee.members))
-                for fee in constraints.fees
+                for fee in limits.fees
             ),
-            include=tuple(names[g] for g in constraints.include),
+            include=tuple(names[g] for g in limits.include),
             exclude=tuple(name for name in plain.names if name not in plain.kinds),
         ),
         preprocessing=Preprocessing(
@@ -463,8 +461,8 @@ def make_card(
 def _coef_limits(problem: SubsetProblem, predictor: int) -> dict[str, Any]:
     """Return the limits on the coefficients of a predictor, which are those of its first column."""
     column = problem.columns_of([predictor])[0]
-    lower = float(problem.coef_limits.lower[column])
-    upper = float(problem.coef_limits.upper[column])
+    lower = float(problem.limits.lower[column])
+    upper = float(problem.limits.upper[column])
     largest = max(-lower, upper)
     sign = "positive" if lower == 0 else "negative" if upper == 0 else None
     return {"max_coefficient": None if largest == np.inf else largest, "sign": sign}

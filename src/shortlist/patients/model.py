@@ -24,9 +24,9 @@ from ..estimators.ridge_search import (
     search_ridges,
     warn_of_limits,
 )
-from ..limits import Limits
+from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .card import Outcome, make_card
 from .design import Design
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
@@ -302,9 +302,9 @@ class PrognosticModel(LogOddsClassifier):
         design = Design(plain.kinds, self.spline_knots, self.missing_indicator)
         return design.fit(plain.frame, weights=plain.weights)
 
-    def limits_of(self, plain: PlainTable) -> Limits:
+    def limits_of(self, plain: PlainTable) -> dict[str, Any]:
         """Return prices and limits of the columns of a table that can be bought."""
-        limits = Limits.of(self).without(plain.absent)
+        limits = limits_without(given_limits(self), plain.absent)
         check_limits(limits, plain.kinds, self.spline_knots)
         return limits
 
@@ -340,7 +340,7 @@ class PrognosticModel(LogOddsClassifier):
             groups=design.predictors_,
             sample_weight=plain.weights,
             loss=loss,
-            **vars(self.limits_of(plain)),
+            **self.limits_of(plain),
         )
 
     def _choose_ridge(

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..certificate import Certificate
 from ..errors import InvalidCertificateError, InvalidProblemError, shown
 from ..problem import SubsetProblem
-from ..result import Status
+from ..solution import Status
 from ..verification import Verdict, verify
 from .card import ModelCard
 from .model import PrognosticModel
@@ -174,7 +174,7 @@ def _restated(card: ModelCard) -> PrognosticModel:
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
         ridge=card.search.ridge,
-        **vars(card.given_limits()),
+        **card.given_limits(),
     )
 
 

@@ -20,7 +20,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..arguments import weights_of
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
-from ..limits import Limits
 from ..tables import read_table
 from .card import Outcome
 from .column import ColumnKind, is_constant, level_of, obvious_event, read_columns
@@ -275,18 +274,20 @@ def check_table(
     return PlainTable(pd.DataFrame(series), candidate_kinds, events, names, classes, event)
 
 
-def check_limits(limits: Limits, kinds: Mapping[str, ColumnKind], spline_knots: int | None) -> None:
+def check_limits(
+    given: dict[str, Any], kinds: Mapping[str, ColumnKind], spline_knots: int | None
+) -> None:
     """Raise unless prices and signs go by the names of columns, which can have a sign."""
-    if not isinstance(limits.costs, Mapping | None):
+    costs, signs = given["costs"], given["signs"]
+    if not isinstance(costs, Mapping | None):
         raise InvalidProblemError(
-            f"costs: must be a mapping from column to cost, not {type(limits.costs).__name__}."
+            f"costs: must be a mapping from column to cost, not {type(costs).__name__}."
         )
-    if not isinstance(limits.signs, Mapping | None):
+    if not isinstance(signs, Mapping | None):
         raise InvalidProblemError(
-            "signs: must be a mapping from column to 'positive' or 'negative', not "
-            f"{limits.signs!r}."
+            f"signs: must be a mapping from column to 'positive' or 'negative', not {signs!r}."
         )
-    for name, sign in (limits.signs or {}).items():
+    for name, sign in (signs or {}).items():
         if sign is not None and kinds.get(name) == "categorical":
             raise InvalidProblemError(
                 f"signs: {shown(name)} is a factor, whose levels have no common direction; give "

@@ -51,7 +51,7 @@ def describe_staircase(
     card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
 ) -> Staircase:
     """Return the best selection for every budget, up to half as much again as there was."""
-    limits = problem.constraints
+    limits = problem.limits
     wider = problem  # with prices but without a budget the steps go up to the price of everything
     if card.limits.budget is not None:
         wider = problem.with_limits(budget=_BEYOND * limits.budget)

@@ -17,7 +17,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from ..evaluation import Evaluation, percentile_interval
-from ..limits import Limits
+from ..limits import given_limits
 from ..patients import ModelCard, PrognosticModel
 from ..patients.table import PlainTable
 from ..patients.term import BooleanTerm, NumericTerm, Term
@@ -116,7 +116,7 @@ def _parts(term: Term) -> Rows:
 def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel:
     """Return a fitted model's counterpart that buys every candidate, with the same ridge."""
     everything = [item.name for item in model.card_.candidates]
-    unlimited = vars(Limits(include=everything))
+    unlimited = given_limits(PrognosticModel()) | {"include": everything}
     full: PrognosticModel = clone(model).set_params(
         **unlimited, ridge=model.ridge_, backend="native", time_limit=None, node_limit=None
     )

@@ -13,7 +13,7 @@ from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
 from ..patients import PrognosticModel
 from ..patients.design import Design
-from ..result import Status
+from ..solution import Status
 from .equation import fit_full_model, make_probes
 
 # The usual ways to select, by the name of their backend.
@@ -127,7 +127,7 @@ def _experiment(
         return Experiment(
             plain.frame,
             plain.labels,
-            **vars(model.limits_of(plain)),
+            **model.limits_of(plain),
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,

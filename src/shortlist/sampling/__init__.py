@@ -1,5 +1,167 @@
-"""Search on a sample of the rows, prove on all of them."""
+"""Search on a sample of the rows, prove on all of them: the rounds of it.
 
-from .search import solve_on_sample
+1. Draw a sample, find its best model, and list all selections that are nearly as good on it: that
+   is a tree, whose leaves cover every affordable selection.
+2. Move the points of the tree to where they prove as much on all rows, in passes over these, and
+   fit the listed selections.
+3. If leaves stay open, draw a larger sample. If that is not worth it any more, the usual search
+   takes over from the best model; it needs the data in memory.
+
+What is proven holds for all rows. The sample decides how long that takes, and nothing else.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+from math import inf, sqrt
+from time import perf_counter
+
+from ..blocks import is_on_disk
+from ..problem import SubsetProblem
+from ..solution import Options, Progress, Solution, Status, solution_of
+from ..solver.branch_and_bound import branch_and_bound
+from ..solver.listing import list_models
+from ..solver.recording import Prover
+from ..solver.rounds import usable_cores
+from .draw import draw_sample
+from .proof import BestModel, SampleProof
 
 __all__ = ["solve_on_sample"]
+
+_SMALLEST_GAP = 1e-9  # as that of the usual search
+# Listed are selections whose objective is higher by so many times n^-1/2, which is of the order of
+# the noise of a sample of n rows; fewer if there are too many of them.
+_TOLERANCES = (2.0, 0.5, 0.1)
+_MOST_LISTED = 64
+_GROWTH = 4  # of the sample from round to round
+_MOST_PASSES = 12
+
+
+def solve_on_sample(problem: SubsetProblem, options: Options, n_rows: int) -> Solution:
+    """Solve a problem by a search on so many rows to begin with; see `shortlist.solve`."""
+    search = _Search(problem, options)
+    try:
+        status = search.run(n_rows)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return search.take_over() if status is None else search.solution(status)
+
+
+class _Search:
+    """The state of one solve: the best model, and the proof that reaches farthest."""
+
+    def __init__(self, problem: SubsetProblem, options: Options) -> None:
+        self._problem = problem
+        self._options = options
+        self._gap = max(options.gap, _SMALLEST_GAP)
+        self._started = perf_counter()
+        self._deadline = inf
+        if options.time_limit is not None:
+            self._deadline = self._started + options.time_limit
+        self._model = BestModel(problem)
+        self._proof: SampleProof | None = None
+        self._nodes = 0
+
+    def run(self, n_rows: int) -> Status | None:
+        """Play rounds; return why they ended, or None if the usual search should take over."""
+        threads = self._options.threads or usable_cores()
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            while True:
+                sample = draw_sample(self._problem, n_rows)
+                if sample is None:
+                    break
+                tree = self._tree(sample)
+                if isinstance(tree, Status):
+                    return tree
+                if tree is not None:
+                    status = self._prove(
+                        SampleProof(self._problem, sample, tree, self._model), pool
+                    )
+                    if status is not None:
+                        return status
+                n_rows *= _GROWTH
+        return Status.STALLED if is_on_disk(self._problem.X) and self._proof else None
+
+    def _tree(self, sample: SubsetProblem) -> Prover | Status | None:
+        """Return a tree of the sample, None if too many selections are nearly as good as the best.
+
+        Or return the limit that came first.
+        """
+        options = replace(self._options, time_limit=self._seconds_left(), callback=None)
+        best = branch_and_bound(sample, options)
+        self._nodes += best.nodes
+        if best.status not in (Status.OPTIMAL, Status.STALLED):
+            return best.status
+        for tolerance in _TOLERANCES:
+            threshold = best.objective * (1.0 + max(tolerance / sqrt(sample.n_rows), 2 * self._gap))
+            listing = list_models(
+                sample, threshold, _MOST_LISTED, self._seconds_left(), with_proof=True
+            )
+            self._nodes += listing.nodes
+            if perf_counter() >= self._deadline:
+                return Status.TIME_LIMIT
+            if listing.is_complete and listing.prover is not None:
+                return listing.prover
+        return None
+
+    def _prove(self, proof: SampleProof, pool: ThreadPoolExecutor | None) -> Status | None:
+        """Pass over all rows as long as that helps; return why the search ends, if it does."""
+        proof.approach(pool)
+        for _ in range(_MOST_PASSES):
+            hope = proof.improve(self._gap, pool)
+            if self._proof is None or proof.lower_bound() >= self._proof.lower_bound():
+                self._proof = proof
+            if not hope:
+                break
+            self._report()
+            if perf_counter() >= self._deadline:
+                return Status.TIME_LIMIT
+        is_closed = proof.lower_bound() >= self._model.objective * (1.0 - self._gap)
+        return Status.OPTIMAL if is_closed else None
+
+    def _seconds_left(self) -> float | None:
+        return None if self._deadline == inf else max(0.0, self._deadline - perf_counter())
+
+    def _report(self) -> None:
+        if self._options.callback is not None and self._proof is not None:
+            self._options.callback(
+                Progress(
+                    nodes=self._nodes,
+                    open_nodes=len(self._proof.open_points(self._gap)),
+                    objective=self._model.objective,
+                    lower_bound=self._proof.lower_bound(),
+                    seconds=perf_counter() - self._started,
+                )
+            )
+
+    def take_over(self) -> Solution:
+        """Return what the usual search finds, from the best model so far."""
+        options = replace(self._options, time_limit=self._seconds_left())
+        if self._model.objective < inf:
+            options = replace(options, warm_start=self._model.support)
+        solution = branch_and_bound(self._problem, options)
+        seconds = perf_counter() - self._started
+        return replace(solution, nodes=solution.nodes + self._nodes, seconds=seconds)
+
+    def solution(self, status: Status) -> Solution:
+        """Return the best model and what is proven about it."""
+        problem, model = self._problem, self._model
+        # If a limit came first: what must be bought, with coefficients of 0.
+        if model.objective == inf:
+            classes = (problem.weights[problem.signs == y] for y in (1, -1))
+            positive, negative = (float(weights.sum()) for weights in classes)
+            model.intercept = problem.loss.best_intercept(positive, negative)
+        return solution_of(
+            problem,
+            model.support,
+            model.coef,
+            model.intercept,
+            status=status,
+            lower_bound=0.0 if self._proof is None else self._proof.lower_bound(),
+            gap=self._gap,
+            nodes=self._nodes,
+            seconds=perf_counter() - self._started,
+            prover=self._proof,
+        )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arguments import Float, Int
 from ..blocks import BLOCK, row_blocks
 from ..problem import SubsetProblem
 
@@ -63,9 +63,7 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
     return problem.with_rows(X, signs, weights)
 
 
-def _rows_of_class(
-    problem: SubsetProblem, y: int, positions: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _rows_of_class(problem: SubsetProblem, y: int, positions: Int) -> Int:
     """Return the rows at some positions among those of a class that count, in blocks of them."""
     found, n_before = [], 0
     for start in range(0, problem.n_rows, BLOCK):
@@ -77,7 +75,7 @@ def _rows_of_class(
     return np.concatenate(found)
 
 
-def _rows_of(problem: SubsetProblem, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _rows_of(problem: SubsetProblem, rows: Int) -> Float:
     """Return some rows, read in the order of the table."""
     X = np.empty((len(rows), problem.n_columns))
     for read, block in row_blocks(problem.X):
@@ -87,11 +85,9 @@ def _rows_of(problem: SubsetProblem, rows: NDArray[np.int64]) -> NDArray[np.floa
     return X
 
 
-def _other_values(
-    problem: SubsetProblem, columns: NDArray[np.int64], values: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _other_values(problem: SubsetProblem, columns: Int, values: Float) -> Int:
     """Return the first rows in which any of the columns has another value, a few for each."""
-    found: list[NDArray[np.int64]] = []
+    found: list[Int] = []
     n_left = np.full(len(columns), _MOST_ADDED)
     for read, block in row_blocks(problem.X):
         is_other = (block[:, columns] != values) & (problem.weights[read] > 0)[:, None]

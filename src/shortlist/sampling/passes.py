@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from ..arguments import Float
 from ..blocks import release, row_blocks
 from ..problem import SubsetProblem
-
-Float = NDArray[np.float64]
 
 _ROWS = 2**11  # of a block: its margins stay in the cache
 _POINTS = 64  # at a time, likewise

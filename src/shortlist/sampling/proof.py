@@ -1,48 +1,55 @@
-"""A tree that was found on a sample, proven on all rows as far as its points reach."""
+"""A tree that was found on a sample, proven on all rows as far as its points reach.
+
+On the sample a point has slopes s, on which its bounds depend through v = s^2 / (2 ridge). On all
+rows the same coefficients have slopes that differ by noise, which a weak ridge makes large in v. A
+Newton step moves the coefficients to where the slopes on all rows are s again. Its Hessian is that
+of the sample: it is off by a few per cent, and so is the step. As many steps as are needed follow.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import inf, sqrt
 from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..certificate import Certificate
+from ..arguments import Float
+from ..certificate import Certificate, Point
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
+from ..solver.kernels.layout import FREE
 from ..solver.leaves import Leaves, bound_leaves, leaves_of
 from ..solver.recording import Prover, make_certificate, point_of
-from .correction import Points
-from .passes import Curved, evaluate, reach_of
-
-Float = NDArray[np.float64]
+from .passes import Curved, Evaluated, evaluate, reach_of
 
 _EVERY, _LARGE, _STEPS = 8, 2**19, 2  # blocks of rows, rows, steps
 _POLISHED = 1e-9  # relative distance of the model from the best on its predictors
 
 
-class Model:
+class BestModel:
     """The best model so far, which is worse than any as long as there is none."""
 
     def __init__(self, problem: SubsetProblem) -> None:
         self.objective = inf
         self.coef, self.intercept = np.zeros(problem.n_columns), 0.0
-        self.support = problem.constraints.include
+        self.support = problem.limits.include
 
 
-class Proof:
+class SampleProof:
     """The leaves of a tree, and what its points prove about them on all rows.
 
     Attributes
     ----------
-    model : Model
+    model : BestModel
         The best model of all points that were looked at.
     """
 
     def __init__(
-        self, problem: SubsetProblem, sample: SubsetProblem, tree: Prover, model: Model
+        self, problem: SubsetProblem, sample: SubsetProblem, tree: Prover, model: BestModel
     ) -> None:
         self._problem = problem
         self._steps, points = tree.proof()
@@ -50,7 +57,7 @@ class Proof:
         varying = problem.column_predictor[~constant]
         useless = np.setdiff1d(np.arange(problem.n_predictors), varying)
         self._leaves = leaves_of(problem, useless.tolist(), self._steps)
-        self._points = Points(sample, points, self._leaves)
+        self._points = TreePoints(sample, points, self._leaves)
         n_points = len(points)
         self._coefs, self._intercepts = self._points.coefs.copy(), self._points.intercepts.copy()
         # The least bound of the leaves of each point, infinite if it has none.
@@ -139,8 +146,8 @@ class Proof:
         """Keep a model that is better and affordable."""
         problem = self._problem
         used = set(problem.column_predictor[coef.nonzero()[0]].tolist())
-        support = tuple(sorted(used.union(problem.constraints.include)))
-        if problem.constraints.is_affordable(support):
+        support = tuple(sorted(used.union(problem.limits.include)))
+        if problem.limits.is_affordable(support):
             model = self.model
             model.objective, model.support = objective, support
             model.coef, model.intercept = coef.copy(), intercept
@@ -150,3 +157,119 @@ class Proof:
         """Return the certificate of the solution."""
         points = list(map(point_of, self._coefs.T, self._intercepts.tolist()))
         return make_certificate(self._problem, solution, self._steps, points)
+
+
+class TreePoints:
+    """Points of one tree: where they are, and which slopes they should have.
+
+    Attributes
+    ----------
+    coefs : ndarray of shape (n_columns, n_points)
+        Coefficients.
+    intercepts : ndarray of shape (n_points,)
+        Intercepts.
+    columns : list of ndarray
+        The columns that matter to each point.
+    is_fit : ndarray of shape (n_points,)
+        Whether a point tends to the best model on its columns. Others tend to given slopes.
+    """
+
+    def __init__(self, sample: SubsetProblem, points: Sequence[Point], leaves: Leaves) -> None:
+        self._sample = sample
+        self._centre = sample.weights / sample.weights.sum() @ sample.X
+        self._X = sample.X - self._centre
+        self.coefs = np.zeros((sample.n_columns, len(points)))
+        self.intercepts = np.zeros(len(points))
+        self._target = np.zeros_like(self.coefs)
+        self._factors: list[tuple[Float, Float, float] | None] = [None] * len(points)
+        self.columns, self.is_fit = _columns_of(sample, len(points), leaves)
+        for p, point in enumerate(points):
+            self._place(p, point)
+
+    def _place(self, p: int, point: Point) -> None:
+        """Start at the end of a point's step; aim at the slopes that it has on the sample."""
+        sample, columns = self._sample, list(point.columns)
+        coef, step = np.zeros(sample.n_columns), np.zeros(sample.n_columns)
+        intercept, step0 = point.intercept, 0.0
+        coef[columns] = point.values
+        if point.correction:
+            step0, step[columns] = point.correction[0], point.correction[1:]
+        self.coefs[:, p], self.intercepts[p] = coef + step, intercept + step0
+        if self.is_fit[p]:
+            self._target[:, p] = sample.ridge * self.coefs[:, p]
+            return
+        margins = sample.signs * (sample.X @ coef + intercept)
+        a = sample.loss.dual(margins, 0.0)
+        if point.correction:
+            moves = sample.signs * (sample.X @ step + step0)
+            a -= sample.loss.curvature(margins, 0.0) * moves
+            a = np.clip(a, 0.0, sample.loss.largest)
+        self._target[:, p] = (sample.weights * a * sample.signs) @ sample.X
+
+    def correct(self, p: int, evaluated: Evaluated, place: int) -> None:
+        """Take a Newton step, from where the point was evaluated on all rows."""
+        columns = self.columns[p]
+        factor = self._factor(p)
+        if factor is None:
+            return
+        cholesky, mean, total = factor
+        slope = evaluated.slope[columns, place] - self._target[columns, p]
+        mismatch = evaluated.mismatch[place]
+        step = cho_solve((cholesky, True), slope - mean * mismatch)
+        self.coefs[columns, p] += step
+        self.intercepts[p] += mismatch / total - mean @ step
+        self._target[columns, p] += self._sample.ridge * step
+
+    def set_curvature(self, p: int, curvature: Float) -> None:
+        """Take the Hessian of all rows for the next steps of a point."""
+        total = float(curvature[-1, -1])
+        self._factors[p] = None
+        if total > 0:
+            mean = curvature[-1, :-1] / total
+            centred = curvature[:-1, :-1] - total * np.outer(mean, mean)
+            self._factors[p] = _factorised(centred, mean, total, self._sample.ridge)
+
+    def _factor(self, p: int) -> tuple[Float, Float, float] | None:
+        """Return the Cholesky factor, the columns' means and the total of the curvature."""
+        if self._factors[p] is None:
+            sample, columns = self._sample, self.columns[p]
+            margins = sample.signs * (sample.X @ self.coefs[:, p] + self.intercepts[p])
+            d = sample.weights * sample.loss.curvature(margins, 0.0)
+            total = float(d.sum())
+            if not total > 0:
+                return None
+            X = self._X[:, columns]
+            mean = d @ X / total
+            hessian = (X.T * d) @ X - total * np.outer(mean, mean)
+            mean += self._centre[columns]
+            self._factors[p] = _factorised(hessian, mean, total, sample.ridge)
+        return self._factors[p]
+
+
+def _factorised(
+    hessian: Float, mean: Float, total: float, ridge: float
+) -> tuple[Float, Float, float] | None:
+    """Return the Cholesky factor of a Hessian with the ridge, and what goes with it."""
+    hessian[np.diag_indices_from(hessian)] += ridge
+    try:
+        return (cho_factor(hessian, lower=True)[0] if len(mean) else hessian), mean, total
+    except (LinAlgError, ValueError):
+        return None
+
+
+def _columns_of(
+    problem: SubsetProblem, n_points: int, leaves: Leaves
+) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
+    """Return the columns that matter to each point, and whether it is a fit on them.
+
+    What no leaf of a point can buy does not matter. A point is a fit if its leaves can buy the
+    same, and add one predictor at most.
+    """
+    some = np.zeros((n_points, problem.n_predictors), dtype=np.bool_)
+    every = np.ones_like(some)
+    np.logical_or.at(some, leaves.point, leaves.can_buy)
+    np.logical_and.at(every, leaves.point, leaves.can_buy)
+    is_fit = (some == every).all(axis=1)
+    n_free = (leaves.status == FREE).sum(axis=1)
+    np.logical_and.at(is_fit, leaves.point, np.minimum(n_free, leaves.most) <= 1)
+    return [problem.columns_of(np.flatnonzero(row)) for row in some], is_fit

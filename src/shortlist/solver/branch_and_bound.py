@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status, solution_of
+from ..solution import Options, Solution, Status, solution_of
 from .compilation import ready_kernels
 from .confirmation import confirmed
 from .driver import Run
@@ -63,14 +62,14 @@ def _solution(
             polish(search)
         coef, intercept = run.prepared.model(incumbent.theta, incumbent.score["intercept"])
         # What was bought, without predictors whose coefficients are exactly 0.
-        used = {*problem.column_predictor[coef.nonzero()[0]].tolist(), *problem.constraints.include}
+        used = {*problem.column_predictor[coef.nonzero()[0]].tolist(), *problem.limits.include}
         bought = (incumbent.status == IN).nonzero()[0].tolist()
         support = tuple(g for g in bought if g in used)
     else:
         # Interrupted before the first model: what must be bought, with coefficients of 0.
         coef = np.zeros(problem.n_columns)
         intercept = search.data.null_intercept
-        support = problem.constraints.include
+        support = problem.limits.include
     solution = solution_of(
         problem,
         support,

@@ -19,8 +19,8 @@ from numba.core.event import Event, Listener, install_listener
 
 from ..certificate import Bound
 from ..files import make_folder, write_whole
-from ..options import Options
 from ..problem import SubsetProblem
+from ..solution import Options
 from . import kernels
 
 _log = logging.getLogger("shortlist")

@@ -17,22 +17,17 @@ from dataclasses import replace
 from math import inf
 from time import perf_counter
 
-from ..losses import HINGE
 from ..problem import SubsetProblem
-from ..result import Solution, Status
+from ..solution import Solution, Status
 from .prepare import Prepared
 
-_HARMLESS = 5e-7  # of the objective; no claim that the checker refused had less than 40 times that
-# The same for the hinge, which is smoothed on a band that may be 1e-7 wide: there a depends steeply
-# on the margin, and so on what is rounded in it.
-_HARMLESS_TO_HINGE = 5e-9
 _FARTHEST = 2.0**15  # spreads from zero
 _SAME = 1e-9  # two objectives that differ by no more, relatively, are the same one rounded
 
 
 def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: float) -> bool:
     """Whether a bound near this objective can be said without a check."""
-    harmless = _HARMLESS_TO_HINGE if problem.loss is HINGE else _HARMLESS
+    harmless = problem.loss.harmless_rounding
     return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * objective
 
 

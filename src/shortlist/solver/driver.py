@@ -7,9 +7,8 @@ from time import perf_counter
 
 import numpy as np
 
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Status
+from ..solution import Options, Progress, Status
 from .kernels.tree import DIVE_SLOT, Tree
 from .prepare import Prepared
 from .recording import Prover, Recording

@@ -51,7 +51,7 @@ def leaves_of(problem: SubsetProblem, useless: Iterable[int], steps: Iterable[St
     of_node: dict[int, list[Step]] = {}
     for step in steps:
         of_node.setdefault(step.node, []).append(step)
-    n, limits = problem.n_predictors, problem.constraints
+    n, limits = problem.n_predictors, problem.limits
     root = np.zeros(n, dtype=np.int8)
     root[[*limits.exclude, *useless]] = OUT
     root[list(limits.include)] = IN
@@ -109,6 +109,6 @@ def bound_leaves(problem: SubsetProblem, entropies: Float, values: Float, leaves
     """
     taken = np.empty(len(leaves.point))
     scratch = Memory().struct(Values, {"n_predictors": problem.n_predictors})
-    price_leaves(limits_of(problem.constraints), scratch, values, *leaves, taken)
+    price_leaves(limits_of(problem.limits), scratch, values, *leaves, taken)
     bounds: Float = entropies[leaves.point] - taken
     return bounds

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..options import Options, Progress
 from ..problem import SubsetProblem
-from ..result import Status
+from ..solution import ListedModel, Options, Progress, Status
 from .compilation import ready_kernels
 from .confirmation import is_rounding_harmless
 from .driver import Run
@@ -23,37 +20,12 @@ from .recording import Prover, Recording
 from .scratch import give_back
 
 
-@dataclass(frozen=True)
-class Model:
-    """One selection, and the ridge fit on it.
-
-    Attributes
-    ----------
-    support : tuple of int
-        Sorted indices of the predictors bought.
-    cost : float
-        What they cost, fees included.
-    objective : float
-        Penalised loss.
-    coef : ndarray of shape (n_columns,)
-        One coefficient per column of X.
-    intercept : float
-        The unpenalised intercept.
-    """
-
-    support: tuple[int, ...]
-    cost: float
-    objective: float
-    coef: NDArray[np.float64]
-    intercept: float
-
-
 class Listing(NamedTuple):
     """The models below a threshold, in no particular order.
 
     Attributes
     ----------
-    models : list of Model
+    models : list of ListedModel
         The models; the best, if there are more than the limit; after the time limit those found.
     is_complete : bool
         Whether these are all of them that there are.
@@ -65,7 +37,7 @@ class Listing(NamedTuple):
         How many nodes were processed.
     """
 
-    models: list[Model]
+    models: list[ListedModel]
     is_complete: bool
     is_safe: bool
     prover: Prover | None
@@ -108,13 +80,13 @@ def list_models(
     )
 
 
-def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> Model:
+def _model(problem: SubsetProblem, prepared: Prepared, place: int) -> ListedModel:
     listing = prepared.search.listing
     support = tuple(np.flatnonzero(listing.status[place] == IN).tolist())
     coef, intercept = prepared.model(listing.theta[place], listing.theta0[place])
-    return Model(
+    return ListedModel(
         support=support,
-        cost=problem.constraints.cost_of(support),
+        cost=problem.limits.cost_of(support),
         objective=problem.objective(coef, intercept),
         coef=coef,
         intercept=intercept,

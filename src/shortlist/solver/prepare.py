@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..constraints import Constraints
-from ..losses import HINGE
+from ..limits import Limits as ProblemLimits
 from ..problem import SubsetProblem
 from .kernels.endgame import LARGEST_BATCH
 from .kernels.layout import IN, OUT, Data, Loss
@@ -19,7 +18,6 @@ from .packed import Packed, packed_of, uncentred
 from .scratch import Memory, Scratch, Shape, make_listing, take_scratch
 
 _LARGEST_MODEL = 1000  # columns that a working set may hold
-_SMOOTHING = 0.2  # of the hinge, where fits and relaxations need not be accurate
 
 
 class Prepared(NamedTuple):
@@ -54,7 +52,7 @@ def prepare(
     """
     packed = packed_of(problem) if packed is None else packed
     weighted = packed.weighted(problem)
-    constraints = problem.constraints
+    constraints = problem.limits
     n_columns = problem.n_columns
     shape = Shape(
         n_rows=len(weighted.data.w),
@@ -71,10 +69,10 @@ def prepare(
     root[list(constraints.exclude)] = OUT
     root[list(constraints.include)] = IN
     data = _with_loss(weighted.data, problem)
-    if problem.coef_limits.are_given:
+    if problem.limits.has_intervals:
         data = data._replace(
-            lower=problem.coef_limits.lower[packed.columns],
-            upper=problem.coef_limits.upper[packed.columns],
+            lower=problem.limits.lower[packed.columns],
+            upper=problem.limits.upper[packed.columns],
             is_limited=True,
         )
     search = scratch.search._replace(data=data, limits=limits_of(constraints))
@@ -109,13 +107,13 @@ def _with_loss(data: Data, problem: SubsetProblem) -> Data:
     return data._replace(
         ridge=problem.ridge,
         loss=int(Loss[loss.name.upper()]),
-        width=_SMOOTHING if loss is HINGE else 0.0,
+        width=loss.smoothing,
         null_intercept=intercept,
         null_objective=float(losses @ (positive, negative)),
     )
 
 
-def limits_of(constraints: Constraints) -> Limits:
+def limits_of(constraints: ProblemLimits) -> Limits:
     """Return what is affordable in the layout of the kernels."""
     n_predictors, n_fees = constraints.n_predictors, len(constraints.fees)
     pays = np.zeros((n_fees, n_predictors), dtype=np.bool_)

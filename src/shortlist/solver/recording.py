@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Unaffordable
 from ..errors import ShortlistWarning
-from ..losses import HINGE
 from ..problem import SubsetProblem
-from ..result import Solution
+from ..solution import Solution
 from .kernels.endgame import largest_node
 from .kernels.trace import Kind, Trace, has_room
 from .kernels.tree import DIVE_SLOT, Tree
@@ -27,7 +26,6 @@ from .scratch import Memory, Scratch, make_trace
 Array = NDArray[Any]
 
 _LARGEST_TRACE = 2**30  # bytes
-_ROUNDING, _ROUNDING_OF_HINGE = 1e-9, 1e-7
 
 
 class Recording:
@@ -163,7 +161,7 @@ class Prover:
             point = Point(intercept, tuple(columns[mine]), tuple(values[mine]), correction, width)
             if not isfinite(intercept + width + sum(point.values) + sum(correction)):
                 # A fit that went astray. Any point serves, and none would prove what it should.
-                point = Point(0.0, (), (), (), 1.0 if self.problem.loss is HINGE else 0.0)
+                point = Point(0.0, (), (), (), float(self.problem.loss.is_smoothed))
             points.append(point)
         return points
 
@@ -201,11 +199,10 @@ def make_certificate(
 
     steps = tuple(renumbered(step) for step in steps)
     # The bounds of the search are floating point: claim a little less than it computed.
-    rounding = _ROUNDING_OF_HINGE if problem.loss is HINGE else _ROUNDING
     return Certificate(
         problem=problem.digest,
         objective=solution.objective,
-        lower_bound=max(0.0, solution.lower_bound - rounding * solution.objective),
+        lower_bound=max(0.0, solution.lower_bound - problem.loss.slack * solution.objective),
         support=solution.support,
         model=point_of(solution.coef, solution.intercept),
         points=tuple(number),

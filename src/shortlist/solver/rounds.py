@@ -15,7 +15,7 @@ from sys import maxsize
 from time import perf_counter
 from typing import NamedTuple
 
-from ..options import Options
+from ..solution import Options
 from .driver import Run
 from .kernels.part import collect, deal
 from .kernels.search import Search, run_search

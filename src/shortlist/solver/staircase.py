@@ -10,9 +10,8 @@ from time import perf_counter
 import numpy as np
 
 from ..certificate import Bound, Branch, Certificate, Fix, Step, Unaffordable
-from ..options import Options
 from ..problem import SubsetProblem
-from ..result import Solution, Status, solution_of
+from ..solution import Options, Solution, Status, solution_of
 from .compilation import ready_kernels
 from .confirmation import confirmed
 from .driver import Run
@@ -27,7 +26,7 @@ _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 
 def has_shared_tree(problem: SubsetProblem) -> bool:
     """Whether one tree can serve all budgets: whole prices, not too many, and no other limit."""
-    limits = problem.constraints
+    limits = problem.limits
     return (
         limits.integral
         and limits.budget < inf
@@ -43,7 +42,7 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
     ready_kernels()
     prepared = prepare(problem)
     search = prepared.search
-    n_budgets = int(problem.constraints.unit_budget) + 1
+    n_budgets = int(problem.limits.unit_budget) + 1
     sizes = prepared.scratch.shape._asdict() | {"n_budgets": n_budgets}
     stairs = Memory().struct(Stairs, sizes)
     n_steps = problem.n_predictors + 2 * n_budgets
@@ -65,7 +64,7 @@ def _solutions(
     problem: SubsetProblem, run: Run, stairs: Stairs, gap: float, seconds: float
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
     prover = run.prover(problem)
-    limits = problem.constraints
+    limits = problem.limits
     numerator, denominator = limits.unit
     for b in range(int(limits.unit_cost_of(limits.include)), len(stairs.upper)):
         coef, intercept = run.prepared.model(stairs.theta[b], stairs.theta0[b])
@@ -99,7 +98,7 @@ class BudgetProver:
 
     def _steps(self, recorded: list[tuple[Step, list[int]]]) -> Iterator[Step]:
         """Walk the tree, and stop at each node as soon as a bound covers the budget."""
-        limits = self.whole.problem.constraints
+        limits = self.whole.problem.limits
         by_node: dict[int, list[tuple[Step, list[int]]]] = {}
         for step, members in recorded:
             by_node.setdefault(step.node, []).append((step, members))

@@ -1,5 +1,212 @@
-"""An independent check of certificates, which shares no code with the solver."""
+"""An independent check of certificates, in ball arithmetic: it shares no code with the solver.
 
-from .checker import Verdict, verify
+Nothing here comes from the solver. From the data alone it recomputes what a certificate claims:
+
+1. The model is affordable, its coefficients respect their limits, and its objective is at most so
+   much (an upper bound).
+2. The leaves of the certificate's tree cover every affordable selection.
+3. Each leaf refers to a point (theta, theta_0). With a_m = rho_m sigmoid(-y_m (x_m' theta +
+   theta_0)), rho scaling each class so that sum_m w_m a_m y_m = 0, weak duality bounds every model
+   of the leaf, which has bought IN and may still buy from FREE, from below by
+
+       sum_m w_m H(a_m) - sum_{g in IN} v_g - max { sum_{g in S} v_g : S from FREE, affordable },
+
+   H being the entropy and v_g = ||X_g' (w a y)||^2 / (2 ridge), or less if coefficients are limited
+   (`problem` says how much). The smallest is the lower bound.
+   If the point has a correction (delta, delta_0), the sigmoid a is first moved to
+   a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
+   Other losses have their own a and H: see `duality`.
+
+`duality` works with balls of python-flint, which contain the exact value.
+`affordability` works with integers: prices, in a unit small enough for all of them, and the v_g,
+rounded up to a grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from flint import ctx
+
+from ..certificate import Bound, Branch, Certificate, Fix, One, Step
+from ..errors import InvalidProblemError
+from ..problem import SubsetProblem
+from .affordability import Affordability
+from .duality import DualPoint, ExactData, ProofError
 
 __all__ = ["Verdict", "verify"]
+
+_PRECISION = 128  # bits of a ball's centre
+_OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a certificate proves.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether everything that the certificate claims is proven.
+    lower_bound, upper_bound : float
+        Proven whatever the floating point did: the model's objective is at most `upper_bound`, and
+        no affordable model has an objective below `lower_bound`. 0 and infinity if not valid.
+    reason : str
+        The first thing that is wrong; empty if valid.
+    """
+
+    valid: bool
+    lower_bound: float
+    upper_bound: float
+    reason: str
+
+    @property
+    def gap(self) -> float:
+        """Relative distance between the bounds."""
+        if not self.valid:
+            return inf
+        return (self.upper_bound - self.lower_bound) / self.upper_bound
+
+
+def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
+    """Check a certificate, trusting nothing in it.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        The problem it should belong to.
+    certificate : Certificate
+        From `Solution.certificate` or `Certificate.load`.
+
+    Returns
+    -------
+    Verdict
+        Rigorous bounds, or the first reason why not.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, max_features=1)
+    >>> verdict = sl.verify(problem, sl.solve(problem).certificate)
+    >>> verdict.valid, verdict.gap < 1e-6
+    (True, True)
+    """
+    if not isinstance(certificate, Certificate):
+        raise InvalidProblemError(
+            "certificate: must be a Certificate, which only solutions of the native backend have, "
+            f"not {type(certificate).__name__}."
+        )
+    with ctx.workprec(_PRECISION):
+        try:
+            if certificate.problem != problem.digest:
+                raise ProofError("The certificate belongs to another problem.")
+            data, affordability = ExactData(problem), Affordability(problem)
+            upper = _upper_bound(problem, data, affordability, certificate)
+            if not upper <= certificate.objective * (1 + _OBJECTIVE_TOLERANCE):
+                raise ProofError(
+                    f"The model's objective is {upper:.9g}, "
+                    f"not the {certificate.objective:.9g} that is claimed."
+                )
+            lower = _lower_bound(problem, data, affordability, certificate)
+            if not certificate.lower_bound <= lower:
+                raise ProofError(
+                    f"The leaves prove a lower bound of {lower:.9g}, "
+                    f"not the {certificate.lower_bound:.9g} that is claimed."
+                )
+        except ProofError as error:
+            return Verdict(False, 0.0, inf, str(error))
+    return Verdict(True, lower, upper, "")
+
+
+def _upper_bound(
+    problem: SubsetProblem, data: ExactData, affordability: Affordability, certificate: Certificate
+) -> float:
+    """Check the model; return an upper bound on its objective."""
+    support, model = frozenset(certificate.support), certificate.model
+    if not support <= set(range(problem.n_predictors)):
+        raise ProofError("The model buys a predictor that does not exist.")
+    if not support.issuperset(affordability.include) or not support.isdisjoint(
+        affordability.exclude
+    ):
+        raise ProofError("The model's selection lacks what is included or has what is excluded.")
+    if affordability.exceeded(support):
+        raise ProofError("The model's selection is not affordable.")
+    if not set(model.columns) <= set(problem.columns_of(support).tolist()):
+        raise ProofError("The model uses a column that it has not bought.")
+    return data.objective_above(model)
+
+
+def _lower_bound(
+    problem: SubsetProblem, data: ExactData, affordability: Affordability, certificate: Certificate
+) -> float:
+    """Walk the tree; return the smallest bound of its leaves."""
+    known: dict[int, DualPoint] = {}
+    leaves: list[float] = []
+
+    def add_leaf(
+        point: int, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+    ) -> None:
+        if affordability.exceeded(bought):
+            return
+        if point not in range(len(certificate.points)):
+            raise ProofError(f"There is no point {point}.")
+        if point not in known:
+            known[point] = DualPoint(data, certificate.points[point])
+        leaves.append(known[point].bound(affordability, bought, forbidden, at_most))
+
+    steps: dict[int, list[Step]] = {}
+    for step in certificate.steps:
+        steps.setdefault(step.node, []).append(step)
+    n = problem.n_predictors
+    useless = _constant_predictors(problem) - affordability.include
+    nodes = [(0, affordability.include, affordability.exclude | useless)]
+    while nodes:
+        node, bought, forbidden = nodes.pop()
+        # A node that is reached a second time has no steps left, so the walk ends.
+        rest = steps.pop(node, [])
+        match rest:
+            case [Fix(point=point, forbidden=outs, bought=ins), *rest]:
+                _check_known(problem, node, (*outs, *ins))
+                for g in outs:
+                    add_leaf(point, bought | {g}, forbidden, n)
+                for g in ins:
+                    add_leaf(point, bought, forbidden | {g}, n)
+                bought, forbidden = bought.union(ins), forbidden.union(outs)
+        match rest:
+            case [Bound(point=point)]:
+                add_leaf(point, bought, forbidden, n)
+            case [Branch(predictor=g, without=without, including=including)]:
+                _check_known(problem, node, (g,))
+                nodes += [(without, bought, forbidden | {g}), (including, bought | {g}, forbidden)]
+            case [One(), *_]:
+                free = affordability.free(bought, forbidden)
+                if not affordability.at_most_one(bought, free):
+                    raise ProofError(f"Node {node} could buy two more predictors.")
+                uncovered = free
+                for step in rest:
+                    if not isinstance(step, One):
+                        raise ProofError(f"Node {node} is closed twice.")
+                    add_leaf(step.point, bought, forbidden | free.difference(step.predictors), 1)
+                    uncovered = uncovered.difference(step.predictors)
+                if uncovered:
+                    raise ProofError(f"Node {node} leaves out predictor {min(uncovered)}.")
+            case _ if not affordability.exceeded(bought):
+                raise ProofError(f"The selections of node {node} are not covered.")
+    return max(0.0, min(leaves))
+
+
+def _constant_predictors(problem: SubsetProblem) -> frozenset[int]:
+    """Predictors that the intercept makes useless: without them nothing gets worse or dearer."""
+    X = problem.X[problem.weights > 0]
+    varying = problem.column_predictor[np.ptp(X, axis=0) > 0]
+    return frozenset(range(problem.n_predictors)).difference(varying.tolist())
+
+
+def _check_known(problem: SubsetProblem, node: int, predictors: Iterable[int]) -> None:
+    """Check that predictors exist. To decide one twice does no harm: both sides are covered."""
+    if not set(predictors) <= set(range(problem.n_predictors)):
+        raise ProofError(f"Node {node} decides a predictor that does not exist.")

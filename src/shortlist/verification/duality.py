@@ -1,8 +1,14 @@
-"""Losses and lower bounds in balls of python-flint, which contain the exact value."""
+"""Losses and lower bounds in balls of python-flint, which contain the exact value.
+
+The a of a row may be any that its loss allows, as bounds hold for all of them. So where a ball
+leaves open on which side of an end it lies, a is that end, exactly.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, nextafter
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat
@@ -10,15 +16,95 @@ from numpy.typing import NDArray
 
 from ..certificate import Point
 from ..problem import SubsetProblem
-from .limits import ExactLimits
-from .losses import LOSSES, BallLoss
+from .affordability import Affordability
 
 _VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
 _LARGEST_EXPONENT = 5000  # of 2; beyond what any data and any sensible point lead to
 
 
+# An a of a hinge that is this close to 0, or to 1, is not moved.
+_AT_END = arb(2) ** -20
+
+
 class ProofError(Exception):
     """The certificate proves less than it claims; the message is the verdict's reason."""
+
+
+class BallLoss(NamedTuple):
+    """One loss.
+
+    `value` returns the loss of a margin. `dual` returns H(a) and a, given the margin, the change of
+    the margin along the correction (0 if there is none) and the smoothing.
+    """
+
+    value: Callable[[arb], arb]
+    dual: Callable[[arb, arb, arb], tuple[arb, arb]]
+    is_smoothed: bool = False
+
+
+def _logistic(margin: arb) -> tuple[arb, arb, arb]:
+    """Return log(1 + exp(-margin)), a = sigmoid(-margin), and 1 - a, all of them accurately."""
+    if margin > 0:
+        odds = (-margin).exp()
+        return odds.log1p(), odds / (1 + odds), 1 / (1 + odds)
+    odds = margin.exp()
+    return odds.log1p() - margin, 1 / (1 + odds), odds / (1 + odds)
+
+
+def _logistic_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
+    """Return H(a') and a' = a + a (1 - a) t, -t being the change of the margin.
+
+    Then a' is a (1 + (1 - a) t) and 1 - a' is (1 - a) (1 - a t). An a' that may lie outside [0, 1]
+    is replaced by the end there, whose entropy is 0.
+    """
+    loss, a, b = _logistic(margin)
+    if move == 0:
+        return loss + a * margin, a
+    up, down = 1 - b * move, 1 + a * move
+    if not up > 0:
+        return arb(0), arb(0)
+    if not down > 0:
+        return arb(0), arb(1)
+    a, b = a * up, b * down
+    less, more = (a, b) if a < b else (b, a)
+    return -less * less.log() - more * (-less).log1p(), a
+
+
+def _shortfall(margin: arb) -> arb:
+    """Return max(0, 1 - margin)."""
+    return (1 - margin).max(arb(0))
+
+
+def _squared_hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
+    """Return H(a) and a = 2 (1 - margin), at least 0, moved unless it is at its end."""
+    a = 2 * (1 - margin)
+    if a > _AT_END:
+        a -= 2 * move
+    if not a > 0:
+        a = arb(0)
+    return a - a * a / 4, a
+
+
+def _hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
+    """Return a = (1 - margin) / smoothing in [0, 1], moved unless it is at an end, twice.
+
+    For H(a) = a.
+    """
+    a = (1 - margin) / smoothing
+    if a > _AT_END and a < 1 - _AT_END:
+        a -= move / smoothing
+    if not a > 0:
+        a = arb(0)
+    elif not a < 1:
+        a = arb(1)
+    return a, a
+
+
+_LOSSES = {
+    "logistic": BallLoss(lambda margin: _logistic(margin)[0], _logistic_dual),
+    "squared_hinge": BallLoss(lambda margin: _shortfall(margin) ** 2, _squared_hinge_dual),
+    "hinge": BallLoss(_shortfall, _hinge_dual, is_smoothed=True),
+}
 
 
 class ExactData:
@@ -30,8 +116,8 @@ class ExactData:
         self.column_predictor = problem.column_predictor.tolist()
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
-        self.loss = LOSSES[problem.loss.name]
-        limits = problem.coef_limits
+        self.loss = _LOSSES[problem.loss.name]
+        limits = problem.limits
         self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
     def spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
@@ -121,10 +207,14 @@ class DualPoint:
             self.entropy, self.values = entropy, values
 
     def bound(
-        self, limits: ExactLimits, bought: frozenset[int], forbidden: frozenset[int], at_most: int
+        self,
+        affordability: Affordability,
+        bought: frozenset[int],
+        forbidden: frozenset[int],
+        at_most: int,
     ) -> float:
         """Return a lower bound on all models that add at most so many to what is bought."""
-        free = limits.free(bought, forbidden)
+        free = affordability.free(bought, forbidden)
         lower = self.entropy - sum((self.values[g] for g in bought), arb(0))
         # The grid is that of the free predictors: others may be worth more by many orders.
         total = sum((self.values[g] for g in free), arb(0)).upper()
@@ -135,7 +225,7 @@ class DualPoint:
                 return 0.0
             grid = arb(2) ** (_VALUE_BITS - size)
             values = {g: int((self.values[g] * grid).upper().ceil().fmpz()) for g in free}
-            lower -= arb(limits.most_valuable(values, bought, free, at_most)) / grid
+            lower -= arb(affordability.most_valuable(values, bought, free, at_most)) / grid
         near = float(lower.lower())
         return near if arb(near) <= lower else nextafter(near, -inf)
 

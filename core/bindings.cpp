@@ -1,0 +1,366 @@
+// The core as Python sees it: Table, Data, Problem, Limits, Search, Trace, and a few functions.
+//
+// Arguments are checked here for shape and range, so that nothing that Python passes can make the core read or write
+// where it should not. Their meaning is checked by the package.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "search.hpp"
+
+#ifndef SHORTLIST_MODULE
+#define SHORTLIST_MODULE _core
+#endif
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace shortlist {
+
+namespace {
+
+template <class T>
+using InputVector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using Coefficients = std::pair<Doubles, double>;  // and the intercept, both of the centred columns
+
+void require(bool condition, const char* message) {
+  if (!condition) throw nb::value_error(message);
+}
+
+Index length(const auto& array) { return static_cast<Index>(array.shape(0)); }
+
+/// A new numpy array that owns its values.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> new_array(Buffer<T> values) {
+  auto* owned = new Buffer<T>(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<Buffer<T>*>(pointer); });
+  return {owned->data(), {static_cast<std::size_t>(owned->size())}, owner};
+}
+
+/// Coefficients in the order of the given columns.
+Doubles by_given_column(const Problem& problem, const Buffer<double>& theta) {
+  Buffer<double> coefficients(theta.size());
+  const auto& columns = problem.data().table()->columns();
+  for (Index j = 0; j < theta.size(); ++j) coefficients[columns[static_cast<std::size_t>(j)]] = theta[j];
+  return new_array(std::move(coefficients));
+}
+
+std::vector<Index> support_of(const Decisions& decisions) {
+  std::vector<Index> support;
+  for (Index g = 0; g < decisions.size(); ++g) {
+    if (decisions[g] == Decision::in) support.push_back(g);
+  }
+  return support;
+}
+
+LossKind loss_of(const std::string& name) {
+  if (name == "logistic") return LossKind::logistic;
+  if (name == "squared_hinge") return LossKind::squared_hinge;
+  require(name == "hinge", "loss: must be logistic, squared_hinge or hinge.");
+  return LossKind::hinge;
+}
+
+template <class T>
+std::shared_ptr<Table> make_table(const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& X,
+                                  const InputVector<double>& signs, const InputVector<std::int64_t>& owner,
+                                  Index n_predictors) {
+  const Given<T> given{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1)), X.stride(0),
+                       X.stride(1)};
+  require(length(signs) == given.n_rows, "signs: one per row of X is needed.");
+  require(length(owner) == given.n_columns, "owner: one per column of X is needed.");
+  require(n_predictors >= 0 && n_predictors <= given.n_columns, "n_predictors: must be at most the columns of X.");
+  std::vector<bool> has_column(static_cast<std::size_t>(n_predictors));
+  for (Index j = 0; j < given.n_columns; ++j) {
+    const std::int64_t g = owner.data()[j];
+    require(0 <= g && g < n_predictors, "owner: must be predictors from 0 to n_predictors - 1.");
+    has_column[static_cast<std::size_t>(g)] = true;
+  }
+  require(std::find(has_column.begin(), has_column.end(), false) == has_column.end(),
+          "owner: every predictor needs a column.");
+  const nb::gil_scoped_release release;
+  return std::make_shared<Table>(given, signs.data(), owner.data(), n_predictors);
+}
+
+std::shared_ptr<Data> make_data(const std::shared_ptr<Table>& table, const InputVector<double>& weights,
+                                const InputVector<double>& signs) {
+  require(length(weights) == table->n_given_rows(), "weights: one per row of X is needed.");
+  require(length(signs) == table->n_given_rows(), "signs: one per row of X is needed.");
+  bool has_positive = false, has_negative = false;
+  for (Index m = 0; m < length(weights); ++m) {
+    if (weights.data()[m] > 0.0) (signs.data()[m] > 0.0 ? has_positive : has_negative) = true;
+  }
+  require(has_positive && has_negative, "weights: both classes need rows of weight above 0.");
+  const nb::gil_scoped_release release;
+  return std::make_shared<Data>(table, weights.data());
+}
+
+std::shared_ptr<Problem> make_problem(const std::shared_ptr<Data>& data, double ridge, const std::string& loss,
+                                      const std::optional<InputVector<double>>& lower,
+                                      const std::optional<InputVector<double>>& upper) {
+  require(ridge > 0.0 && ridge < infinity, "ridge: must be a number above 0.");
+  require(lower.has_value() == upper.has_value(), "lower and upper: give both or none.");
+  if (!lower) return std::make_shared<Problem>(data, ridge, loss_of(loss), nullptr, nullptr);
+  require(length(*lower) == data->n_columns() && length(*upper) == data->n_columns(),
+          "lower and upper: one per column of X is needed.");
+  for (Index j = 0; j < data->n_columns(); ++j) {
+    require(lower->data()[j] <= 0.0 && upper->data()[j] >= 0.0, "lower and upper: intervals must contain 0.");
+  }
+  return std::make_shared<Problem>(data, ridge, loss_of(loss), lower->data(), upper->data());
+}
+
+std::shared_ptr<Limits> make_limits(const InputVector<double>& costs, std::vector<double> fees,
+                                    const std::vector<std::vector<Index>>& members, double budget, Index max_features,
+                                    bool is_integral, std::vector<Index> include, std::vector<Index> exclude) {
+  const Index n_predictors = length(costs);
+  const auto is_price = [](double price) { return price >= 0.0 && price < infinity; };
+  const auto is_predictor = [&](Index g) { return 0 <= g && g < n_predictors; };
+  const auto are_predictors = [&](const std::vector<Index>& some) {
+    return std::all_of(some.begin(), some.end(), is_predictor);
+  };
+  Buffer<double> cost(n_predictors);
+  std::copy(costs.data(), costs.data() + n_predictors, cost.begin());
+  require(std::all_of(cost.begin(), cost.end(), is_price), "costs: must be finite and at least 0.");
+  require(std::all_of(fees.begin(), fees.end(), is_price), "fees: must be finite and at least 0.");
+  require(members.size() == fees.size() && std::all_of(members.begin(), members.end(), are_predictors),
+          "members: predictors of each fee are needed.");
+  require(budget >= 0.0, "budget: must be at least 0.");
+  require(0 <= max_features && max_features <= n_predictors, "max_features: must be from 0 to the predictors.");
+  require(are_predictors(include) && are_predictors(exclude), "include and exclude: must be predictors.");
+  return std::make_shared<Limits>(std::move(cost), std::move(fees), members, budget, max_features, is_integral,
+                                  std::move(include), std::move(exclude));
+}
+
+std::shared_ptr<Search> make_search(const std::shared_ptr<Problem>& problem, const std::shared_ptr<Limits>& limits,
+                                    double gap) {
+  require(problem->n_predictors() == limits->n_predictors(), "limits: must be those of the problem's predictors.");
+  require(gap >= 0.0 && gap < infinity, "gap: must be at least 0.");
+  return std::make_shared<Search>(problem, limits, gap);
+}
+
+/// Models and stairs as tuples of support, coefficients, intercept and numbers about them.
+using FoundModel = std::tuple<std::vector<Index>, Doubles, double>;
+
+FoundModel incumbent_of(const Search& search) {
+  const Incumbent& incumbent = search.worker().incumbent;
+  return {support_of(incumbent.decisions), by_given_column(search.problem(), incumbent.theta), incumbent.intercept};
+}
+
+std::vector<FoundModel> models_of(const Search& search) {
+  std::vector<FoundModel> models;
+  for (const Model& model : search.worker().listing->models) {
+    models.emplace_back(support_of(model.decisions), by_given_column(search.problem(), model.theta), model.intercept);
+  }
+  return models;
+}
+
+std::vector<std::tuple<std::vector<Index>, Doubles, double, double>> stairs_of(const Search& search) {
+  std::vector<std::tuple<std::vector<Index>, Doubles, double, double>> stairs;
+  for (const Stair& stair : search.worker().staircase->stairs) {
+    stairs.emplace_back(support_of(stair.decisions), by_given_column(search.problem(), stair.theta), stair.intercept,
+                        stair.closed);
+  }
+  return stairs;
+}
+
+/// The nodes that are still open, each with the point that bounds it.
+std::vector<std::pair<std::int64_t, std::int64_t>> open_nodes_of(const Search& search) {
+  const Tree& tree = search.worker().tree;
+  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
+  for (const Node& node : tree.heap()) nodes.emplace_back(node.number, node.point);
+  if (tree.dive()) nodes.emplace_back(tree.dive()->number, tree.dive()->point);
+  return nodes;
+}
+
+bool run_search(Search& search, std::int64_t max_nodes, std::int64_t max_total, int n_threads, double seconds) {
+  constexpr double a_century = 3e9;
+  const std::chrono::duration<double> left(std::min(std::max(seconds, 0.0), a_century));
+  const auto deadline = Search::Clock::now() + std::chrono::duration_cast<Search::Clock::duration>(left);
+  const nb::gil_scoped_release release;
+  return search.run(max_nodes, max_total, n_threads, deadline);
+}
+
+/// The bytes of a list of structs, which live as long as the trace does.
+template <class T>
+nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>> bytes_of(nb::handle trace, const std::vector<T>& values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), {values.size() * sizeof(T)}, trace};
+}
+
+/// The best model on a support: coefficients, intercept, objective and a lower bound.
+std::tuple<Doubles, double, double, double> fit_support(const Problem& problem, const std::vector<Index>& support,
+                                                        double tolerance) {
+  Decisions decisions(problem.n_predictors(), Decision::out);
+  Index n_columns = 0;
+  for (const Index g : support) {
+    require(0 <= g && g < problem.n_predictors(), "support: must be predictors.");
+    if (decisions[g] == Decision::out) n_columns += problem.end(g) - problem.start(g);
+    decisions[g] = Decision::in;
+  }
+  Fit fit(problem, n_columns);
+  const double start = fit.start_from_null();
+  const FitScore score = fit.fit(decisions, start, infinity, tolerance, Start::model);
+  return {by_given_column(problem, fit.theta), score.intercept, score.objective, score.bound};
+}
+
+/// A lower and an upper bound of the optimum of the root's relaxation, and how many calls of `relax` it took.
+std::tuple<double, double, int> relax_root(const Problem& problem, const Limits& limits, int max_rounds,
+                                           double tolerance) {
+  require(problem.n_predictors() == limits.n_predictors(), "limits: must be those of the problem's predictors.");
+  Worker worker(problem, limits, 0.0);
+  const Remaining remaining = worker.oracle.forbid_unaffordable(worker.root, worker.relaxation.model.price);
+  double intercept = worker.fit.start_from_null(), mu = 0.0;
+  if (remaining.is_all_affordable) {
+    std::replace(worker.root.begin(), worker.root.end(), Decision::free, Decision::in);
+    const FitScore score = worker.fit.fit(worker.root, intercept, infinity, fine, Start::predictor);
+    return {score.bound, score.objective, 1};
+  }
+  worker.relaxation.model.theta.fill(0.0);
+  double lower = -infinity, upper = infinity;
+  int n_rounds = 0;
+  while (n_rounds < max_rounds && !(upper - lower <= tolerance * upper)) {
+    const NodeBound found =
+        worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, infinity, false);
+    intercept = found.intercept, mu = found.mu;
+    lower = std::max(lower, found.bound());
+    upper = worker.relaxation.primal_value();
+    ++n_rounds;
+  }
+  return {lower, upper, n_rounds};
+}
+
+/// The most that selections of each leaf take off the entropy of their dual point.
+///
+/// That is what is bought, and the most valuable affordable completion by at most most[i] free predictors: infinite if
+/// the point has no values, minus infinity if nothing is affordable. The values of predictors to the point of leaf i
+/// are v[point[i]]; decisions[i] is the leaf, in which free predictors that are not affordable become forbidden.
+Doubles price_leaves(const Limits& limits, const nb::ndarray<const double, nb::ndim<2>, nb::c_contig>& v,
+                     const InputVector<std::int64_t>& point,
+                     const nb::ndarray<std::int8_t, nb::ndim<2>, nb::c_contig>& decisions,
+                     const InputVector<std::int64_t>& most) {
+  const Index n_leaves = length(point), n = limits.n_predictors();
+  require(static_cast<Index>(v.shape(1)) == n && static_cast<Index>(decisions.shape(1)) == n,
+          "v and decisions: one per predictor is needed.");
+  require(static_cast<Index>(decisions.shape(0)) == n_leaves && length(most) == n_leaves,
+          "decisions and most: one per leaf is needed.");
+  Oracle oracle(limits);
+  Values values(n);
+  Decisions leaf(n);
+  Buffer<double> taken(n_leaves);
+  for (Index i = 0; i < n_leaves; ++i) {
+    require(0 <= point.data()[i] && point.data()[i] < length(v), "point: must be rows of v.");
+    std::int8_t* given = decisions.data() + i * n;
+    for (Index g = 0; g < n; ++g) {
+      require(0 <= given[g] && given[g] <= 2, "decisions: must be 0, 1 or 2.");
+      leaf[g] = static_cast<Decision>(given[g]);
+      values.v[g] = v.data()[point.data()[i] * n + g];
+    }
+    Remaining remaining = oracle.forbid_unaffordable(leaf);
+    double total = 0.0;
+    for (Index g = 0; g < n; ++g) {
+      given[g] = static_cast<std::int8_t>(leaf[g]);
+      if (leaf[g] == Decision::in) total += values.v[g];
+    }
+    remaining.count = std::min<Index>(remaining.count, most.data()[i]);
+    if (remaining.is_overspent()) {
+      total = -infinity;
+    } else if (remaining.n_free > 0) {
+      total += oracle.complete(values, leaf, remaining);
+    }
+    taken[i] = std::isnan(total) ? infinity : total;
+  }
+  return new_array(std::move(taken));
+}
+
+bool runs_v3() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+NB_MODULE(SHORTLIST_MODULE, m) {
+  m.def("runs_v3", &runs_v3, "Whether this processor has the instructions of x86-64-v3.");
+  nb::class_<Table>(m, "Table", "Features, labels and groups: packed once, whatever the weights.")
+      .def(nb::new_(&make_table<double>), "X"_a, "signs"_a, "owner"_a, "n_predictors"_a)
+      .def(nb::new_(&make_table<float>), "X"_a, "signs"_a, "owner"_a, "n_predictors"_a);
+  nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
+      .def(nb::new_(&make_data), "table"_a, "weights"_a, "signs"_a)
+      .def_prop_ro("centre", [](const Data& data) {
+        Buffer<double> centre(data.n_columns());
+        const auto& columns = data.table()->columns();
+        for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
+        return new_array(std::move(centre));
+      })
+      .def_prop_ro("distance", &Data::distance)
+      .def_prop_ro("rounding", &Data::rounding)
+      .def_prop_ro("n_rows", &Data::n_rows)
+      .def_prop_ro("n_columns", &Data::n_columns)
+      .def_prop_ro("columns", [](const Data& data) { return data.table()->columns(); });
+  nb::class_<Problem>(m, "Problem", "Data, ridge, loss and intervals of the coefficients.")
+      .def(nb::new_(&make_problem), "data"_a, "ridge"_a, "loss"_a, "lower"_a = nb::none(), "upper"_a = nb::none())
+      .def_ro("null_intercept", &Problem::null_intercept)
+      .def_ro("null_objective", &Problem::null_objective);
+  nb::class_<Limits>(m, "Limits", "Prices and limits in exact units.")
+      .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a, "max_features"_a, "is_integral"_a,
+           "include"_a, "exclude"_a);
+  nb::class_<Trace>(m, "Trace", "The record of a search, from which its certificate is made.")
+      .def_prop_ro("steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); })
+      .def_prop_ro("members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); })
+      .def_prop_ro("points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); })
+      .def_prop_ro("entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); })
+      .def_ro("is_complete", &Trace::is_complete);
+  nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")
+      .def(nb::new_(&make_search), "problem"_a, "limits"_a, "gap"_a)
+      .def("suggest", [](Search& search, std::vector<Index> support) {
+        const Index n = search.problem().n_predictors();
+        require(std::all_of(support.begin(), support.end(), [n](Index g) { return 0 <= g && g < n; }),
+                "support: must be predictors.");
+        search.suggest(std::move(support));
+      }, "support"_a)
+      .def("list_models", [](Search& search, double threshold, Index n_places) {
+        require(n_places >= 1, "n_places: must be at least 1.");
+        search.list_models(threshold, n_places);
+      }, "threshold"_a, "n_places"_a)
+      .def("find_staircase", [](Search& search, Index n_budgets) {
+        require(n_budgets >= 1, "n_budgets: must be at least 1.");
+        require(search.worker().limits.is_integral, "limits: prices must be whole for a staircase.");
+        search.find_staircase(n_budgets);
+      }, "n_budgets"_a)
+      .def("run", &run_search, "max_nodes"_a, "max_total"_a, "threads"_a, "seconds"_a)
+      .def("polish", &Search::polish, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("nodes", [](const Search& search) { return search.worker().tree.n_processed; })
+      .def_prop_ro("n_open", [](const Search& search) { return search.worker().tree.n_open(); })
+      .def_prop_ro("lower_bound", [](const Search& search) { return search.worker().tree.lower_bound(); })
+      .def_prop_ro("objective", [](const Search& search) { return search.worker().incumbent.objective; })
+      .def_prop_ro("is_started", [](const Search& search) { return search.worker().tree.n_created > 0; })
+      .def_prop_ro("n_left_out", [](const Search& search) { return search.worker().listing->n_left_out; })
+      .def("incumbent", &incumbent_of)
+      .def("models", &models_of)
+      .def("stairs", &stairs_of)
+      .def("open_nodes", &open_nodes_of)
+      .def("take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
+           "Hand the trace over; the search has none any more.")
+      .def("limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().max_bytes = max_bytes; },
+           "max_bytes"_a)
+      .def_prop_ro("is_recording", [](Search& search) { return search.trace().is_complete; });
+  m.def("fit", &fit_support, "problem"_a, "support"_a, "tolerance"_a = fine,
+        "The best model on a support: coefficients and intercept of the centred columns, objective, lower bound.");
+  m.def("relax_root", &relax_root, "problem"_a, "limits"_a, "max_rounds"_a = 50, "tolerance"_a = 1e-9,
+        "Bounds of the optimum of the root's relaxation, and the number of rounds.");
+  m.def("price_leaves", &price_leaves, "limits"_a, "v"_a, "point"_a, "decisions"_a, "most"_a,
+        "What the selections of leaves take off the entropy of their points, at most.");
+}
+
+}  // namespace shortlist

@@ -1,0 +1,102 @@
+// The rows of a problem as the search reads them.
+//
+// Rows are ordered by class, positives first, and stored with their sign: column j holds -y_m x_mj, so that
+// u = X theta + side * theta_0 is minus the margin, with side -1 for positive rows and +1 for negative ones. Identical
+// rows of a class are merged. Each class is padded to a multiple of four rows with rows of 0. Columns are ordered by
+// predictor: predictor g owns columns start[g] to start[g + 1].
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace shortlist {
+
+/// The state of a predictor at a node.
+enum class Decision : std::int8_t { free, in, out };
+using Decisions = Buffer<Decision>;
+
+/// A table of numbers in any layout, as it is given.
+template <class T>
+struct Given {
+  const T* values;
+  Index n_rows, n_columns;
+  Index row_step, column_step;
+};
+
+/// Features, labels and groups, without weights.
+class Table {
+ public:
+  /// `owner` is the predictor of each given column.
+  template <class T>
+  Table(const Given<T>& given, const double* signs, const std::int64_t* owner, Index n_predictors);
+
+  Index n_columns() const { return static_cast<Index>(columns_.size()); }
+  Index n_predictors() const { return static_cast<Index>(start_.size()) - 1; }
+  Index n_given_rows() const { return static_cast<Index>(place_.size()); }
+  /// The given column at each place.
+  const std::vector<Index>& columns() const { return columns_; }
+
+ private:
+  friend class Data;
+
+  template <class T>
+  void pack(const Given<T>& given, const double* signs);
+  void merge_rows();
+  bool are_equal(Index row, Index other) const;
+
+  std::vector<Index> columns_;
+  std::vector<Index> start_, owner_;
+  std::vector<Index> rows_;   // given rows by class
+  std::vector<Index> place_;  // of each of these among the rows of X
+  Index n_positive_given_ = 0;
+  Index n_positive_ = 0, n_negative_ = 0;  // rows of X that are not padding
+  std::shared_ptr<Matrix> X_;              // a row per column
+};
+
+/// A table with weights: the rows that count. Columns far from zero are centred.
+class Data {
+ public:
+  Data(std::shared_ptr<const Table> table, const double* weights);
+
+  const std::shared_ptr<const Table>& table() const { return table_; }
+  Index n_rows() const { return n_rows_; }
+  Index n_columns() const { return table_->n_columns(); }
+  Index n_predictors() const { return table_->n_predictors(); }
+  /// Rows of the positive class with their padding; the negative ones follow.
+  Index n_positive() const { return n_positive_; }
+  const double* column(Index j) const { return (*X_)[j]; }
+  const double* weights() const { return w_.data(); }
+  Index start(Index g) const { return table_->start_[static_cast<std::size_t>(g)]; }
+  Index owner(Index j) const { return table_->owner_[static_cast<std::size_t>(j)]; }
+  double positive_weight() const { return positive_weight_; }
+  double negative_weight() const { return negative_weight_; }
+
+  /// What was taken off each column: 0, unless it is far from zero.
+  const Buffer<double>& centre() const { return centre_; }
+  /// How far these columns are from zero, in spreads, at most.
+  double distance() const { return distance_; }
+  /// How much rounding may change a bound at a ridge of 1, at most.
+  double rounding() const { return rounding_; }
+  /// Whether all columns of a predictor are constant: it is not worth buying.
+  bool is_constant(Index g) const { return is_constant_[static_cast<std::size_t>(g)]; }
+
+ private:
+  void weigh(const double* weights);
+  void centre_columns();
+  void find_constant_predictors();
+
+  std::shared_ptr<const Table> table_;
+  std::shared_ptr<const Matrix> X_;
+  Buffer<double> w_;
+  Index n_rows_ = 0, n_positive_ = 0;
+  Index n_positive_kept_ = 0, n_negative_kept_ = 0;  // without padding
+  double positive_weight_ = 0.0, negative_weight_ = 0.0;
+  Buffer<double> centre_;
+  double distance_ = 0.0, rounding_ = 0.0;
+  std::vector<bool> is_constant_;
+};
+
+}  // namespace shortlist

@@ -1,0 +1,151 @@
+#include "heuristics.hpp"
+
+#include <cmath>
+
+#include "cholesky.hpp"
+#include "worker.hpp"
+
+namespace shortlist {
+
+namespace {
+
+constexpr double greedy_accuracy = 1e-2;
+constexpr int close_looks = 8;
+
+/// The loss's second derivative in column j, intercept eliminated.
+double curvature_of(const Problem& problem, Index j, const Buffer<double>& d, double total) {
+  const auto moments = [&](Index first, Index last) {
+    const double* x = problem.column(j);
+    Lanes square = broadcast(0.0), mean = square;
+    for (Index m = first; m < last; m += lane_count) {
+      const Lanes column = load(x + m), weighted = load(d.data() + m) * column;
+      mean += weighted;
+      square += weighted * column;
+    }
+    return std::pair(sum(square), sum(mean));
+  };
+  const auto [square, positive] = moments(0, problem.n_positive());
+  const auto [more, negative] = moments(problem.n_positive(), problem.n_rows());
+  return std::max(square + more - (negative - positive) * (negative - positive) / total, 0.0);
+}
+
+bool is_same(const Decisions& selection, const Decisions& other) {
+  return std::equal(selection.begin(), selection.end(), other.begin(),
+                    [](Decision a, Decision b) { return (a == Decision::in) == (b == Decision::in); });
+}
+
+}  // namespace
+
+Heuristics::Heuristics(Worker& worker)
+    : worker_(worker), trial_(worker.problem.n_predictors()), gain_(worker.problem.n_predictors()) {}
+
+void Heuristics::round_relaxation() {
+  const Buffer<double>&z = worker_.relaxation.z, &v = worker_.relaxation.values.v;
+  trial_.copy(worker_.decisions);
+  while (worker_.oracle.forbid_unaffordable(trial_).n_free > 0) {
+    Index best = -1;
+    for (Index g = 0; g < trial_.size(); ++g) {
+      if (trial_[g] != Decision::free) continue;
+      if (best < 0 || z[g] > z[best] || (z[g] == z[best] && v[g] > v[best])) best = g;
+    }
+    trial_[best] = Decision::in;
+  }
+  if (is_same(trial_, worker_.incumbent.decisions)) return;
+  worker_.fit.start_from(worker_.relaxation.rows);
+  worker_.try_selection(trial_, 0.0, infinity, fine, Start::rows);
+}
+
+void Heuristics::buy_greedily(Decisions& selection, double intercept) {
+  while (worker_.oracle.forbid_unaffordable(selection).n_free > 0) {
+    selection[most_promising(selection)] = Decision::in;
+    intercept = worker_.try_selection(selection, intercept, infinity, greedy_accuracy, Start::model).intercept;
+  }
+  worker_.try_selection(selection, intercept, infinity, fine, Start::model);
+}
+
+/// The free predictor whose Newton decrement, given the bought ones, is largest per price.
+Index Heuristics::most_promising(const Decisions& selection) {
+  const Problem& problem = worker_.problem;
+  Fit& fit = worker_.fit;
+  const double total = total_curvature(problem, fit.rows.d);
+  const Index n = fit.hessian.list_columns(problem, selection);
+  fit.hessian.fill(problem, fit.rows.d, n, total);
+  const bool is_conditional = n > 0 && factorise(fit.hessian.matrix, 0, n);
+  // A first estimate ignores what the bought columns explain; only the best are looked at closely.
+  for (Index g = 0; g < selection.size(); ++g) {
+    gain_[g] = 0.0;
+    if (selection[g] != Decision::free) continue;
+    double decrement = 0.0;
+    for (Index j = problem.start(g); j < problem.end(g); ++j) {
+      const double slope = useful_slope(j);
+      decrement += slope * slope / (curvature_of(problem, j, fit.rows.d, total) + problem.ridge);
+    }
+    const double price = worker_.limits.has_budget() ? worker_.oracle.price(g) : 1.0;
+    gain_[g] = price > 0.0 ? decrement / price : infinity;
+  }
+  Index best = -1;
+  double best_gain = -1.0;
+  for (int look = 0; look < close_looks; ++look) {
+    Index pick = -1;
+    for (Index g = 0; g < selection.size(); ++g) {
+      if (selection[g] == Decision::free && gain_[g] >= 0.0 && (pick < 0 || gain_[g] > gain_[pick])) pick = g;
+    }
+    if (pick < 0) break;
+    const double refined = is_conditional ? gain_[pick] * share_not_explained(n, pick, total) : gain_[pick];
+    if (best < 0 || refined > best_gain) best = pick, best_gain = refined;
+    gain_[pick] = -1.0;
+  }
+  return best;
+}
+
+/// The slope of a column that is not bought, 0 if only a coefficient of the wrong sign gains.
+double Heuristics::useful_slope(Index j) const {
+  const Problem& problem = worker_.problem;
+  const double slope = column_slope(problem, j, worker_.fit.rows.q.data());
+  const bool is_useless = (slope < 0.0 && problem.upper[j] == 0.0) || (slope > 0.0 && problem.lower[j] == 0.0);
+  return is_useless ? 0.0 : slope;
+}
+
+/// The Newton decrement of predictor g given the n bought columns, relative to it without them.
+double Heuristics::share_not_explained(Index n, Index g, double total) {
+  const Problem& problem = worker_.problem;
+  Hessian& hessian = worker_.fit.hessian;
+  double alone = 0.0, given = 0.0;
+  for (Index j = problem.start(g); j < problem.end(g); ++j) {
+    const double slope = useful_slope(j);
+    const double product = hessian.weigh_column(problem, j, worker_.fit.rows.d);
+    double curvature =
+        dot(hessian.weighted.data(), problem.column(j), problem.n_rows()) - product * product / total;
+    alone += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
+    hessian.cross_products(problem, n, hessian.step.data());
+    for (Index i = 0; i < n; ++i) hessian.step[i] -= product * hessian.mean[i];
+    forward(hessian.matrix, 0, n, hessian.step.data());
+    for (Index i = 0; i < n; ++i) curvature -= hessian.step[i] * hessian.step[i];
+    given += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
+  }
+  return alone > 0.0 ? given / alone : 1.0;
+}
+
+void Heuristics::swap() {
+  Incumbent& incumbent = worker_.incumbent;
+  bool is_improved = true;
+  while (is_improved) {
+    is_improved = false;
+    const double objective = incumbent.objective;
+    const Decisions held = incumbent.decisions;
+    for (Index dropped = 0; dropped < held.size() && !is_improved; ++dropped) {
+      if (held[dropped] != Decision::in || worker_.root[dropped] == Decision::in) continue;
+      for (Index g = 0; g < held.size(); ++g) {
+        trial_[g] = held[g] == Decision::in ? Decision::in : worker_.root[g];
+      }
+      trial_[dropped] = Decision::out;
+      const double intercept = incumbent.intercept;
+      worker_.problem.linear_predictor(incumbent.theta, intercept, worker_.fit.rows.u.data());
+      const FitScore score = worker_.try_selection(trial_, intercept, infinity, coarse, Start::predictor);
+      buy_greedily(trial_, score.intercept);
+      is_improved = incumbent.objective < objective * (1.0 - 1e-12);
+    }
+  }
+}
+
+}  // namespace shortlist

@@ -1,0 +1,84 @@
+// Dual points of models: the a of a primal point, exactly feasible, and the parts of its bound.
+#pragma once
+
+#include "problem.hpp"
+
+namespace shortlist {
+
+/// A number for each class.
+struct ByClass {
+  double positive = 1.0, negative = 1.0;
+};
+
+/// A point as the rows see it.
+struct Rows {
+  explicit Rows(const Problem& problem)
+      : u(problem.n_rows()), a(problem.n_rows()), b(problem.n_rows()), d(problem.n_rows()), q(problem.n_rows()) {}
+
+  Buffer<double> u;  // linear predictor
+  Buffer<double> a;  // derivative of the loss at u
+  Buffer<double> b;  // 1 - a, of the logistic loss alone
+  Buffer<double> d;  // w times the curvature of the loss
+  Buffer<double> q;  // w a
+  ByClass rho;       // factors that balance the dual mass of the classes
+  ByClass entropy;   // sums of w H(a) over the classes
+  double smoothing = 0.0;
+};
+
+/// What `evaluate_rows` finds.
+struct Evaluation {
+  double intercept;
+  double loss;
+  double entropy;   // sum_m w_m H(rho a_m), rounded down
+  double mismatch;  // the loss's derivative in the intercept
+};
+
+/// Evaluate the rows at the linear predictor in rows.u, and make a dual point of them.
+///
+/// The intercept is moved by Newton steps until the dual masses of the two classes agree to the relative
+/// `tolerance`. What mismatch is left is removed by `balance`.
+Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, double tolerance);
+
+/// Scale the a of the heavier class down; return the entropy, by H(rho a) >= rho H(a).
+double balance(ByClass& rho, ByClass mass, ByClass entropy);
+
+/// A dual point that was moved along a step.
+struct MovedPoint {
+  explicit MovedPoint(const Problem& problem) : t(problem.n_rows()), q(problem.n_rows()) {}
+
+  Buffer<double> t;  // what the step adds to u
+  Buffer<double> q;  // w a', balanced
+};
+
+/// Move the dual point of `rows` along moved.t: a' = a + curvature t, where that is allowed; return the entropy.
+///
+/// If t is the change of u that a Newton step makes, the slopes of a' are those of the model at the end of the step,
+/// and its bound is exact to second order. The bound holds for every t.
+double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved);
+
+/// The sum of the curvatures d; a number of its scale if every row is where its loss is linear.
+double total_curvature(const Problem& problem, const Buffer<double>& d);
+
+/// The sum of q over the negative rows less that over the positive ones: the derivative in the intercept.
+double mismatch_of(const Problem& problem, const double* q);
+
+/// The inner product of column j with q.
+inline double column_slope(const Problem& problem, Index j, const double* q) {
+  return dot(problem.column(j), q, problem.n_rows());
+}
+
+/// v_g at a balanced dual point.
+double predictor_value(const Problem& problem, const double* q, Index g);
+
+/// Fill the v_g of all that is not out, at a balanced dual point.
+void predictor_values(const Problem& problem, const double* q, const Decisions& decisions, double* v);
+
+/// Fill the gradient and v_g of all that is not out.
+void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions,
+                         Buffer<double>& gradient, double* v);
+
+/// Fill the gradient of n listed columns; return the sum of their values.
+double evaluate_columns(const Problem& problem, const Rows& rows, const Index* columns, Index n,
+                        Buffer<double>& gradient);
+
+}  // namespace shortlist

@@ -1,0 +1,82 @@
+// Rows, ridge, loss and the intervals of the coefficients: all that a fit needs to know.
+#pragma once
+
+#include <memory>
+
+#include "data.hpp"
+#include "hinge.hpp"
+#include "logistic.hpp"
+#include "squared_hinge.hpp"
+
+namespace shortlist {
+
+/// Call a function with the loss of a kind, as a type.
+template <class Function>
+decltype(auto) with_loss(LossKind kind, Function&& function) {
+  switch (kind) {
+    case LossKind::squared_hinge:
+      return function(SquaredHinge{});
+    case LossKind::hinge:
+      return function(Hinge{});
+    default:
+      return function(Logistic{});
+  }
+}
+
+class Problem {
+ public:
+  /// Intervals of the coefficients are by given column; without pointers there are none.
+  Problem(std::shared_ptr<const Data> data, double ridge, LossKind loss, const double* lower, const double* upper);
+
+  const Data& data() const { return *data_; }
+  Index n_rows() const { return data_->n_rows(); }
+  Index n_positive() const { return data_->n_positive(); }
+  Index n_columns() const { return data_->n_columns(); }
+  Index n_predictors() const { return data_->n_predictors(); }
+  const double* column(Index j) const { return data_->column(j); }
+  const double* weights() const { return data_->weights(); }
+  Index start(Index g) const { return data_->start(g); }
+  Index end(Index g) const { return data_->start(g + 1); }
+  Index owner(Index j) const { return data_->owner(j); }
+  bool has_one_column(Index g) const { return end(g) - start(g) == 1; }
+
+  const double ridge;
+  const LossKind loss;
+  /// Of the hinge, where fits and relaxations need not be accurate; 0 for other losses.
+  const double smoothing;
+  /// Intervals of the coefficients, by column.
+  Buffer<double> lower, upper;
+  bool is_limited = false;  // whether any of them is finite
+  /// The model without coefficients.
+  double null_intercept = 0.0, null_objective = 0.0;
+
+  /// The coefficient of column j nearest to t that is allowed; close to a limit is at it.
+  double within(Index j, double t) const {
+    constexpr double at = 1.0 - 1e-15;
+    if (t >= upper[j] * at) return upper[j];
+    if (t <= lower[j] * at) return lower[j];
+    return t;
+  }
+
+  /// The share of column j in v: -min over theta_j of slope theta_j + ridge/2 theta_j^2, which is
+  /// slope^2 / (2 ridge) where the coefficient has no limits.
+  double value_of_slope(Index j, double slope) const {
+    double theta = -slope / ridge;
+    theta = theta < lower[j] ? lower[j] : theta;
+    theta = theta > upper[j] ? upper[j] : theta;
+    return -theta * (slope + 0.5 * ridge * theta);
+  }
+
+  /// The norm of the coefficients of predictor g.
+  double norm(const Buffer<double>& theta, Index g) const;
+
+  /// Fill u = X theta + side * intercept.
+  void linear_predictor(const Buffer<double>& theta, double intercept, double* u) const;
+  /// Fill t = X step + side * intercept, where step is that of n listed columns.
+  void add_columns(const Index* columns, const double* step, Index n, double intercept, double* t) const;
+
+ private:
+  std::shared_ptr<const Data> data_;
+};
+
+}  // namespace shortlist

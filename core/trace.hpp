@@ -1,0 +1,112 @@
+// The record of a search, from which its certificate is made.
+//
+// The trace is a list of steps, each about one node, and a list of primal points (coefficients and intercept). A node's
+// steps say why no selection that agrees with its decisions beats the bound.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "memory.hpp"
+#include "newton.hpp"
+
+namespace shortlist {
+
+enum class StepKind : std::int64_t {
+  fix,     // the reference is a point that bounds all selections which decide a member otherwise; member g >= 0 is
+           // forbidden from here on, ~g is bought
+  bound,   // the reference is a point that bounds the whole node (from the first member to the second, if there are
+           // budgets)
+  branch,  // the one member is forbidden in the node that is the reference, bought in the next
+  one,     // no two free predictors are affordable together: the reference is a point that bounds the selections which
+           // add one of the members, or none
+  none,    // what is bought is not affordable
+};
+
+inline constexpr std::int64_t no_point = -1;
+
+struct TraceStep {
+  StepKind kind;
+  std::int64_t node, reference, first_member;
+};
+struct TracePoint {
+  double intercept, intercept_step, smoothing;  // the step is not a number if the point is not moved
+  std::int64_t first_entry;
+};
+struct TraceEntry {
+  std::int64_t column;
+  double value, step;
+};
+
+class Trace {
+ public:
+  std::vector<TraceStep> steps;
+  std::vector<std::int64_t> members;
+  std::vector<TracePoint> points;
+  std::vector<TraceEntry> entries;
+  /// Beyond this many bytes the trace is given up: the search goes on without a proof.
+  std::size_t max_bytes = std::size_t{1} << 30;
+  bool is_complete = true;
+
+  std::size_t n_bytes() const {
+    return steps.size() * sizeof(TraceStep) + members.size() * sizeof(std::int64_t) +
+           points.size() * sizeof(TracePoint) + entries.size() * sizeof(TraceEntry);
+  }
+
+  void clear() {
+    steps.clear();
+    members.clear();
+    points.clear();
+    entries.clear();
+  }
+
+  /// Give the trace up if it is too long.
+  void limit() {
+    if (n_bytes() > max_bytes) {
+      is_complete = false;
+      clear();
+    }
+  }
+
+  /// Write down a step; its members follow.
+  void record_step(StepKind kind, std::int64_t node, std::int64_t reference) {
+    steps.push_back({kind, node, reference, static_cast<std::int64_t>(members.size())});
+  }
+  void record_member(std::int64_t member) { members.push_back(member); }
+
+  /// Write down a primal point; return its number.
+  std::int64_t record_point(const Buffer<double>& theta, double intercept, double smoothing) {
+    return record_difference(theta, theta, intercept, std::numeric_limits<double>::quiet_NaN(), smoothing);
+  }
+  /// Write down a primal point and the step to other coefficients that moves its dual point; return its number.
+  std::int64_t record_difference(const Buffer<double>& theta, const Buffer<double>& other, double intercept,
+                                 double intercept_step, double smoothing) {
+    const std::int64_t point = begin_point(intercept, intercept_step, smoothing);
+    for (Index j = 0; j < theta.size(); ++j) {
+      if (theta[j] != 0.0 || other[j] != 0.0) entries.push_back({j, theta[j], other[j] - theta[j]});
+    }
+    return point;
+  }
+  /// The same where the step is given, and theta is 0 outside the listed columns.
+  std::int64_t record_moved(const Buffer<double>& theta, double intercept, const Buffer<Index>& columns,
+                            const double* steps_of_columns, Index n, double intercept_step, double smoothing) {
+    const std::int64_t point = begin_point(intercept, intercept_step, smoothing);
+    for (Index i = 0; i < n; ++i) entries.push_back({columns[i], theta[columns[i]], steps_of_columns[i]});
+    return point;
+  }
+  /// Write down the point that bounds the last fit; return its number.
+  std::int64_t record_fit(const Fit& fit, double intercept) {
+    if (!fit.is_moved) return record_point(fit.theta, intercept, fit.rows.smoothing);
+    return record_moved(fit.theta, intercept, fit.hessian.columns, fit.hessian.step.data(), fit.n_step_columns,
+                        fit.intercept_step, fit.rows.smoothing);
+  }
+
+ private:
+  std::int64_t begin_point(double intercept, double intercept_step, double smoothing) {
+    points.push_back({intercept, intercept_step, smoothing, static_cast<std::int64_t>(entries.size())});
+    return static_cast<std::int64_t>(points.size()) - 1;
+  }
+};
+
+}  // namespace shortlist

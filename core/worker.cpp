@@ -1,0 +1,265 @@
+#include "worker.hpp"
+
+#include <cmath>
+
+namespace shortlist {
+
+namespace {
+
+// How often the relaxation is rounded: always at first, then now and then.
+constexpr std::int64_t eager_nodes = 3, round_every = 16;
+// The search looks for swaps once it has proven to be more than trivial.
+constexpr std::int64_t swap_node = 16;
+// Accuracy of the models that are listed, and of the one that is returned.
+constexpr double listed = 1e-13, polished = 1e-15;
+constexpr Index largest_model = 1000;  // columns that a working set may hold
+
+/// Columns of the largest support, and of a batch of the endgame on top of it.
+Index max_fit_columns(const Problem& problem, const Limits& limits) {
+  Index widest = 1;
+  for (Index g = 0; g < problem.n_predictors(); ++g) widest = std::max(widest, problem.end(g) - problem.start(g));
+  return std::min(problem.n_columns(), widest * (limits.max_features + Endgame::largest_batch));
+}
+
+}  // namespace
+
+Worker::Worker(const Problem& problem_, const Limits& limits_, double gap_)
+    : problem(problem_),
+      limits(limits_),
+      gap(gap_),
+      oracle(limits),
+      relaxation(problem, std::min(problem.n_columns(), largest_model)),
+      fit(problem, max_fit_columns(problem, limits)),
+      incumbent(problem),
+      root(problem.n_predictors(), Decision::free),
+      decisions(problem.n_predictors()),
+      heuristics_(*this),
+      endgame_(*this) {
+  for (Index g = 0; g < root.size(); ++g) {
+    if (problem.data().is_constant(g)) root[g] = Decision::out;
+  }
+  for (const Index g : limits.exclude) root[g] = Decision::out;
+  for (const Index g : limits.include) root[g] = Decision::in;
+}
+
+void Worker::start(const std::vector<Index>& warm) {
+  tree.n_created = 1;
+  if (staircase) return staircase->start();
+  double intercept = fit.start_from_null();
+  if (!listing) {
+    settle(root);
+    Decisions trial = root;
+    for (const Index g : warm) trial[g] = Decision::in;
+    if (std::find(trial.begin(), trial.end(), Decision::in) != trial.end()) {
+      intercept = try_selection(trial, intercept, infinity, coarse, Start::model).intercept;
+    }
+    if (warm.empty()) {
+      heuristics_.buy_greedily(trial, intercept);
+    } else {
+      try_selection(trial, intercept, infinity, fine, Start::model);
+    }
+    intercept = incumbent.intercept;
+  }
+  const Buffer<double>& theta = listing ? fit.theta : incumbent.theta;
+  const std::int64_t point = trace.record_point(theta, intercept, fit.rows.smoothing);
+  tree.push(Node(0, -infinity, point, root, theta, intercept, 0.0));
+}
+
+bool Worker::run(std::int64_t max_nodes) {
+  const std::int64_t stop = tree.n_processed + max_nodes;
+  while (tree.n_open() > 0) {
+    if (tree.n_processed >= stop) return false;
+    if (staircase) {
+      staircase->process_node();
+    } else {
+      process_node();
+    }
+  }
+  return true;
+}
+
+/// Take a node from the tree; close it or branch.
+void Worker::process_node() {
+  // 1. Take the child of the last node (a dive), or the node of lowest bound.
+  const bool is_dive = tree.has_dive();
+  Node node = tree.take();
+  if (node.bound >= cutoff()) return close_node(node.number, node.bound, node.point);
+  load(node);
+  ++tree.n_processed;
+  // 2. Relax, unless nothing is left to decide.
+  Remaining remaining = settle(decisions);
+  NodeBound found{0.0, 0.0, node.intercept, node.mu};
+  double base_then = 0.0;
+  std::int64_t point = no_point;
+  const bool is_relaxed = remaining.n_free > 0;
+  if (is_relaxed) {
+    const bool is_evaluated = is_dive && !relaxation.is_moved;
+    std::tie(found, point) = relax_node(remaining, node.intercept, node.mu, cutoff(), is_evaluated);
+    if (found.bound() >= node.bound) node.bound = found.bound(), node.point = point;
+    // 3. Look for better incumbents.
+    if (node.bound < cutoff() && !listing && is_heuristic_turn()) {
+      heuristics_.round_relaxation();
+      if (tree.n_processed == swap_node) heuristics_.swap();
+    }
+    if (node.bound >= cutoff()) return close_node(node.number, node.bound, node.point);
+    // 4. Fix what the bound decides.
+    if (fix(found.base, cutoff(), node.number, point, base_then) > 0) {
+      remaining = settle(decisions);
+      // What must be bought is not affordable together: nothing here is better.
+      if (remaining.is_overspent()) return trace.record_step(StepKind::none, node.number, no_point);
+    }
+  }
+  // 5. Close the node if at most two purchases are left, else branch.
+  if (remaining.n_free == 0) {
+    if (is_relaxed) {
+      fit.start_from(relaxation.rows);
+    } else {
+      problem.linear_predictor(relaxation.model.theta, found.intercept, fit.rows.u.data());
+    }
+    const Start start = is_relaxed ? Start::rows : Start::predictor;
+    const FitScore score = keep_selection(decisions, found.intercept, cutoff(), start);
+    return close_node(node.number, score.bound, trace.record_fit(fit, score.intercept));
+  }
+  const Index n_left = oracle.most_purchases(decisions, remaining);
+  if (n_left == 1) {
+    endgame_.buy_one(node.number);
+  } else if (n_left == 2 && endgame_.are_pairs_few(base_then, cutoff(), remaining.n_free)) {
+    endgame_.buy_two(node.number, remaining, base_then, point);
+  } else {
+    branch(node, found, point);
+  }
+}
+
+void Worker::load(const Node& node) {
+  decisions.copy(node.decisions);
+  Buffer<double>& theta = relaxation.model.theta;
+  theta.fill(0.0);
+  for (const auto& [column, value] : node.theta) theta[column] = value;
+}
+
+std::pair<NodeBound, std::int64_t> Worker::relax_node(const Remaining& remaining, double intercept, double mu,
+                                                      double stop_at, bool is_evaluated) {
+  const NodeBound found =
+      remaining.is_all_affordable
+          ? relaxation.relax_all_affordable(oracle, fit, decisions, remaining, intercept, mu, stop_at)
+          : relaxation.relax(oracle, decisions, remaining, intercept, mu, stop_at, is_evaluated);
+  return {found, relaxation.record(trace, found.intercept)};
+}
+
+/// Forbid what is not affordable; for the best model, buy all that is left if all of it is.
+Remaining Worker::settle(Decisions& node) {
+  Remaining remaining = oracle.forbid_unaffordable(node, relaxation.model.price);
+  if (remaining.n_free > 0 && remaining.is_all_affordable && !listing) {
+    std::replace(node.begin(), node.end(), Decision::free, Decision::in);
+    remaining = oracle.forbid_unaffordable(node, relaxation.model.price);
+  }
+  return remaining;
+}
+
+/// Decide the predictors whose other value cannot beat the incumbent; return how many.
+///
+/// base_then becomes the base of the point once they are decided.
+Index Worker::fix(double base, double stop_at, std::int64_t node, std::int64_t point, double& base_then) {
+  const Values& values = relaxation.values;
+  Index n_fixed = 0;
+  base_then = base;
+  for (Index g = 0; g < decisions.size(); ++g) {
+    if (decisions[g] != Decision::free) continue;
+    const double bound_in = base - values.value_in[g], bound_out = base - values.value_out[g];
+    const bool fix_out = bound_in >= stop_at;
+    if (!fix_out && !(bound_out >= stop_at)) continue;
+    if (n_fixed++ == 0) trace.record_step(StepKind::fix, node, point);
+    trace.record_member(fix_out ? g : ~g);
+    tree.close_leaf(fix_out ? bound_in : bound_out);
+    decisions[g] = fix_out ? Decision::out : Decision::in;
+    if (!fix_out) base_then -= values.v[g];
+  }
+  return n_fixed;
+}
+
+/// Open the node's children; each has the better bound of the node's and its own.
+void Worker::branch(const Node& node, const NodeBound& found, std::int64_t point) {
+  const Index predictor = pick_predictor();
+  const std::int64_t child = tree.create_children(trace, node.number, predictor);
+  const auto child_node = [&](std::int64_t number, Decision decision, double bound) {
+    decisions[predictor] = decision;
+    const bool is_better = bound >= node.bound;
+    return Node(number, is_better ? bound : node.bound, is_better ? point : node.point, decisions,
+                relaxation.model.theta, found.intercept, found.mu);
+  };
+  const Values& values = relaxation.values;
+  tree.push(child_node(child, Decision::out, found.base - values.value_out[predictor]));
+  tree.dive_into(child_node(child + 1, Decision::in, found.base - values.value_in[predictor]));
+}
+
+Index Worker::pick_predictor() const {
+  Index pick = -1;
+  double score = -1.0;
+  for (Index g = 0; g < decisions.size(); ++g) {
+    if (decisions[g] != Decision::free) continue;
+    const double gain = relaxation.z[g] * relaxation.values.v[g];
+    // The first one is as good as any where none has a value that is a number.
+    if (pick < 0 || gain > score) pick = g, score = gain >= 0.0 ? gain : -1.0;
+  }
+  return pick;
+}
+
+void Worker::close_node(std::int64_t node, double bound, std::int64_t point) {
+  tree.close_leaf(bound);
+  trace.record_step(StepKind::bound, node, point);
+}
+
+bool Worker::is_heuristic_turn() const {
+  return tree.n_processed <= eager_nodes || tree.n_processed % round_every == 0;
+}
+
+FitScore Worker::try_selection(const Decisions& selection, double intercept, double stop_at, double tolerance,
+                               Start start) {
+  const FitScore score = fit.fit(selection, intercept, stop_at, tolerance, start);
+  offer(selection, score);
+  return score;
+}
+
+void Worker::offer(const Decisions& selection, const FitScore& score) {
+  if (!(score.objective < incumbent.objective)) return;
+  incumbent.objective = score.objective;
+  incumbent.intercept = score.intercept;
+  incumbent.theta.copy(fit.theta);
+  for (Index g = 0; g < selection.size(); ++g) {
+    incumbent.decisions[g] = selection[g] == Decision::in ? Decision::in : Decision::out;
+  }
+}
+
+FitScore Worker::keep_selection(const Decisions& selection, double intercept, double stop_at, Start start) {
+  if (!listing) return try_selection(selection, intercept, stop_at, fine, start);
+  const FitScore score = fit.fit(selection, intercept, stop_at, listed, start);
+  if (score.objective < stop_at) list_model(selection, score);
+  return score;
+}
+
+/// Give the model a place; when there are more than places, the best are kept, and the threshold falls to the worst.
+void Worker::list_model(const Decisions& selection, const FitScore& score) {
+  auto& models = listing->models;
+  Model model{selection, fit.theta, score.intercept, score.objective};
+  if (static_cast<Index>(models.size()) < listing->n_places) {
+    models.push_back(std::move(model));
+    return;
+  }
+  ++listing->n_left_out;
+  const auto is_better = [](const Model& a, const Model& b) { return a.objective < b.objective; };
+  const auto worst = std::max_element(models.begin(), models.end(), is_better);
+  if (is_better(model, *worst)) *worst = std::move(model);
+  incumbent.objective = std::max_element(models.begin(), models.end(), is_better)->objective;
+}
+
+void Worker::polish() {
+  if (!(incumbent.objective < infinity)) return;
+  problem.linear_predictor(incumbent.theta, incumbent.intercept, fit.rows.u.data());
+  const FitScore score = fit.fit(incumbent.decisions, incumbent.intercept, infinity, polished, Start::predictor);
+  if (!(score.objective <= incumbent.objective * (1.0 + 1e-12))) return;
+  incumbent.objective = std::min(score.objective, incumbent.objective);
+  incumbent.theta.copy(fit.theta);
+  incumbent.intercept = score.intercept;
+}
+
+}  // namespace shortlist

@@ -1,0 +1,34 @@
+# The public names: the only list of them, for type checkers and for `__init__.py`, which reads the
+# lines below and imports a module when its first name is used.
+from . import datasets as datasets
+from . import evaluation as evaluation
+from . import plots as plots
+from . import report as report
+from .backends import available_backends as available_backends
+from .backends import solve as solve
+from .certificate import Certificate as Certificate
+from .choice import near_optimal as near_optimal
+from .choice import price_ranges as price_ranges
+from .choice import solve_path as solve_path
+from .choice import substitutes as substitutes
+from .conic import export as export
+from .errors import InfeasibleError as InfeasibleError
+from .errors import InvalidCertificateError as InvalidCertificateError
+from .errors import InvalidFileError as InvalidFileError
+from .errors import InvalidProblemError as InvalidProblemError
+from .errors import MissingDependencyError as MissingDependencyError
+from .errors import ShortlistWarning as ShortlistWarning
+from .estimators import BestSubsetClassifier as BestSubsetClassifier
+from .estimators import BestSubsetClassifierCV as BestSubsetClassifierCV
+from .evaluation import Experiment as Experiment
+from .evaluation import evaluate as evaluate
+from .patients import ModelCard as ModelCard
+from .patients import PrognosticModel as PrognosticModel
+from .problem import SubsetProblem as SubsetProblem
+from .solution import Solution as Solution
+from .solution import Status as Status
+from .verification import Verdict as Verdict
+from .verification import verify as verify
+
+__version__: str
+__all__: list[str]

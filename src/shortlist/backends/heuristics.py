@@ -1,0 +1,322 @@
+"""Selection rules in common use, to compare with: they buy what is affordable and prove nothing.
+
+Each rule is a function from a problem to a support, and a backend of `shortlist.solve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from time import perf_counter
+
+import numpy as np
+
+from ..arguments import Float, Support
+from ..limits import Limits
+from ..problem import SubsetProblem
+from ..solution import Options, Solution, Status
+from .backend import Backend, conclude, uninterrupted
+from .native import NativeBackend
+from .ranking import check_logistic, correlations, order_of_entry, univariable_magnitudes
+from .single_step import TIE, best_addition, best_removal
+from .support_fit import SupportFits, SupportModel
+
+_LEVEL = 0.05  # of significance, in hierarchical selection
+
+
+@dataclass(frozen=True)
+class HeuristicBackend(Backend):
+    """A backend that buys what its rule chooses.
+
+    It proves nothing, so the lower bound is 0, as it is for every loss. A rule runs to its end
+    whatever the limits of the options. Rules that rank predictors before any fit take no notice of
+    limits on coefficients; the fits of the others, and the model, respect them.
+    """
+
+    rule: Callable[[SubsetProblem], Support]
+    ignores_ridge: bool = False  # whether the rule buys the same at every ridge
+
+    def solve(self, problem: SubsetProblem, options: Options) -> Solution:
+        """Return the best model on the support that the rule chooses."""
+        started = perf_counter()
+        return _fitted(problem, self.rule(problem), started)
+
+    def solve_ridges(
+        self, problem: SubsetProblem, ridges: Sequence[float], options: Options
+    ) -> list[Solution]:
+        """Return the model of each ridge; the time of a choice made once counts for the first."""
+        if not self.ignores_ridge:
+            return super().solve_ridges(problem, ridges, options)
+        started = perf_counter()
+        support = self.rule(problem)
+        solutions = []
+        for ridge in ridges:
+            solutions.append(_fitted(problem.with_ridge(ridge), support, started))
+            started = perf_counter()
+        return solutions
+
+
+def _fitted(problem: SubsetProblem, support: Support, started: float) -> Solution:
+    """Return the best model on a support.
+
+    The native backend fits it several times faster than numpy, which remains for what is beyond it,
+    such as columns that are nearly dependent and large.
+    """
+    others = set(range(problem.n_predictors)).difference(support)
+    alone = problem.with_limits(include=support, exclude=sorted(others))
+    solution = uninterrupted(NativeBackend().solve(alone, Options(gap=0.0)))
+    if solution.status is Status.OPTIMAL:
+        model = SupportModel(support, solution.coef, solution.intercept, solution.objective)
+    else:
+        model, _ = SupportFits(problem).fit(support)
+    return conclude(
+        problem,
+        model,
+        lower_bound=0.0,
+        stopped=Status.HEURISTIC,
+        gap=0.0,
+        nodes=0,
+        started=started,
+    )
+
+
+def univariable_support(problem: SubsetProblem) -> Support:
+    """Return what the univariable rule buys.
+
+    Predictors are bought by decreasing magnitude; when there is a budget, by decreasing magnitude
+    per price, which is the predictor's cost and the fees that it incurs. Free predictors come
+    first. One that no longer fits is skipped, and cheaper ones after it may still be bought.
+    """
+    return _buy_by_value(problem.limits, univariable_magnitudes(problem))
+
+
+def correlation_support(problem: SubsetProblem) -> Support:
+    """Return what the correlation filter buys.
+
+    Predictors are bought by decreasing correlation; when there is a budget, by decreasing
+    correlation per price, which is the predictor's cost and the fees that it incurs. One that no
+    longer fits is skipped, and cheaper ones after it may still be bought.
+    """
+    return _buy_by_value(problem.limits, correlations(problem))
+
+
+def lasso_support(problem: SubsetProblem) -> Support:
+    """Return what the lasso buys.
+
+    scikit-learn's L1-penalised logistic regression is fitted to standardised columns, for penalties
+    that fall from the one that allows no coefficient to a ten-thousandth of it, 20 for each factor
+    of 10. A predictor enters with its first coefficient that is not zero; those that enter at the
+    same penalty come in the order of the penalty on their largest coefficient. When there is a
+    budget, the penalty on a coefficient is proportional to the price, which is the predictor's cost
+    and the fees that it incurs. Predictors that are free or must be included are hardly penalised.
+
+    Free predictors are bought first, then the others in the order of entry; one that no longer fits
+    is skipped. It ends when nothing is affordable, or with the last penalty.
+    """
+    return _buy_in_order(problem.limits, order_of_entry(problem))
+
+
+def forward_support(problem: SubsetProblem) -> Support:
+    """Return what forward selection buys.
+
+    Each purchase is the affordable predictor that lowers the penalised loss of the refitted model
+    most; when there is a budget, most per price, which is the predictor's cost and the fees that it
+    incurs. Free predictors come first. It ends when nothing affordable lowers the loss.
+    """
+    fits = SupportFits(problem)
+    model = fits.fit_to_compare(problem.limits.include)
+    return _extend(fits, model).support
+
+
+def backward_support(problem: SubsetProblem) -> Support:
+    """Return what backward elimination leaves.
+
+    It starts with all predictors that are not excluded. Each step drops the one whose removal
+    raises the penalised loss of the refitted model least; when there is a budget, least per price
+    saved, which is the predictor's cost and the fees that no other one incurs. What must be
+    included is never dropped. When the rest is affordable, what the last removals left unspent is
+    spent by forward selection.
+    """
+    limits = problem.limits
+    support = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
+    if limits.is_affordable(support):
+        return support
+    fits = SupportFits(problem)
+    model: SupportModel | None = fits.fit_to_compare(support)
+    while model is not None and not limits.is_affordable(model.support):
+        model = _remove_best(fits, model)
+    assert model is not None  # `include`, if nothing else, is affordable
+    return _extend(fits, model).support
+
+
+def stepwise_support(problem: SubsetProblem) -> Support:
+    """Return what stepwise selection buys.
+
+    After each purchase of forward selection, predictors are removed as in backward elimination, as
+    long as that leads to a model with a lower penalised loss than every model seen so far that has
+    no more predictors and costs no more. Of all models seen, the one with the lowest loss is kept.
+    This is the floating search of Pudil, Novovicova and Kittler (1994), with costs.
+    """
+    fits = SupportFits(problem)
+    model = fits.fit_to_compare(problem.limits.include)
+    seen = [model]
+    while (larger := _add_best(fits, model)) is not None:
+        model = larger
+        seen.append(model)
+        # A removal leads to a support not seen before, so there is an end to removals.
+        while (smaller := _remove_best(fits, model)) is not None and _is_news(
+            smaller, seen, problem
+        ):
+            model = smaller
+            seen.append(model)
+    return min(seen, key=lambda model: model.objective).support
+
+
+def swap_support(problem: SubsetProblem) -> Support:
+    """Return what forward selection and exchange buy.
+
+    Starting from forward selection, each step exchanges one predictor for the affordable one that
+    lowers the penalised loss of the refitted model most, over all exchanges, and spends what that
+    leaves by forward selection. It ends when no exchange lowers the loss.
+    """
+    fits = SupportFits(problem)
+    model = fits.fit_to_compare(problem.limits.include)
+    model = _extend(fits, model)
+    while (exchanged := _best_exchange(fits, model)) is not None:
+        model = _extend(fits, exchanged)
+    return model.support
+
+
+def hierarchical_support(problem: SubsetProblem) -> Support:
+    """Return what hierarchical selection buys.
+
+    Clinical studies put the answers of history-taking into the model first, and then ask what the
+    tests of a physical examination add when those are controlled for (Kuijpers et al. 2006;
+    Scheele et al. 2013). This rule stops at what is significant and may leave money unspent.
+
+    Predictors that cost the same, with all fees that they incur, are a tier. From the cheapest tier
+    to the dearest, the affordable predictor that lowers the penalised loss most is bought as long
+    as it is significant; what was bought in cheaper tiers stays in the model. At the end,
+    predictors that are no longer significant are removed one by one, the least missed first.
+    A predictor is significant if twice the difference in penalised loss exceeds the 95% quantile
+    of the chi-squared distribution with one degree of freedom for each of its columns.
+    """
+    from scipy.stats import chi2  # slow to import
+
+    check_logistic(problem, "hierarchical", "tests the likelihood of")
+    limits = problem.limits
+    n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
+    thresholds = 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
+    fits = SupportFits(problem)
+    model = fits.fit_to_compare(limits.include)
+    tiers = np.array([limits.cost_of((g,)) for g in range(problem.n_predictors)])
+    for tier in np.unique(tiers):
+        while True:
+            wanted = [g for g in limits.addable(model.support) if tiers[g] == tier]
+            longer = best_addition(fits, model, wanted, least_gain=thresholds[wanted])
+            if longer is None:
+                break
+            model = longer
+    while True:
+        held = [g for g in model.support if g not in limits.include]
+        shorter = best_removal(fits, model, held, most_loss=thresholds[held])
+        if shorter is None:
+            return model.support
+        model = shorter
+
+
+# The backends that the registry describes by these names.
+HEURISTICS = {
+    "univariable": HeuristicBackend(univariable_support, ignores_ridge=True),
+    "correlation": HeuristicBackend(correlation_support, ignores_ridge=True),
+    "forward": HeuristicBackend(forward_support),
+    "backward": HeuristicBackend(backward_support),
+    "stepwise": HeuristicBackend(stepwise_support),
+    "hierarchical": HeuristicBackend(hierarchical_support),
+    "lasso": HeuristicBackend(lasso_support, ignores_ridge=True),
+    "swap": HeuristicBackend(swap_support),
+}
+
+
+def _buy_by_value(limits: Limits, values: Float) -> Support:
+    """Buy what has the largest value per price, again and again, while something is affordable.
+
+    Free predictors come first; ties go to the larger value, then to the lower index. Predictors
+    without value are not bought. What must be included is bought before all others.
+    """
+    support = limits.include
+    while True:
+        best, best_rank = None, (0.0, 0.0)
+        for g in limits.addable(support):
+            price = limits.added_price(support, g)
+            rank = (values[g] / price if price > 0 else inf, values[g])
+            if values[g] > 0 and rank > best_rank:
+                best, best_rank = g, rank
+        if best is None:
+            return tuple(sorted(support))
+        support = (*support, best)
+
+
+def _buy_in_order(limits: Limits, order: Iterable[int]) -> Support:
+    """Buy each predictor in turn that is still affordable, after those that must be included.
+
+    The order is not read on when nothing is affordable any more.
+    """
+    support = limits.include
+    left = limits.addable(support)
+    for g in order if left else ():
+        if g in left:
+            support = (*support, g)
+            left = limits.addable(support)
+            if not left:
+                break
+    return tuple(sorted(support))
+
+
+def _extend(fits: SupportFits, model: SupportModel) -> SupportModel:
+    """Add predictors to a model by forward selection until nothing affordable helps."""
+    while (longer := _add_best(fits, model)) is not None:
+        model = longer
+    return model
+
+
+def _add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
+    """Return the model after the next purchase of forward selection, or None if there is none."""
+    limits = fits.problem.limits
+    predictors = limits.addable(model.support)
+    prices = [limits.added_price(model.support, g) for g in predictors]
+    return best_addition(fits, model, predictors, prices)
+
+
+def _remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
+    """Return the model after the next removal, or None if everything must be included."""
+    limits = fits.problem.limits
+    predictors = [g for g in model.support if g not in limits.include]
+    rests = (tuple(h for h in model.support if h != g) for g in predictors)
+    savings = [limits.added_price(rest, g) for g, rest in zip(predictors, rests, strict=True)]
+    return best_removal(fits, model, predictors, savings)
+
+
+def _is_news(model: SupportModel, seen: list[SupportModel], problem: SubsetProblem) -> bool:
+    """Whether the model is better than all that have no more predictors and cost no more."""
+    price = problem.limits.unit_cost_of
+    return all(
+        model.objective < (1 - TIE) * other.objective
+        for other in seen
+        if len(other.support) <= len(model.support) and price(other.support) <= price(model.support)
+    )
+
+
+def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | None:
+    limits = fits.problem.limits
+    best, limit = None, (1 - TIE) * model.objective
+    for dropped in model.support:
+        if dropped in limits.include:
+            continue
+        rest = fits.fit_to_compare(tuple(g for g in model.support if g != dropped), model)
+        others = [g for g in limits.addable(rest.support) if g != dropped]
+        exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
+        if exchanged is not None:
+            best, limit = exchanged, (1 - TIE) * exchanged.objective
+    return best
