@@ -15,24 +15,30 @@ from shortlist.estimators.ridge_search import search_ridges
 from shortlist.patients import problem_of, verify_model
 
 COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}
-OPTIONS = [
-    {},
-    {"spline_knots": 3},
-    {"spline_knots": 5, "missing_indicator": True},
-    {"missing_indicator": True},
-]
+EVERY_PREPROCESSING = pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"spline_knots": 3},
+        {"spline_knots": 5, "missing_indicator": True},
+        {"missing_indicator": True},
+    ],
+)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_original_units_predict_what_the_problem_was_solved_for(patients, options):
-    """The equation in original units and the matrix of the problem are the same model."""
+def fit(patients, weights=None, **parameters):
+    """A model of two predictors with a ridge of 1, unless the parameters say otherwise."""
+    model = sl.PrognosticModel(**{"max_features": 2, "ridge": 1.0} | parameters)
+    return model.fit(*patients, sample_weight=weights)
+
+
+@EVERY_PREPROCESSING
+def test_the_equation_and_the_matrix_of_the_problem_are_the_same_model(patients, options):
     table, y = patients
-    model = sl.PrognosticModel(max_features=4, ridge=0.3, **options).fit(table, y)
-    problem = model.problem(table, y)
+    model = fit(patients, max_features=4, ridge=0.3, **options)
     solution = model.solution_
-    assert model.decision_function(table) == pytest.approx(
-        problem.decision_function(solution.coef, solution.intercept), abs=1e-9
-    )
+    log_odds = model.problem(table, y).decision_function(solution.coef, solution.intercept)
+    assert model.decision_function(table) == pytest.approx(log_odds, abs=1e-9)
     loss = log_loss(y, model.predict_proba(table), normalize=False, labels=model.classes_)
     penalty = 0.5 * 0.3 * solution.coef @ solution.coef
     assert loss + penalty == pytest.approx(model.objective_)
@@ -41,13 +47,13 @@ def test_original_units_predict_what_the_problem_was_solved_for(patients, option
 def test_limits_on_coefficients(patients):
     table, y = patients
     options = {"max_features": 3, "ridge": 0.3}
-    free = sl.PrognosticModel(**options).fit(table, y)
+    free = fit(patients, **options)
     assert "age" in free.selected_features_  # raises the risk that the outcome is not "alive"
     signs = {"age": "negative", "smoker": "positive", "gone": "positive"}
     limits = {"signs": signs, "max_coefficient": {"stage": 0.4}}
-    model = sl.PrognosticModel(**options, **limits, exclude=["gone"])
-    model.fit(table.assign(gone=1.0), y)
-    owner, coef = model.problem(table.assign(gone=1.0), y).column_predictor, model.solution_.coef
+    more = (table.assign(gone=1.0), y)
+    model = fit(more, **options, **limits, exclude=["gone"])
+    owner, coef = model.problem(*more).column_predictor, model.solution_.coef
     assert model.objective_ > free.objective_
     assert coef[owner == 0].tolist() == [0.0]
     assert np.abs(coef[owner == 3]).max() == 0.4
@@ -57,7 +63,7 @@ def test_limits_on_coefficients(patients):
     assert by_name["stage"].max_coefficient == 0.4
     assert by_name["sex"].sign is by_name["sex"].max_coefficient is None
     # The card states the problem, limits included, so that a proof can be checked.
-    assert problem_of(model.card_, table, y).digest == model.problem(table.assign(gone=1), y).digest
+    assert problem_of(model.card_, table, y).digest == model.problem(*more).digest
     assert problem_of(free.card_, table, y).digest == free.problem(table, y).digest
     assert sl.ModelCard.model_validate_json(model.card_.model_dump_json()) == model.card_
     assert "sign" not in free.card_.model_dump_json()
@@ -76,29 +82,28 @@ def test_limits_on_coefficients(patients):
 )
 def test_limits_on_coefficients_that_make_no_sense(patients, options, message):
     with pytest.raises(sl.InvalidProblemError, match=f"^{message}"):
-        sl.PrognosticModel(max_features=2, ridge=0.3, **options).fit(*patients)
+        fit(patients, **options)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_buys_what_enumeration_buys(patients, options):
-    table, y = patients
-    parameters = {"budget": 6, "costs": COSTS, "fees": [(2, ["age", "sex"])], "ridge": 0.3}
-    model = sl.PrognosticModel(**parameters, **options).fit(table, y)
-    reference = sl.PrognosticModel(**parameters, **options, backend="enumeration").fit(table, y)
+@EVERY_PREPROCESSING
+def test_buys_the_selection_of_enumeration(patients, options):
+    prices = {"budget": 6, "costs": COSTS, "fees": [(2, ["age", "sex"])], "max_features": None}
+    model = fit(patients, **prices, **options)
+    reference = fit(patients, **prices, **options, backend="enumeration")
     assert model.selected_features_ == reference.selected_features_
     assert model.objective_ == pytest.approx(reference.objective_, rel=1e-6)
     assert model.cost_ == reference.cost_ <= 6
     assert model.gap_ <= 1e-6
-    assert [table.columns[i] for i in model.support_] == model.selected_features_
+    assert [patients[0].columns[i] for i in model.support_] == model.selected_features_
 
 
 def test_complete_numbers_are_a_best_subset_of_scaled_columns():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(3, [1, 20, 300, 0.1], (90, 4)), columns=list("abcd"))
     y = (X["b"] / 20 + X["d"] * 10 + rng.logistic(size=90) > 33).astype(int)
-    model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(X, y)
+    model = fit((X, y))
     scaled = (X - X.mean()) / (2 * X.std(ddof=0))
-    reference = sl.BestSubsetClassifier(max_features=2, ridge=0.1).fit(scaled, y)
+    reference = sl.BestSubsetClassifier(max_features=2, ridge=1.0).fit(scaled, y)
     assert model.selected_features_ == reference.selected_features_
     assert model.objective_ == pytest.approx(reference.objective_, rel=1e-9)
     assert model.predict_proba(X) == pytest.approx(reference.predict_proba(scaled), abs=1e-7)
@@ -109,9 +114,7 @@ def test_units_and_the_order_of_levels_do_not_matter(patients):
     other = table.assign(
         age=365.25 * table["age"] + 17, stage=table["stage"].map({"I": "z", "II": "k", "III": "a"})
     )
-    first, second = (
-        sl.PrognosticModel(max_features=3, ridge=1.0).fit(X, y) for X in (table, other)
-    )
+    first, second = (fit((X, y), max_features=3) for X in (table, other))
     assert first.selected_features_ == second.selected_features_
     assert first.objective_ == pytest.approx(second.objective_, rel=1e-9)
     assert first.predict_proba(table) == pytest.approx(second.predict_proba(other), abs=1e-6)
@@ -121,24 +124,16 @@ def test_truth_values_numbers_and_two_levels_are_the_same_predictor(patients):
     table, y = patients
     table = table.dropna()
     y = y[table.index]
-    codings = [
-        table["sex"],
-        (table["sex"] == "m"),
-        (table["sex"] == "m").astype(int),
-        table["sex"].map({"m": 1.0, "f": 0.0}),
-    ]
+    male = table["sex"] == "m"
     objectives = [
-        sl.PrognosticModel(max_features=3, ridge=0.5, include=["sex"])
-        .fit(table.assign(sex=column), y)
-        .objective_
-        for column in codings
+        fit((table.assign(sex=column), y), include=["sex"]).objective_
+        for column in (table["sex"], male, male.astype(int), male.astype(float))
     ]
     assert objectives == pytest.approx([objectives[0]] * 4, rel=1e-9)
 
 
 def test_coefficients_are_differences_of_log_odds(patients):
-    table, y = patients
-    model = sl.PrognosticModel(include=list(COSTS), ridge=0.3, missing_indicator=True).fit(table, y)
+    model = fit(patients, max_features=None, include=list(COSTS), missing_indicator=True)
     base = {"age": 50, "marker": 2.0, "sex": "f", "stage": "I", "smoker": False, "noise": 0.5}
 
     def log_odds(**changes):
@@ -159,17 +154,15 @@ def test_coefficients_are_differences_of_log_odds(patients):
     )
 
 
-def test_a_row_without_any_value_has_a_prediction(patients):
-    table, y = patients
-    for options in OPTIONS:
-        model = sl.PrognosticModel(max_features=6, ridge=0.3, **options).fit(table, y)
-        empty = pd.DataFrame([dict.fromkeys(table.columns, None)])
-        assert 0 < model.predict_proba(empty)[0, 1] < 1
+@EVERY_PREPROCESSING
+def test_a_row_without_any_value_has_a_prediction(patients, options):
+    empty = pd.DataFrame([dict.fromkeys(COSTS)])
+    assert 0 < fit(patients, max_features=6, **options).predict_proba(empty)[0, 1] < 1
 
 
-def test_prediction_needs_only_what_was_bought_in_any_order(patients):
-    table, y = patients
-    model = sl.PrognosticModel(max_features=2, ridge=0.3).fit(table, y)
+def test_prediction_needs_only_the_columns_bought_in_any_order(patients):
+    table, _ = patients
+    model = fit(patients)
     bought = table[model.selected_features_[::-1]]
     assert np.array_equal(model.predict_proba(bought), model.predict_proba(table))
     with pytest.raises(sl.InvalidProblemError, match="needs the column"):
@@ -177,8 +170,7 @@ def test_prediction_needs_only_what_was_bought_in_any_order(patients):
 
 
 def test_an_unknown_level_counts_as_missing_and_is_told(patients):
-    table, y = patients
-    model = sl.PrognosticModel(include=["stage"], max_features=1, ridge=0.3).fit(table, y)
+    model = fit(patients, include=["stage"], max_features=1)
     new = pd.DataFrame({"stage": ["IV", None]})
     with pytest.warns(sl.ShortlistWarning, match="does not know 'IV'"):
         unknown, missing = model.decision_function(new)
@@ -191,14 +183,14 @@ def test_include_exclude_and_fees_go_by_column(patients):
     junk = table.assign(
         visit=pd.date_range("2020-01-01", periods=len(table)), code=[f"x{i}" for i in table.index]
     )
-    model = sl.PrognosticModel(
+    model = fit(
+        (junk, y),
         budget=12,
-        costs=COSTS,  # none for what is excluded
+        costs=COSTS,  # none for columns that are excluded
         fees=[(5, ["marker", "visit"])],
         include=["noise"],
         exclude=["visit", "code", "age"],
-        ridge=0.3,
-    ).fit(junk, y)
+    )
     assert "noise" in model.selected_features_
     assert not {"visit", "code", "age"} & set(model.selected_features_)
     assert model.card_.limits.exclude == ("age", "visit", "code")
@@ -208,18 +200,17 @@ def test_include_exclude_and_fees_go_by_column(patients):
 def test_tuning_fits_everything_inside_every_fold(patients):
     """Each score is that of a model fitted to the training rows alone, preprocessing and all."""
     table, y = patients
-    kinds = sl.PrognosticModel(ridge=1.0).fit(table, y).kinds_
-    shared = {"max_features": 2, "kinds": kinds, "spline_knots": 3, "missing_indicator": True}
+    shared = {"kinds": fit(patients).kinds_, "spline_knots": 3, "missing_indicator": True}
     folds = [(np.arange(50, 150), np.arange(50)), (np.arange(100), np.arange(100, 150))]
-    model = sl.PrognosticModel(**shared, ridges=(0.1, 3.0), cv=folds).fit(table, y)
+    model = fit(patients, **shared, ridge=None, ridges=(0.1, 3.0), cv=folds)
     for number, (train, test) in enumerate(folds):
         for position, ridge in enumerate((3.0, 0.1)):
-            alone = sl.PrognosticModel(**shared, ridge=ridge).fit(table.iloc[train], y.iloc[train])
+            alone = fit((table.iloc[train], y.iloc[train]), **shared, ridge=ridge)
             score = -log_loss(y.iloc[test], alone.predict_proba(table.iloc[test]))
             assert model.cv_results_[f"split{number}_test_score"][position] == pytest.approx(score)
     assert model.ridge_ == model.cv_results_["ridge"][model.cv_results_["mean_test_score"].argmax()]
     assert model.card_.search.folds == 2
-    alone = sl.PrognosticModel(**shared, ridge=model.ridge_).fit(table, y)
+    alone = fit(patients, **shared, ridge=model.ridge_)
     assert alone.objective_ == pytest.approx(model.objective_)
 
 
@@ -228,26 +219,25 @@ def test_a_level_that_only_a_test_fold_has_is_no_obstacle(patients):
     rare = table.assign(stage=table["stage"].where(table.index >= 3, "rare"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = sl.PrognosticModel(max_features=2, cv=3).fit(rare, y)
+        model = fit((rare, y), ridge=None, cv=3)
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize("options", OPTIONS)
+@EVERY_PREPROCESSING
 def test_columns_that_are_empty_in_a_training_fold_are_no_obstacle(patients, options):
     table, y = patients
     train, test = np.arange(75), np.arange(75, 150)
     table = table.copy()
     table.loc[train, ["marker", "stage", "smoker"]] = np.nan
-    model = sl.PrognosticModel(max_features=4, cv=[(train, test)], **options).fit(table, y)
+    model = fit((table, y), ridge=None, cv=[(train, test)], **options)
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.slow  # other processes have to load the kernels
 def test_jobs_and_repetition_change_nothing(patients):
-    table, y = patients
-    first, second = (sl.PrognosticModel(max_features=3, n_jobs=n).fit(table, y) for n in (None, 2))
+    first, second = (fit(patients, ridge=None, n_jobs=n) for n in (None, 2))
     assert first.card_ == second.card_
-    other_seed = sl.PrognosticModel(max_features=3, random_state=1).fit(table, y)
+    other_seed = fit(patients, ridge=None, random_state=1)
     assert first.card_.search.tuning != other_seed.card_.search.tuning
 
 
@@ -270,36 +260,32 @@ def test_persons_stay_together(patients, monkeypatch):
 
 
 def test_a_limit_is_told(patients):
-    table, y = patients
-    model = sl.PrognosticModel(max_features=3, ridge=1.0, backend="enumeration", node_limit=2)
     with pytest.warns(ConvergenceWarning, match="node_limit"):
-        model.fit(table, y)
+        model = fit(patients, backend="enumeration", node_limit=2)
     assert model.card_.search.status == "node_limit"
 
 
 def test_progress_is_announced(patients):
-    table, y = patients
     words = []
-    sl.PrognosticModel(max_features=2, cv=3).fit(table, y, announce=words.append)
+    sl.PrognosticModel(max_features=2, cv=3).fit(*patients, announce=words.append)
     assert "Choosing the ridge: fold 2 of 3" in words
 
 
 def test_clone_and_pickle(patients):
-    table, y = patients
-    model = sl.PrognosticModel(max_features=2, ridge=0.3, spline_knots=4).fit(table, y)
+    model = fit(patients, spline_knots=4)
     copy = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(copy.predict_proba(table), model.predict_proba(table))
-    assert clone(model).fit(table, y).card_ == model.card_
+    assert np.array_equal(copy.predict_proba(patients[0]), model.predict_proba(patients[0]))
+    assert clone(model).fit(*patients).card_ == model.card_
 
 
 def test_columns_of_one_value_cannot_be_bought(patients):
     table, y = patients
     table = table.assign(hospital="A", empty=np.nan, version=3.0)
     with pytest.warns(sl.ShortlistWarning, match="'hospital', 'empty', 'version' cannot be bought"):
-        model = sl.PrognosticModel(ridge=1.0).fit(table, y)
+        model = fit((table, y), max_features=None)
     assert model.selected_features_ == list(COSTS)
     with pytest.raises(sl.InvalidProblemError, match="include: 'hospital' has the same value"):
-        sl.PrognosticModel(ridge=1.0, include=["hospital"]).fit(table, y)
+        fit((table, y), include=["hospital"])
 
 
 def wrong_inputs(table, y):
@@ -310,12 +296,8 @@ def wrong_inputs(table, y):
     yield "too large to compute", table.assign(marker=1e200), y, {}
     yield "too large to compute", table.assign(marker=[10**400, *range(149)]), y, {}
     yield "neither numbers nor text", table.assign(noise=[{} for _ in y]), y, {}
-    yield (
-        "dates such as '2020-01-01'; make n",
-        table.assign(noise=pd.Timestamp("2020-01-01")),
-        y,
-        {},
-    )
+    dates = table.assign(noise=pd.Timestamp("2020-01-01"))
+    yield "dates such as '2020-01-01'; make n", dates, y, {}
     yield "dates such as '1.2.2020'", table.assign(noise="1.2.2020"), y, {}
     yield "dates such as '3/12/98'", table.assign(noise=["3/12/98", None] * 75), y, {}
     yield "dates such as '12-Mar-2020 10:15'", table.assign(noise="12-Mar-2020 10:15"), y, {}
@@ -361,7 +343,7 @@ def test_wrong_input_is_told_in_one_sentence(patients):
 def test_text_that_holds_numbers_is_numbers(patients):
     table, y = patients
     written = table.assign(marker=table["marker"].map(lambda v: None if pd.isna(v) else repr(v)))
-    first, second = (sl.PrognosticModel(ridge=1.0).fit(X, y) for X in (table, written))
+    first, second = (fit((X, y)) for X in (table, written))
     assert first.card_.terms == second.card_.terms
 
 
@@ -378,9 +360,7 @@ def test_text_that_holds_numbers_is_numbers(patients):
 def test_types_of_pandas_do_not_matter(patients, dtypes):
     table, y = patients
     other = table.astype(dtypes)
-    model = sl.PrognosticModel(ridge=1.0, kinds={"age": "numeric"})
-    first = clone(model).fit(table, y)
-    second = clone(model).fit(other, y)
+    first, second = (fit((X, y), kinds={"age": "numeric"}) for X in (table, other))
     assert first.card_ == second.card_
     assert np.array_equal(first.predict_proba(table), second.predict_proba(other))
 
@@ -388,7 +368,7 @@ def test_types_of_pandas_do_not_matter(patients, dtypes):
 def test_a_budget_that_buys_nothing(patients):
     table, y = patients
     with pytest.warns(sl.ShortlistWarning, match="intercept alone"):
-        model = sl.PrognosticModel(budget=0.5, ridge=1.0).fit(table, y)
+        model = fit(patients, budget=0.5)
     assert model.selected_features_ == []
     assert model.predict_proba(table)[:, 1] == pytest.approx(np.mean(y == "dead"))
     assert model.card_.imputed(table).shape == (150, 0)
@@ -396,9 +376,8 @@ def test_a_budget_that_buys_nothing(patients):
 
 def test_hash_knows_values_not_types(patients):
     table, y = patients
-    model = sl.PrognosticModel(max_features=1, ridge=1.0)
     hashes = [
-        model.fit(X, outcome).card_.data.sha256
+        fit((X, outcome)).card_.data.sha256
         for X, outcome in (
             (table, y),
             (table.astype({"sex": "category"}), y == "dead"),
@@ -414,22 +393,22 @@ def test_all_columns_that_cannot_be_used_are_named_at_once(patients):
     table, y = patients
     table = table.assign(pid=[f"p{i}" for i in range(150)], visit="2020-01-02", birth="1.2.1950")
     with pytest.raises(sl.InvalidProblemError) as caught:
-        sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+        fit((table, y))
     message = str(caught.value)
     assert message.startswith("3 columns cannot be used as they are; column 'pid': has 150 diff")
     assert "'visit': holds dates" in message and "'birth': holds dates" in message
     assert message.endswith("to leave all of them out, exclude pid,visit,birth.")
-    sl.PrognosticModel(max_features=2, ridge=1.0, exclude=["pid", "visit", "birth"]).fit(table, y)
+    fit((table, y), exclude=["pid", "visit", "birth"])
     kinds = {"visit": "categorical", "birth": "categorical"}
     with pytest.warns(sl.ShortlistWarning, match="cannot be bought: the same value"):
-        sl.PrognosticModel(max_features=2, ridge=1.0, exclude=["pid"], kinds=kinds).fit(table, y)
+        fit((table, y), exclude=["pid"], kinds=kinds)
 
 
 def test_the_event_is_the_obvious_value_or_the_one_that_is_named(patients):
     table, fate = patients
     for words in (["live", "die"], ["nein", "ja"], ["no", "yes"], [0, 1], [False, True], [-1, 1]):
         y = pd.Series(np.where(fate == "dead", words[1], words[0]))
-        model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+        model = fit((table, y))
         assert model.event_ == words[1]
         assert model.card_.outcome.event == str(words[1])
         assert model.classes_.tolist() == sorted(words)
@@ -437,8 +416,7 @@ def test_the_event_is_the_obvious_value_or_the_one_that_is_named(patients):
         assert np.allclose(risk, model.card_.probability(table), rtol=1e-12)
         auc = roc_auc_score(y == words[1], model.card_.log_odds(table))
         assert auc > 0.6
-    turned = sl.PrognosticModel(max_features=2, ridge=1.0, positive="alive").fit(table, fate)
-    model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, fate)
+    turned, model = fit(patients, positive="alive"), fit(patients)
     assert model.event_ == "dead" and turned.event_ == "alive"
     assert np.allclose(turned.card_.log_odds(table), -model.card_.log_odds(table), atol=1e-9)
     assert np.allclose(turned.predict_proba(table), model.predict_proba(table), atol=1e-9)
@@ -449,18 +427,18 @@ def test_an_event_that_is_not_obvious_is_told(patients):
     table, fate = patients
     y = np.where(fate == "dead", 1, 2)
     with pytest.warns(sl.ShortlistWarning, match="'2' is taken for the event, as the last"):
-        model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
+        model = fit((table, y))
     assert model.card_.outcome.event == "2"
-    assert sl.PrognosticModel(max_features=2, ridge=1.0, positive=1).fit(table, y).event_ == 1
+    assert fit((table, y), positive=1).event_ == 1
 
 
 def test_the_ridge_is_tuned_for_the_event(patients):
     """A score that treats the classes differently has to know which is the event."""
-    table, fate = patients
-    model = sl.PrognosticModel(max_features=2, scoring="average_precision", cv=2).fit(table, fate)
-    turned = model.set_params(positive="alive")
-    scores = model.cv_results_["mean_test_score"].copy()
-    assert (turned.fit(table, fate).cv_results_["mean_test_score"] != scores).all()
+    scores, turned = (
+        fit(patients, ridge=None, scoring="average_precision", cv=2, positive=event).cv_results_
+        for event in ("dead", "alive")
+    )
+    assert (turned["mean_test_score"] != scores["mean_test_score"]).all()
 
 
 def test_polars_keeps_its_names(patients):
@@ -469,8 +447,7 @@ def test_polars_keeps_its_names(patients):
     frame = polars.DataFrame(
         {name: [None if pd.isna(v) else v for v in column] for name, column in table.items()}
     )
-    model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(table, y)
-    other = sl.PrognosticModel(max_features=3, ridge=1.0).fit(frame, polars.Series(y.tolist()))
+    model, other = fit(patients), fit((frame, polars.Series(y.tolist())))
     assert other.feature_names_in_.tolist() == list(table.columns)
     assert other.selected_features_ == model.selected_features_
     assert np.array_equal(other.predict_proba(frame), model.predict_proba(table))
@@ -480,7 +457,7 @@ def test_polars_keeps_its_names(patients):
 
 def test_a_table_without_names_needs_all_columns():
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)))
-    model = sl.PrognosticModel(max_features=1, ridge=1.0).fit(table, [0, 1] * 20)
+    model = fit((table, [0, 1] * 20), max_features=1)
     assert np.array_equal(model.predict_proba(table), model.predict_proba(table.to_numpy()))
     for fewer in (table[[0, 1]], table[[0, 1]].to_numpy()):
         with pytest.raises(ValueError, match="X has 2 features"):
@@ -493,24 +470,23 @@ def test_a_weight_counts_as_copies_of_a_row(patients):
     y = y.iloc[: len(table)].reset_index(drop=True)
     weights = np.random.default_rng(0).integers(0, 4, len(table))
     rows = np.repeat(np.arange(len(table)), weights)
-    model = sl.PrognosticModel(max_features=3, ridge=1.0)
-    weighted = model.fit(table, y, sample_weight=weights).card_
-    certificate = model.certificate_
-    copied = clone(model).fit(table.iloc[rows], y.iloc[rows]).card_
+    model = fit((table, y), weights)
+    weighted, certificate = model.card_, model.certificate_
+    copied = fit((table.iloc[rows], y.iloc[rows])).card_
     assert [term.name for term in weighted.terms] == [term.name for term in copied.terms]
     assert np.allclose(weighted.log_odds(table), copied.log_odds(table), atol=1e-7)
     events = (y == "dead").astype(int)
     assert verify_model(weighted, certificate, table, events, weights).valid
     assert not verify_model(weighted, certificate, table, events).valid
     with pytest.raises(sl.InvalidProblemError, match="sample_weight: expected"):
-        clone(model).fit(table, y, sample_weight=[1.0])
+        fit((table, y), [1.0])
 
 
 def test_a_column_that_varies_only_in_rows_without_weight_can_be_proven(patients):
     table, y = patients
     weights = np.where(np.arange(len(table)) > 0, 1.0, 0.0)
     table = table.assign(site=np.where(weights > 0, "A", "B"))
-    model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y, sample_weight=weights)
+    model = fit((table, y), weights)
     events = (y == "dead").astype(int)
     assert verify_model(model.card_, model.certificate_, table, events, weights).valid
 
