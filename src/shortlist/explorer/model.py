@@ -187,17 +187,10 @@ def certificate_file(prepared: PreparedPatients, state: State) -> bytes:
 def report_file(prepared: PreparedPatients, state: State) -> bytes:
     """Return the report of the model as one HTML page."""
     require_packages()
-    model, patients = fit_again(prepared, state), prepared.patients
+    model, (X, y, persons) = fit_again(prepared, state), prepared.patients.data
     return _written(
         "report.html",
-        lambda path: write_report(
-            path,
-            model,
-            patients.predictors,
-            patients.events,
-            persons=patients.persons,
-            n_resamples=N_RESAMPLES,
-        ),
+        lambda path: write_report(path, model, X, y, persons=persons, n_resamples=N_RESAMPLES),
     )
 
 

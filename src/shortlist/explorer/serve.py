@@ -8,7 +8,6 @@ import webbrowser
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from ..backends import solve
@@ -51,24 +50,11 @@ def serve(
         Called with the address.
     """
     fragment = "" if settings is None else f"#{_fragment(settings, prepared)}"
-    with _listening_server(prepared, ridge, port) as (server, listener, address):
+    with listening_server(prepared, ridge, port) as (server, listener, address):
         announce(address + fragment)
         if open_browser:
             webbrowser.open(address + fragment)
         server.run(sockets=[listener])
-
-
-@contextmanager
-def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> Iterator[str]:
-    """Serve the explorer on a thread of its own while the context lasts; give its address."""
-    with _listening_server(prepared, ridge, 0) as (server, listener, address):
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def check_installed() -> None:
@@ -78,7 +64,7 @@ def check_installed() -> None:
 
 
 @contextmanager
-def _listening_server(
+def listening_server(
     prepared: PreparedPatients, ridge: float, port: int
 ) -> Iterator[tuple[Server, socket.socket, str]]:
     """Give a server, its socket and its address, which has a secret key in it."""

@@ -34,6 +34,11 @@ _UPDATES = {
     "slope": "recalibrated: new intercept and slope",
     "refit": "refitted: same predictors, new coefficients",
 }
+_RECORDS: dict[str, Any] = {
+    "in-the-large": "recalibrated in the large",
+    "slope": "recalibrated, intercept and slope",
+    "refit": "refitted",
+}
 
 
 def describe_external(
@@ -108,18 +113,24 @@ def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) ->
         The updated model; its `update` is set.
     """
     labels: Int = np.asarray(y).astype(np.int64)
+    record = UpdateRecord(how=_RECORDS[update], rows=len(labels), events=int(labels.sum()))
     if update == "refit":
-        return refit(card, X, labels)
+        return _refit(card, X, labels).model_copy(update={"update": record})
     found = measure(labels, np.clip(card.log_odds(X), -_SURE, _SURE))
-    values = (found["calibration_intercept"].value, found["calibration_slope"].value)
+    intercept, slope = found["calibration_intercept"].value, found["calibration_slope"].value
     if update == "in-the-large":
-        values = (found["calibration_in_the_large"].value, 1.0)
-    if not all(map(isfinite, values)):
+        intercept, slope = found["calibration_in_the_large"].value, 1.0
+    if not (isfinite(intercept) and isfinite(slope)):
         raise InvalidProblemError(
             f"update: {update!r} has no solution here, as the predictions separate the outcomes or "
             "do not differ; use another update or more patients."
         )
-    return recalibrate(card, *values, rows=len(labels), events=int(labels.sum()))
+    changes = {
+        "intercept": intercept + slope * card.intercept,
+        "terms": tuple(_scaled(term, slope) for term in card.terms),
+        "update": record,
+    }
+    return card.model_copy(update=changes)
 
 
 def write_external(
@@ -192,57 +203,8 @@ def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | N
     return rows
 
 
-def recalibrate(
-    card: ModelCard, intercept: float, slope: float, rows: int, events: int
-) -> ModelCard:
-    """Return a model whose log-odds are `intercept` plus `slope` times those of another.
-
-    Parameters
-    ----------
-    card : ModelCard
-        The model.
-    intercept, slope : float
-        As a logistic regression of other patients' outcomes on its log-odds gives them; a slope of
-        1 is recalibration in the large.
-    rows, events : int
-        How many patients that were, for the record.
-
-    Returns
-    -------
-    ModelCard
-        The same predictors, with other coefficients.
-    """
-    update = UpdateRecord(
-        how="recalibrated in the large" if slope == 1 else "recalibrated, intercept and slope",
-        rows=rows,
-        events=events,
-    )
-    return card.model_copy(
-        update={
-            "intercept": intercept + slope * card.intercept,
-            "terms": tuple(_scaled(term, slope) for term in card.terms),
-            "update": update,
-        }
-    )
-
-
-def refit(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> ModelCard:
-    """Return a model of the same predictors with the same ridge, fitted to other patients.
-
-    Parameters
-    ----------
-    card : ModelCard
-        The model.
-    X : DataFrame
-        Other patients, with at least its predictors.
-    y : array-like of shape (n_rows,)
-        1 for the event, else 0.
-
-    Returns
-    -------
-    ModelCard
-        With levels, medians and coefficients of these patients; nothing was selected.
-    """
+def _refit(card: ModelCard, X: pd.DataFrame, y: Int) -> ModelCard:
+    """Return a model of the same predictors with the same ridge; nothing is selected."""
     names = [term.name for term in card.terms]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)
@@ -253,9 +215,7 @@ def refit(card: ModelCard, X: pd.DataFrame, y: ArrayLike) -> ModelCard:
             missing_indicator=card.preprocessing.missing_indicator,
             ridge=card.search.ridge,
         ).fit(X[names], y, outcome=card.outcome)
-    fitted = model.card_
-    update = UpdateRecord(how="refitted", rows=fitted.data.rows, events=fitted.data.events)
-    return fitted.model_copy(update={"update": update})
+    return model.card_
 
 
 def _scaled(term: Term, slope: float) -> Term:
