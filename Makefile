@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 DEMO := build/demo
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 
-.PHONY: help demo test test-slow test-all lint docs dist smoke bench bench-full clean
+.PHONY: help demo test test-slow test-all lint docs dist smoke bench bench-full study study-quick study-page clean
 
 help:
 	@echo "make demo       what a budget of 10 buys, what the greedy rule buys instead, and a report"
@@ -22,6 +22,9 @@ help:
 	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
+	@echo "make study      the paper's experiments, hours of all cores; goes on where it stopped"
+	@echo "make study-quick  the same with a few resamples, in minutes"
+	@echo "make study-page docs/study.md and its figures from the tables in study/results"
 	@echo "make clean      remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed
@@ -65,6 +68,21 @@ bench: $(VENV)/.installed
 
 bench-full: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run --full $(BENCH)
+
+# The tables, the figures and the page of a new run go to build/study or build/study-quick.
+study study-quick: PRESET = $(if $(filter study,$@),paper,quick)
+study study-quick: $(VENV)/.installed
+	if [ -e build/$@/study.json ]; then $(BIN)/python -m study resume build/$@; \
+		else $(BIN)/python -m study run --preset $(PRESET) --out build/$@; fi
+	$(if $(filter study,$@),$(BIN)/python -m study parkinson --variant all --out build/$@)
+	$(BIN)/python -m study figures build/$@
+	$(BIN)/python -m study compare build/$@
+	$(BIN)/python -m study page build/$@ --output build/$@/page.md
+
+study-page: $(VENV)/.installed
+	$(BIN)/python -m study compare study/results
+	$(BIN)/python -m study figures study/results --figures docs/study/figures
+	$(BIN)/python -m study page study/results --figures docs/study/figures --output docs/study.md
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/api docs/gallery

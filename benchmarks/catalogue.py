@@ -8,16 +8,14 @@ from typing import Protocol
 import pandas as pd
 
 from . import (
-    columns,
     gaussian,
     grid,
+    ladder,
     machine_grid,
     machines,
     parkinson,
     peer_grid,
     proof,
-    ridges,
-    rows,
     sampling,
     staircase,
     startup,
@@ -31,7 +29,7 @@ from .table import Summary
 
 
 class Experiment(Protocol):
-    """What a file of an experiment has: two texts and two functions."""
+    """Two texts and two functions; most are the files of their names."""
 
     TITLE: str
     ABOUT: str
@@ -40,7 +38,7 @@ class Experiment(Protocol):
         """Measure."""
 
     def summarise(self, frame: pd.DataFrame) -> Summary:
-        """Say what is shown of the measurements."""
+        """Return the table of the measurements, with notes and goals."""
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -57,7 +55,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "threads": threads,
     "peers": peer_grid,
     "machines": machines,
-    "columns": columns,
-    "rows": rows,
-    "ridges": ridges,
+    "columns": ladder.COLUMNS,
+    "rows": ladder.ROWS,
+    "ridges": ladder.RIDGES,
 }

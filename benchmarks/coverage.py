@@ -1,4 +1,4 @@
-"""Do the intervals of a report hold what they promise? Simulated: `python -m benchmarks.coverage`.
+"""The coverage of a report's intervals, simulated: `python -m benchmarks.coverage`.
 
 A replication draws patients from a known population, tunes the ridge, selects and fits as
 `shortlist fit` does, and validates as the report does. Its intervals are then compared with how the
@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
 from shortlist.evaluation import interval, net_benefit
-from shortlist.evaluation.metrics import (
+from shortlist.evaluation.metric import (
     auc,
     brier,
     calibration,
@@ -111,7 +111,8 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
     y = (rng.random(setting.n_rows) < risk).astype(int)
     halves = X / 2  # as `PrognosticModel` scales
     ridge = (
-        sl.BestSubsetClassifierCV(
+        sl.BestSubsetClassifier(
+            ridge=None,
             max_features=_MAX_FEATURES,
             ridges=_RIDGES,
             cv=StratifiedKFold(5, shuffle=True, random_state=0),

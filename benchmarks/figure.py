@@ -117,7 +117,7 @@ def _draw_curve(ax: Axes, part: pd.DataFrame, name: str, i: int) -> None:
     )  # fmt: skip
 
 
-# What is drawn of an experiment, and what a reader who does not see it is told.
+# The figure of an experiment, and its description for readers who do not see it.
 FIGURES: dict[str, tuple[Callable[[pd.DataFrame], Figure], str]] = {
     "peers": (profile, "Share of problems proven within a factor of the fastest method's time"),
     "columns": (lambda frame: scaling(frame, "columns"), "CPU seconds against columns"),

@@ -1,8 +1,9 @@
-"""What the ladders share: problems that grow harder, and peers that leave when too slow."""
+"""Ladders of columns, rows and ridges: problems that grow harder, and slow peers leave."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -12,6 +13,7 @@ import shortlist as sl
 from .measure import Row
 from .peers.comparison import NATIVE, TOLERANCE, measure
 from .peers.registry import EXACT
+from .sample import CORRELATION, draw
 from .settings import Settings
 from .table import Summary, format_percent, format_seconds
 
@@ -30,7 +32,7 @@ HOW_TO_READ = (
 
 
 class Rung(NamedTuple):
-    """A problem of a ladder: what rows say about it, and how to make it."""
+    """A problem of a ladder: the facts that its rows repeat, and how to make it."""
 
     facts: Row  # `ladder`, its name, and `step`, what changes from rung to rung, among it
     make: Callable[[], sl.SubsetProblem]
@@ -84,3 +86,121 @@ def _time(row: Row) -> str:
     mark = "> " if row["status"] == "time_limit" else ""
     worse = f" (+{format_percent(excess)})" if excess > TOLERANCE else ""
     return mark + format_seconds(row["seconds"]) + worse
+
+
+class Ladder(NamedTuple):
+    """An experiment: see `catalogue.Experiment`."""
+
+    TITLE: str
+    ABOUT: str
+    run: Callable[[Settings], Iterator[Row]]
+    summarise: Callable[[pd.DataFrame], Summary] = summarise
+
+
+def _steps(settings: Settings, steps: tuple[float, ...], short: int) -> tuple[float, ...]:
+    """Return the steps of a run: some of them, unless it is full, or only the first."""
+    return steps[: 1 if settings.quick else None if settings.full else short]
+
+
+_RIDGES = (10.0, 1.0, 0.1, 0.02, 0.004, 0.001, 0.0003, 0.0001, 0.00003, 0.00001)
+
+
+def _climb_columns(settings: Settings) -> Iterator[Row]:
+    """Climb one ladder for each correlation."""
+    n_rows, n_true, ridge = 1000, 10, 30.0
+    for correlation in (0.5, 0.9):
+        rungs = (
+            Rung(
+                {
+                    "ladder": f"correlation {correlation:g}",
+                    "step": n_columns,
+                    "rows": n_rows,
+                    "columns": n_columns,
+                    "ridge": ridge,
+                    "max_features": n_true,
+                },
+                partial(_drawn, n_rows, n_columns, n_true, ridge, correlation),
+            )
+            for n_columns in _steps(settings, (100, 300, 1000, 3000, 10_000), 3)
+        )
+        yield from climb(settings, rungs)
+
+
+def _climb_rows(settings: Settings) -> Iterator[Row]:
+    n_columns, n_true, ridge = 30, 8, 1.0
+    rungs = (
+        Rung(
+            {
+                "ladder": f"{n_columns} columns",
+                "step": n_rows,
+                "rows": n_rows,
+                "columns": n_columns,
+                "correlation": CORRELATION,
+                "ridge": ridge,
+                "max_features": n_true,
+            },
+            partial(_drawn, n_rows, n_columns, n_true, ridge, CORRELATION),
+        )
+        for n_rows in _steps(settings, (1000, 10_000, 100_000, 1_000_000), 2)
+    )
+    yield from climb(settings, rungs)
+
+
+def _drawn(
+    n_rows: int, n_columns: int, n_true: int, ridge: float, correlation: float
+) -> sl.SubsetProblem:
+    X, y = draw(n_rows, n_columns, n_true, correlation=correlation)
+    return sl.SubsetProblem(X, y, ridge=ridge, max_features=n_true)
+
+
+def _climb_ridges(settings: Settings) -> Iterator[Row]:
+    """Climb one ladder for each of the paper's data sets with 53 columns and label noise."""
+    max_features = 5
+    for data in sl.datasets.paper_datasets(n_informative=5, random_state=0):
+        n_rows, n_columns = data.X.shape
+        if n_columns != 53 or data.parameters["label_noise"] == 0:
+            continue
+        rungs = (
+            Rung(
+                {
+                    "ladder": f"{n_rows} x {n_columns}",
+                    "step": ridge,
+                    "rows": n_rows,
+                    "columns": n_columns,
+                    "label_noise": data.parameters["label_noise"],
+                    "ridge": ridge,
+                    "max_features": max_features,
+                },
+                partial(
+                    sl.SubsetProblem,
+                    data.X.to_numpy(),
+                    data.y,
+                    ridge=ridge,
+                    max_features=max_features,
+                ),
+            )
+            for ridge in _steps(settings, _RIDGES, 5)
+        )
+        yield from climb(settings, rungs)
+
+
+COLUMNS = Ladder(
+    "From 100 to 10 000 columns",
+    "1000 rows of Gaussian features with correlation 0.5^|i-j| or 0.9^|i-j| between columns i and "
+    "j, and labels of a logistic model with 10 equally spaced predictors. At most 10 are selected. "
+    "Ridge 30 is strong; the section on many correlated columns has ridge 1. "
+    f"{HOW_TO_READ}",
+    _climb_columns,
+)
+ROWS = Ladder(
+    "From a thousand to a million rows",
+    "30 Gaussian columns with correlation 0.5^|i-j| and labels of a logistic model with 8 of them; "
+    f"at most 8 are selected at ridge 1. {HOW_TO_READ}",
+    _climb_rows,
+)
+RIDGES = Ladder(
+    "From a strong ridge to a weak one",
+    "The paper's data with 53 columns and 5% label noise, at most 5 predictors. The weaker the "
+    f"ridge, the weaker are all bounds that come from the relaxation. {HOW_TO_READ}",
+    _climb_ridges,
+)

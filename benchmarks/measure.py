@@ -1,4 +1,4 @@
-"""Times, what a solve ended with, and the machine and versions it ran on."""
+"""Times and outcomes of solves, and the machine and versions they ran on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 import shortlist as sl
-from shortlist.study.provenance import processor
+from study.provenance import processor
 
 Row = dict[str, Any]
 Float = NDArray[np.float64]
@@ -127,7 +127,7 @@ def compare_with_one_fit(
 
 
 def outcome(solution: sl.Solution) -> Row:
-    """Return what a solve ended with."""
+    """Return status, nodes, gap and such of a solution."""
     return {
         "status": solution.status.value,
         "nodes": solution.nodes,

@@ -1,4 +1,4 @@
-"""What a user would pick instead, on problems of the paper's grid."""
+"""Other solvers and packages on problems of the paper's grid."""
 
 from __future__ import annotations
 

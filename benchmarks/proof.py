@@ -1,4 +1,4 @@
-"""The paper's grid once more: how long the independent checker takes, and what it proves."""
+"""The certificates of the paper's grid: time of the independent checker, and its bounds."""
 
 from __future__ import annotations
 

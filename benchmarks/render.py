@@ -5,6 +5,8 @@ Every measured number on the page is read from them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 
@@ -12,10 +14,15 @@ import pandas as pd
 
 from .catalogue import EXPERIMENTS
 from .figure import FIGURES, to_svg
+from .gaussian import limit_of
+from .grid import geometric_mean
+from .ladder import PEERS
 from .measure import notes_on_noise
+from .peer_grid import answered_by_peer
+from .peers.comparison import NATIVE, TOLERANCE
+from .peers.registry import EXACT
 from .settings import PROJECT, RESULTS
-from .table import read_csv, replace, to_markdown
-from .verdict import sentences
+from .table import format_percent, format_seconds, read_csv, replace, to_markdown
 
 PAGE = PROJECT / "docs" / "benchmarks.md"
 _INTRODUCTION = """\
@@ -31,6 +38,8 @@ _LOSSES = """\
 
 Made from all results below.
 """
+_LADDERS = ("columns", "rows", "ridges")
+_TIE = 2.0  # times faster or slower is a tie
 
 
 def render(results: Path = RESULTS) -> str:
@@ -48,7 +57,7 @@ def render(results: Path = RESULTS) -> str:
     """
     frames = _read(results)
     sections = [_INTRODUCTION]
-    losses = sentences(frames)
+    losses = losses_of(frames)
     if losses:
         sections += [_LOSSES, "".join(_item(text) for text in losses)]
     for name, frame in frames.items():
@@ -97,7 +106,7 @@ def _paragraph(text: str) -> str:
 
 
 def _provenance(name: str, frame: pd.DataFrame) -> str:
-    """Say what the first row says about the run, and of which rows it does not hold."""
+    """Return the run of the first row, and the runs of others."""
     row = frame.iloc[0]
     others = frame[frame["shortlist_sources"] != row["shortlist_sources"]]
     earlier = "".join(
@@ -110,6 +119,105 @@ def _provenance(name: str, frame: pd.DataFrame) -> str:
         f"{row['shortlist_sources']}), numpy {row['numpy']}, scikit-learn {row['scikit_learn']}, "
         f"numba {row['numba']}, Python {row['python']}.{earlier}*"
     )
+
+
+def losses_of(frames: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return where a peer wins or ties, or nothing is proven, in sentences made from the rows."""
+    makers: dict[str, Callable[[pd.DataFrame], list[str]]] = {
+        "grid": _slower_than_a_fit,
+        "machine_grid": _machines_not_proven,
+        "gaussian": _not_proven,
+        "peers": _faster_peers,
+        **{name: partial(_lost_rungs, name) for name in _LADDERS},
+    }
+    return [
+        sentence
+        for name, maker in makers.items()
+        if name in frames
+        for sentence in maker(frames[name])
+    ]
+
+
+def _slower_than_a_fit(frame: pd.DataFrame) -> list[str]:
+    slower = frame[frame["ratio"] > 1.0]
+    if slower.empty:
+        return []
+    return [
+        f"One scikit-learn fit without selection is faster than a certified selection on "
+        f"{len(slower)} of {len(frame)} problems of the paper's grid, by up to "
+        f"{slower['ratio'].max():.0f} times."
+    ]
+
+
+def _machines_not_proven(frame: pd.DataFrame) -> list[str]:
+    texts = []
+    for loss, part in frame.groupby("loss", sort=False):
+        left = part[part["status"] != "optimal"]
+        if not left.empty:
+            texts.append(
+                f"Grid with the {str(loss).replace('_', ' ')}: {len(left)} of {len(part)} problems "
+                f"are not proven in {part['time_limit'].max():g} s; gaps of up to "
+                f"{left['gap'].max():.0%} are left."
+            )
+    return texts
+
+
+def _not_proven(frame: pd.DataFrame) -> list[str]:
+    open_rows = frame[frame["status"] != "optimal"]
+    return [
+        f"{row['rows']} x {row['columns']}, ridge {row['ridge']:g}{limit_of(row)}: not proven in "
+        f"{row['time_limit']:g} s; a gap of {row['gap']:.0%} is left."
+        for row in open_rows.to_dict("records")
+    ]
+
+
+def _faster_peers(frame: pd.DataFrame) -> list[str]:
+    texts = []
+    for name, part in answered_by_peer(frame).items():
+        ratio = geometric_mean(part["seconds"] / part["native_seconds"])
+        wins = part[part["seconds"] < part["native_seconds"]]
+        missed = (part["objective"] / part["optimum"] - 1.0 > TOLERANCE).mean()
+        if wins.empty and ratio > _TIE:
+            continue
+        kind = "proves nothing" if name not in EXACT else "is exact"
+        texts.append(
+            f"{name} is faster on {len(wins)} of {len(part)} problems of the grid (mean ratio "
+            f"{ratio:.2g}); it {kind} and misses the optimum on {missed:.0%}."
+        )
+    return texts
+
+
+def _lost_rungs(experiment: str, frame: pd.DataFrame) -> list[str]:
+    texts = []
+    for (ladder, step), part in frame[frame["seconds"].notna()].groupby(
+        ["ladder", "step"], sort=False
+    ):
+        rung = f"Ladder of {experiment}, {ladder} at {step:.10g}"
+        rows = {row["peer"]: row for row in part.to_dict("records")}
+        native = rows[NATIVE]
+        if native["status"] != "optimal":
+            texts.append(
+                f"{rung}: not proven in {format_seconds(native['seconds'])}; a gap of "
+                f"{native['gap']:.1%} is left."
+            )
+        for name in PEERS:
+            if name not in rows or rows[name]["seconds"] > native["seconds"]:
+                continue
+            row = rows[name]
+            if name in EXACT and row["status"] != "optimal":
+                continue
+            excess = row["objective"] / row["optimum"] - 1.0
+            quality = (
+                f"a model {format_percent(excess)} worse"
+                if excess > TOLERANCE
+                else "the same model"
+            )
+            texts.append(
+                f"{rung}: {name} takes {format_seconds(row['seconds'])} against "
+                f"{format_seconds(native['seconds'])}, for {quality}"
+                + ("." if name in EXACT else " without a proof.")
+            )
+    return texts
 
 
 if __name__ == "__main__":

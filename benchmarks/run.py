@@ -1,4 +1,4 @@
-"""Run the benchmarks, write a CSV file for each, and print what came out."""
+"""Run the benchmarks, write a CSV file for each, and print the tables."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="keep what an earlier run measured, whole or not",
+        help="keep the rows of an earlier run, whole or not",
     )
     parser.add_argument(
         "--quick", action="store_true", help="few repeats, small problems: does everything run?"

@@ -1,4 +1,4 @@
-"""What a run of the benchmarks is told."""
+"""The options of a run of the benchmarks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Settings:
     done: tuple[dict[str, Any], ...] = ()
 
     def repeats(self, full: int) -> int:
-        """Return how often to repeat what a full run repeats `full` times."""
+        """Return the number of repeats for `full` repeats of a full run."""
         return min(full, 2) if self.quick else full
 
     def time_limit(self, full: float) -> float:

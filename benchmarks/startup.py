@@ -1,4 +1,4 @@
-"""What a user waits for in a new process: the import, the first solve, and once the compilation."""
+"""CPU seconds of a new process: the import, the first solve, and once the compilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows to CSV files and back, and what is shown of them on the screen and in the docs."""
+"""Rows to CSV files and back, and their tables on the screen and in the docs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is shown of an experiment.
+    """The table of an experiment, with notes and goals.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What more threads gain on one hard problem, and that they change nothing else."""
+"""The gain of more threads on hard problems; they change nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ N_THREADS = 2
 
 
 def problems(settings: Settings) -> Iterator[tuple[str, sl.SubsetProblem]]:
-    """Yield problems with what they are called."""
+    """Yield problems with their names."""
     for data in sl.datasets.paper_datasets(n_informative=5, random_state=0):
         if data.X.shape == (82, 53) and data.parameters["label_noise"] > 0:
             X = data.X.to_numpy()

@@ -2,58 +2,29 @@
 //
 // Arguments are checked here for shape and range, so that nothing that Python passes can make the core read or write
 // where it should not. Their meaning is checked by the package.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <string>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "search.hpp"
 
 #ifndef SHORTLIST_MODULE
 #define SHORTLIST_MODULE _core
 #endif
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace shortlist {
 
+void bind_testing(nb::module_& m);  // testing.cpp
+
 namespace {
-
-template <class T>
-using InputVector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-using Coefficients = std::pair<Doubles, double>;  // and the intercept, both of the centred columns
-
-void require(bool condition, const char* message) {
-  if (!condition) throw nb::value_error(message);
-}
-
-Index length(const auto& array) { return static_cast<Index>(array.shape(0)); }
-
-/// A new numpy array that owns its values.
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> new_array(Buffer<T> values) {
-  auto* owned = new Buffer<T>(std::move(values));
-  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<Buffer<T>*>(pointer); });
-  return {owned->data(), {static_cast<std::size_t>(owned->size())}, owner};
-}
-
-/// Coefficients in the order of the given columns.
-Doubles by_given_column(const Problem& problem, const Buffer<double>& theta) {
-  Buffer<double> coefficients(theta.size());
-  const auto& columns = problem.data().table()->columns();
-  for (Index j = 0; j < theta.size(); ++j) coefficients[columns[static_cast<std::size_t>(j)]] = theta[j];
-  return new_array(std::move(coefficients));
-}
 
 std::vector<Index> support_of(const Decisions& decisions) {
   std::vector<Index> support;
@@ -61,13 +32,6 @@ std::vector<Index> support_of(const Decisions& decisions) {
     if (decisions[g] == Decision::in) support.push_back(g);
   }
   return support;
-}
-
-LossKind loss_of(const std::string& name) {
-  if (name == "logistic") return LossKind::logistic;
-  if (name == "squared_hinge") return LossKind::squared_hinge;
-  require(name == "hinge", "loss: must be logistic, squared_hinge or hinge.");
-  return LossKind::hinge;
 }
 
 template <class T>
@@ -226,7 +190,7 @@ std::tuple<double, double, int> relax_root(const Problem& problem, const Limits&
   worker.relaxation.model.theta.fill(0.0);
   double lower = -infinity, upper = infinity;
   int n_rounds = 0;
-  while (n_rounds < max_rounds && !(upper - lower <= tolerance * upper)) {
+  while (n_rounds == 0 || (n_rounds < max_rounds && !(upper - lower <= tolerance * upper))) {
     const NodeBound found =
         worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, infinity, false);
     intercept = found.intercept, mu = found.mu;
@@ -291,6 +255,7 @@ bool runs_v3() {
 }  // namespace
 
 NB_MODULE(SHORTLIST_MODULE, m) {
+  nb::set_leak_warnings(false);  // problems that live until the interpreter ends keep their rows
   m.def("runs_v3", &runs_v3, "Whether this processor has the instructions of x86-64-v3.");
   nb::class_<Table>(m, "Table", "Features, labels and groups: packed once, whatever the weights.")
       .def(nb::new_(&make_table<double>), "X"_a, "signs"_a, "owner"_a, "n_predictors"_a)
@@ -302,7 +267,7 @@ NB_MODULE(SHORTLIST_MODULE, m) {
         const auto& columns = data.table()->columns();
         for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
         return new_array(std::move(centre));
-      })
+      }, nb::rv_policy::automatic)
       .def_prop_ro("distance", &Data::distance)
       .def_prop_ro("rounding", &Data::rounding)
       .def_prop_ro("n_rows", &Data::n_rows)
@@ -316,10 +281,14 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a, "max_features"_a, "is_integral"_a,
            "include"_a, "exclude"_a);
   nb::class_<Trace>(m, "Trace", "The record of a search, from which its certificate is made.")
-      .def_prop_ro("steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); })
-      .def_prop_ro("members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); })
-      .def_prop_ro("points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); })
-      .def_prop_ro("entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); })
+      .def_prop_ro("steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); },
+                   nb::rv_policy::automatic)
       .def_ro("is_complete", &Trace::is_complete);
   nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")
       .def(nb::new_(&make_search), "problem"_a, "limits"_a, "gap"_a)
@@ -361,6 +330,8 @@ NB_MODULE(SHORTLIST_MODULE, m) {
         "Bounds of the optimum of the root's relaxation, and the number of rounds.");
   m.def("price_leaves", &price_leaves, "limits"_a, "v"_a, "point"_a, "decisions"_a, "most"_a,
         "What the selections of leaves take off the entropy of their points, at most.");
+  nb::module_ testing = m.def_submodule("testing", "Inner steps of the search, for tests.");
+  bind_testing(testing);
 }
 
 }  // namespace shortlist

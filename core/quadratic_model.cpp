@@ -31,7 +31,7 @@ QuadraticModel::QuadraticModel(const Problem& problem, Index max_columns)
     : gram(problem, max_columns),
       theta(problem.n_columns()),
       gradient(problem.n_columns()),
-      price(problem.n_predictors()),
+      price(problem.n_predictors(), 0.0),
       problem_(problem),
       root_price_(problem.n_predictors()),
       zone_(problem.n_predictors()),
@@ -537,11 +537,15 @@ QuadraticModel::Slope QuadraticModel::linear_slope(Index g, double root) const {
   return {plain, false};
 }
 
-/// The square of a downhill slope, or where the limits count, what has the same value.
+// Not inlined: whether the square becomes part of a fused sum would depend on the branch, and limits that are never
+// reached would change the last bits.
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
 double QuadraticModel::squared_slope(Index j, double slope) const {
   const double free = slope / problem_.ridge;
-  if (!problem_.is_limited || (problem_.lower[j] < free && free < problem_.upper[j])) return slope * slope;
-  return 2.0 * problem_.ridge * problem_.value_of_slope(j, -slope);
+  const bool is_limited = problem_.is_limited && !(problem_.lower[j] < free && free < problem_.upper[j]);
+  return is_limited ? 2.0 * problem_.ridge * problem_.value_of_slope(j, -slope) : slope * slope;
 }
 
 }  // namespace shortlist

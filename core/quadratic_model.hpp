@@ -61,6 +61,7 @@ class QuadraticModel {
   double reach(Index g) const;
   double least_share(Index g) const;
   Slope linear_slope(Index g, double root) const;
+  /// The square of a downhill slope, or where the limits count, what has the same value.
   double squared_slope(Index j, double slope) const;
 
   const Problem& problem_;

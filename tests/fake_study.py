@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shortlist.study.parkinson import N_SPLITS, PAPER_VARIANT
-from shortlist.study.plan import METHODS, OTHER_METHODS, SHAPES, Arm, Preset, Run
-from shortlist.study.run import arm_runs
-from shortlist.study.tables import Outcome, Tables, tabulate
+from study.parkinson import N_SPLITS, PAPER_VARIANT
+from study.plan import METHODS, OTHER_METHODS, SHAPES, Arm, Preset, Run
+from study.run import arm_runs
+from study.tables import Outcome, Tables, tabulate
 
 
 def fake_preset(shapes: tuple[tuple[int, int], ...]) -> Preset:

@@ -58,7 +58,7 @@ class NaiveEvaluation:
         ]
 
     def tuned_model(self, copies: Rows) -> Any:
-        model = sl.BestSubsetClassifierCV(cv=self.folds(copies), **self.limits)
+        model = sl.BestSubsetClassifier(ridge=None, cv=self.folds(copies), **self.limits)
         return model.fit(self.X[copies], self.y[copies])
 
     def run(self) -> dict[str, Any]:

@@ -15,11 +15,11 @@ import json
 import sys
 import warnings
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from answers import affordable_supports
 from flint import ctx
 from random_problems import random_arguments
 
@@ -83,13 +83,7 @@ def _scale_prices(rng: np.random.Generator, arguments: dict[str, Any], factors: 
 
 def n_selections(problem: sl.SubsetProblem) -> int:
     """Return how many selections are affordable."""
-    limits = problem.limits
-    everything = range(problem.n_predictors)
-    return sum(
-        limits.is_affordable(support)
-        for size in range(min(limits.max_features, problem.n_predictors) + 1)
-        for support in combinations(everything, size)
-    )
+    return sum(1 for _ in affordable_supports(problem))
 
 
 class Answer(NamedTuple):

@@ -1,5 +1,6 @@
-"""What a user would pick instead: one adapter a file, each scored by our objective.
+"""Other solvers and packages that a user could take instead, each scored by our objective.
 
-An adapter is a function from a problem and a time limit to an `Answer`. Whatever a peer says about
-its own objective is dropped: `score` fits its support to the end and asks the problem.
+An adapter is a function from a problem and a time limit to an `Answer`, or None for a problem that
+the peer cannot express. The peer's own objective is dropped: `score` fits its support to the end
+and evaluates ours.
 """

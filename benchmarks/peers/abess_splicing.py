@@ -11,7 +11,7 @@ from .answer import Answer
 
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
-    """Return its best support of `max_features` columns; None for what it has no words for.
+    """Return its best support of `max_features` columns.
 
     Its objective is the summed loss plus alpha times the squared coefficients, if it is told not to
     scale the columns: alpha is half of the ridge. Columns are centred, which changes the intercept

@@ -1,4 +1,4 @@
-"""What a peer answers, and what it is worth."""
+"""The answer of a peer, and its score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shortlist.backends.support_fit import SupportFits
 
 @dataclass(frozen=True)
 class Answer:
-    """A support and what the peer claims about it.
+    """A support and the claims of the peer about it.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Answer:
         `optimal` if the peer claims that nothing is better, `time_limit`, `heuristic`, or
         `between_penalties` if no penalty of a penalised form gives the number asked for.
     lower_bound : float
-        What the peer claims that no objective is below; 0 for a heuristic.
+        The peer's lower bound on all objectives; 0 for a heuristic.
     nodes : int
         Nodes of its trees, 0 for a heuristic.
     seconds : float, optional

@@ -52,7 +52,7 @@ def compare(problem: sl.SubsetProblem, facts: Row, names: Sequence[str]) -> Iter
     problem : SubsetProblem
         What to solve.
     facts : dict
-        What all rows say about the problem; `time_limit` must be among it.
+        Facts of the problem that all rows repeat; `time_limit` must be among them.
     names : sequence of str
         The peers.
 

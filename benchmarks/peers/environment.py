@@ -42,7 +42,7 @@ def ask(name: str, problem: sl.SubsetProblem, time_limit: float, **options: Any)
     time_limit : float
         CPU seconds. A worker that takes 30 times as long, on any clock, and a start, is ended.
     **options
-        What else the worker needs; must be JSON.
+        Further values for the worker; must be JSON.
     """
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"

@@ -81,7 +81,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer:
     scip.setParam("limits/gap", GAP)
     scip.setParam("timing/clocktype", 1)  # CPU time
     scip.setParam("limits/time", max(0.0, time_limit - (process_time() - started)))
-    # Presolve must not decide z by what it sees of the rows alone.
+    # Presolve must not decide z from the rows alone.
     scip.setParam("misc/allowstrongdualreds", False)
     scip.setParam("misc/allowweakdualreds", False)
     scip.optimize()

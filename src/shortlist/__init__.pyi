@@ -11,6 +11,7 @@ from .choice import near_optimal as near_optimal
 from .choice import price_ranges as price_ranges
 from .choice import solve_path as solve_path
 from .choice import substitutes as substitutes
+from .classifier import BestSubsetClassifier as BestSubsetClassifier
 from .conic import export as export
 from .errors import InfeasibleError as InfeasibleError
 from .errors import InvalidCertificateError as InvalidCertificateError
@@ -18,8 +19,6 @@ from .errors import InvalidFileError as InvalidFileError
 from .errors import InvalidProblemError as InvalidProblemError
 from .errors import MissingDependencyError as MissingDependencyError
 from .errors import ShortlistWarning as ShortlistWarning
-from .estimators import BestSubsetClassifier as BestSubsetClassifier
-from .estimators import BestSubsetClassifierCV as BestSubsetClassifierCV
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
 from .patients import ModelCard as ModelCard

@@ -20,7 +20,7 @@ _SMALLEST = 1e-140
 
 
 def column_names_of(X: Any) -> list[str] | None:
-    """Names of a DataFrame's columns when all are strings, as scikit-learn has it."""
+    """Return the names of a DataFrame's columns if all are strings, as scikit-learn does."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
@@ -181,7 +181,7 @@ def positive(argument: str, value: float) -> float:
 
 
 def in_range(argument: str, value: float) -> float:
-    """Refuse what cannot be squared and summed without leaving the range of a double."""
+    """Refuse a number whose squares would leave the range of a double when summed."""
     if not _SMALLEST <= value <= 1 / _SMALLEST:
         raise InvalidProblemError(
             f"{argument}: {value:g} is beyond {_SMALLEST:g} to {1 / _SMALLEST:g}; "
@@ -212,7 +212,7 @@ def _number(argument: str, value: float) -> float:
 
 
 def by_label(values: Any) -> Any:
-    """Return a Series as a mapping: it goes by its labels, whatever their order."""
+    """Return a Series as a mapping from its labels."""
     return values.to_dict() if hasattr(values, "to_dict") else values
 
 

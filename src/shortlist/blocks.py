@@ -20,7 +20,7 @@ def is_on_disk(X: NDArray[Any]) -> bool:
 def row_blocks(X: NDArray[Any], size: int = BLOCK) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield consecutive rows, and their values as float64: a copy only if they are not.
 
-    What was read of a file is let go after each block.
+    The memory that a file takes is released after each block.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def row_blocks(X: NDArray[Any], size: int = BLOCK) -> Iterator[tuple[slice, NDAr
 
 
 def release(X: NDArray[Any]) -> None:
-    """Let go of the memory that a file takes; the system still has it as long as there is room."""
+    """Release the memory that a file takes; the system keeps it in its cache while it can."""
     # Only of a file that cannot be changed: changes of mode "c" live in that memory alone.
     if isinstance(X, np.memmap) and X.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
         X._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]

@@ -10,17 +10,45 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from sys import float_info
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    FailFast,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
 
 from .errors import InvalidCertificateError
 from .files import unique_names, write_whole
 
 FORMAT, VERSION = "shortlist certificate", 1
+
+
+def _unique(values: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(values)) < len(values):
+        raise _other_form("a list without repetitions")
+    return values
+
+
+def _other_form(expected: str) -> PydanticCustomError:
+    return PydanticCustomError("form", "{expected}", {"expected": expected})
+
+
+# These types are the form of a file; pydantic checks it when a certificate is loaded.
+Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Reals = Annotated[tuple[Real, ...], FailFast()]
+Index = Annotated[int, Field(strict=True, ge=0, lt=2**62)]
+Indices = Annotated[tuple[Index, ...], FailFast(), AfterValidator(_unique)]
 
 
 class Point(NamedTuple):
@@ -31,67 +59,105 @@ class Point(NamedTuple):
     that of the hinge, see `shortlist.losses`; other losses have none.
     """
 
-    intercept: float
-    columns: tuple[int, ...]
-    values: tuple[float, ...]
-    correction: tuple[float, ...] = ()
-    smoothing: float = 0.0
+    intercept: Real
+    columns: Indices
+    values: Reals
+    correction: Reals = ()
+    smoothing: Real = 0.0
 
 
 class Fix(NamedTuple):
     """The point bounds all selections of the node that decide any of these otherwise."""
 
-    node: int
-    point: int
-    forbidden: tuple[int, ...]
-    bought: tuple[int, ...]
+    node: Index
+    point: Index
+    forbidden: Indices
+    bought: Indices
 
 
 class Bound(NamedTuple):
     """The point bounds all selections of the node."""
 
-    node: int
-    point: int
+    node: Index
+    point: Index
 
 
 class Branch(NamedTuple):
     """The selections without the predictor are those of one node, those with it of another."""
 
-    node: int
-    predictor: int
-    without: int
-    including: int
+    node: Index
+    predictor: Index
+    without: Index
+    including: Index
 
 
 class One(NamedTuple):
     """No two open predictors are affordable: the point bounds those that add one of these."""
 
-    node: int
-    point: int
-    predictors: tuple[int, ...]
+    node: Index
+    point: Index
+    predictors: Indices
 
 
 class Unaffordable(NamedTuple):
-    """What the node has bought exceeds a limit."""
+    """The predictors that the node has bought exceed a limit."""
 
-    node: int
+    node: Index
 
 
+def _point(value: Any, most: int = 5) -> Any:
+    """Check how many entries a point has; one that may be left out must not be empty."""
+    if not isinstance(value, list) or not 3 <= len(value) <= most:
+        raise _other_form("[intercept, [columns], [values]]")
+    if value[3:] == [[]]:
+        raise _other_form("a point whose correction has one value more than columns")
+    if value[4:] == [0]:
+        raise _other_form("a point whose smoothing is greater than 0")
+    return value
+
+
+def _consistent(point: Point) -> Point:
+    if len(point.values) != len(point.columns):
+        raise _other_form("as many values as columns")
+    if point.correction and len(point.correction) != len(point.columns) + 1:
+        raise _other_form("a point whose correction has one value more than columns")
+    if point.smoothing < 0.0:
+        raise _other_form("a point whose smoothing is greater than 0")
+    return point
+
+
+def _kind(value: Any) -> str | None:
+    """Return the name of a step, which is its first entry."""
+    return value[0] if isinstance(value, list) and value and isinstance(value[0], str) else None
+
+
+_FIELDS = BeforeValidator(lambda value: value[1:6])  # no step has more than four
 Step = Fix | Bound | Branch | One | Unaffordable
-_STEPS: dict[str, type[Step]] = {
-    "fix": Fix,
-    "bound": Bound,
-    "branch": Branch,
-    "one": One,
-    "unaffordable": Unaffordable,
+_AnyStep = Annotated[
+    Annotated[Fix, _FIELDS, Tag("fix")]
+    | Annotated[Bound, _FIELDS, Tag("bound")]
+    | Annotated[Branch, _FIELDS, Tag("branch")]
+    | Annotated[One, _FIELDS, Tag("one")]
+    | Annotated[Unaffordable, _FIELDS, Tag("unaffordable")],
+    Discriminator(_kind),
+]
+# The form that an entry should have, by the first word of the type of pydantic's error.
+_EXPECTED = {
+    "string": "a text",
+    "tuple": "a list",
+    "float": "a finite number",
+    "finite": "a finite number",
+    "int": "a whole number of at least 0",
+    "greater": "a whole number of at least 0",
+    "less": "a whole number of at least 0",
 }
-Item = TypeVar("Item")
-_NAMES = {step: name for name, step in _STEPS.items()}
+_NAMES = {step: step.__name__.lower() for step in (Fix, Bound, Branch, One, Unaffordable)}
+_A_STEP = f"a step: one of {', '.join(_NAMES.values())} and its fields"
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A model, what it claims, and the proof.
+    """A model, its claims, and the proof.
 
     Attributes
     ----------
@@ -118,13 +184,16 @@ class Certificate:
     True
     """
 
-    problem: str
-    objective: float
-    lower_bound: float
-    support: tuple[int, ...]
-    model: Point
-    points: tuple[Point, ...]
-    steps: tuple[Step, ...]
+    problem: Annotated[str, Field(strict=True)]
+    objective: Real
+    lower_bound: Real
+    support: Indices
+    model: Annotated[Point, BeforeValidator(partial(_point, most=3)), AfterValidator(_consistent)]
+    points: Annotated[
+        tuple[Annotated[Point, BeforeValidator(_point), AfterValidator(_consistent)], ...],
+        FailFast(),
+    ]
+    steps: Annotated[tuple[_AnyStep, ...], FailFast()]
 
     def save(self, path: str | os.PathLike[str], attached: Mapping[str, Any] | None = None) -> None:
         """Write the certificate as JSON; the file appears whole or not at all.
@@ -149,7 +218,7 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Read a certificate; what is not one raises `InvalidCertificateError`.
+        """Read a certificate, or raise `InvalidCertificateError`.
 
         Loading checks the form only: whether the proof holds is for `verify` to say.
         """
@@ -187,18 +256,32 @@ def _parse(content: Any) -> Certificate:
         raise InvalidCertificateError(
             f"path: the certificate lacks {missing[0]!r}; it is incomplete, so save it again."
         )
-    points = _each("points", content["points"], _point)
-    if not isinstance(content["problem"], str):
-        raise _malformed("problem", "a text")
-    return Certificate(
-        problem=content["problem"],
-        objective=_real("objective", content["objective"]),
-        lower_bound=_real("lower_bound", content["lower_bound"]),
-        support=_indices("support", content["support"]),
-        model=_point("model", content["model"], is_of_proof=False),
-        points=points,
-        steps=_each("steps", content["steps"], partial(_step, n_points=len(points))),
-    )
+    try:
+        certificate = _form().validate_python(content)
+    except ValidationError as error:
+        raise _damaged(error) from None
+    for i, step in enumerate(certificate.steps):
+        if getattr(step, "point", -1) >= len(certificate.points):
+            expected = f"a step that refers to one of the {len(certificate.points)} points"
+            raise _malformed(f"steps[{i}]", expected)
+    return certificate
+
+
+@cache
+def _form() -> TypeAdapter[Certificate]:
+    return TypeAdapter(Certificate)
+
+
+def _damaged(error: ValidationError) -> InvalidCertificateError:
+    """Return the first thing that is wrong, as a sentence that names the entry of the file."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field, *rest = first["loc"]
+    places = [place for place in rest if isinstance(place, int)]
+    kinds = [words for kind, words in _EXPECTED.items() if first["type"].startswith(kind)]
+    expected = first["msg"] if first["type"] == "form" else next(iter(kinds), _A_STEP)
+    if field == "steps":  # its name comes before the fields of a step
+        places = places[:1] if expected == _A_STEP else [p + (i == 1) for i, p in enumerate(places)]
+    return _malformed("".join([str(field), *(f"[{place}]" for place in places)]), expected)
 
 
 def _malformed(where: str, expected: str) -> InvalidCertificateError:
@@ -207,64 +290,8 @@ def _malformed(where: str, expected: str) -> InvalidCertificateError:
     )
 
 
-def _each(where: str, values: Any, parse: Callable[[str, Any], Item]) -> tuple[Item, ...]:
-    if not isinstance(values, list):
-        raise _malformed(where, "a list")
-    return tuple(parse(f"{where}[{i}]", value) for i, value in enumerate(values))
-
-
-def _real(where: str, value: Any) -> float:
-    # An integer too large for a float is no less damaged than a word.
-    if type(value) not in (int, float) or not abs(value) <= float_info.max:
-        raise _malformed(where, "a finite number")
-    return float(value)
-
-
-def _index(where: str, value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 2**62:
-        raise _malformed(where, "a whole number of at least 0")
-    return value
-
-
-def _indices(where: str, values: Any) -> tuple[int, ...]:
-    indices = _each(where, values, _index)
-    if len(set(indices)) < len(indices):
-        raise _malformed(where, "a list without repetitions")
-    return indices
-
-
-def _point(where: str, value: Any, is_of_proof: bool = True) -> Point:
-    if not isinstance(value, list) or len(value) not in ((3, 4, 5) if is_of_proof else (3,)):
-        raise _malformed(where, "[intercept, [columns], [values]]")
-    columns, values = _indices(f"{where}[1]", value[1]), _each(f"{where}[2]", value[2], _real)
-    if len(columns) != len(values):
-        raise _malformed(where, "as many values as columns")
-    correction = _each(f"{where}[3]", value[3], _real) if len(value) > 3 else ()
-    if len(correction) != len(columns) + 1 and (correction or len(value) == 4):
-        raise _malformed(where, "a point whose correction has one value more than columns")
-    smoothing = _real(where, value[4]) if len(value) > 4 else 0.0
-    if len(value) > 4 and not smoothing > 0.0:
-        raise _malformed(where, "a point whose smoothing is greater than 0")
-    return Point(_real(where, value[0]), columns, values, correction, smoothing)
-
-
-def _step(where: str, value: Any, n_points: int) -> Step:
-    known = isinstance(value, list) and value and isinstance(value[0], str)
-    kind = _STEPS.get(value[0]) if known else None
-    if kind is None or len(value) - 1 != len(kind._fields):
-        raise _malformed(where, f"a step: one of {', '.join(_STEPS)} and its fields")
-    fields: list[Any] = []
-    for i, (name, field) in enumerate(zip(kind._fields, value[1:], strict=True), start=1):
-        is_list = name in ("forbidden", "bought", "predictors")
-        fields.append((_indices if is_list else _index)(f"{where}[{i}]", field))
-        if name == "point" and field >= n_points:
-            raise _malformed(where, f"a step that refers to one of the {n_points} points")
-    step: Step = kind(*fields)
-    return step
-
-
 def _entries(point: Point) -> tuple[Any, ...]:
-    """Return a point as the file has it: without a correction and a smoothing if it has none."""
+    """Return the entries of a point in a file: no correction and no smoothing if it has none."""
     if point.smoothing:
         return point
     return point[:4] if point.correction else point[:3]

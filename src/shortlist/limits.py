@@ -1,6 +1,6 @@
-"""Limits of a selection and its coefficients: what is affordable, and which models are allowed.
+"""Limits: which selections are affordable, and how large coefficients may be.
 
-This is the one place that says what is affordable within rounding. Prices are brought to a common
+Only this module decides what is affordable within rounding. Prices are brought to a common
 denominator, so that a total of 0.1 + 0.2 is within a budget of 0.3. Prices without a short one are
 rounded to a grid of 2^-52 of the budget, on which every sum is exact too: in whatever order they
 are added, the total is the same. The budget is generous by 1e-14 of itself, but never by a whole
@@ -108,7 +108,7 @@ class Limits:
         return cls(np.ones(n), inf, n, (), (), (), *intervals).changed(problem, **given)
 
     def changed(self, problem: SubsetProblem, **given: Any) -> Limits:
-        """Return the same but for what some arguments of a problem state."""
+        """Return these limits with some arguments of a problem in place of the old ones."""
         checked = {name: _CHECKS[name](problem, value) for name, value in given.items()}
         ends = (checked.get(name, getattr(self, name)) for name in ("include", "exclude"))
         both = set.intersection(*map(set, ends))
@@ -185,7 +185,7 @@ class Limits:
         ]
 
     def added_price(self, support: tuple[int, ...], predictor: int) -> float:
-        """Return what a predictor costs on top of a support without it: its cost and unpaid fees.
+        """Return the price of adding a predictor to a support: its cost and unpaid fees.
 
         In units; without a budget costs do not count, and every predictor has the price 1.
         """
@@ -206,7 +206,7 @@ def given_limits(owner: object) -> dict[str, Any]:
 def limits_without(given: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
     """Return the arguments of `SubsetProblem` that remain when some predictors are not offered.
 
-    What is not of the documented form is left as it is, for `SubsetProblem` to refuse.
+    An argument of another form than the documented one is left to `SubsetProblem` to refuse.
     """
     mappings = ("costs", "max_coefficient", "signs")
     return given | {
@@ -364,7 +364,7 @@ def _in_units(prices: Float, budget: float) -> tuple[tuple[int, int], bool, Floa
             return (divisor, denominator), True, units / divisor, float(unit_budget), 1.0
     grid = 2.0 ** max(frexp(budget)[1] - _GRID_BITS, _SMALLEST_EXPONENT)
     with np.errstate(over="ignore"):
-        # What is far beyond the budget needs no more digits, and no price is below two steps.
+        # A price far beyond the budget needs no more digits, and none is below two steps.
         steps = np.minimum(np.rint(prices / grid), _LARGEST_WHOLE)
     steps = np.where(prices > 0, np.maximum(steps, 2.0), 0.0)
     smallest = steps.min(where=steps > 0, initial=inf)

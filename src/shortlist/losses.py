@@ -1,4 +1,4 @@
-"""Losses of the margin t = y (x'theta + theta_0), and what duality needs of them.
+"""Losses of the margin t = y (x'theta + theta_0), and their duals.
 
     logistic        log(1 + exp(-t))
     squared_hinge   max(0, 1 - t)^2
@@ -11,8 +11,8 @@ a for the hinge, with a in [0, 1]. That is all that lower bounds rest on (see `p
 The a that belongs to a margin is minus the derivative of the loss. The hinge has none at t = 1, so
 it is smoothed there: a = clip((1 - t) / smoothing, 0, 1).
 
-All that the package does differently from loss to loss is said here, by attributes of `Loss`.
-Exceptions are what only one package needs: `conic` and `verification` have tables by name.
+Whatever differs from loss to loss is an attribute of `Loss`. Only `conic` and `verification` have
+tables of their own, by name.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Loss:
     resolution : float
         Objectives that differ by less, relatively, count as equal: the smallest gap of a solve.
     rounding : float
-        What the fit of a selection may miss of its best objective, relatively.
+        The relative error of the objective of a fit.
     slack : float
         How much less a certificate claims than the search computed in floating point, relatively.
     harmless_rounding : float
@@ -88,7 +88,7 @@ class Loss:
         return self.smoothing > 0.0
 
     def __reduce__(self) -> tuple[Callable[[str], Loss], tuple[str]]:
-        """Return what makes it anew in another process: there is one object for each loss."""
+        """Pickle by name, so that a process has one object for each loss."""
         return loss_of, (self.name,)
 
 

@@ -10,8 +10,8 @@ predictors g, and z_g says whether predictor g is bought:
 The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`. The affordable
 selections Z and the intervals of the coefficients are defined in `limits`. The intervals contain 0
 and are infinite unless limits are given: |theta_n| <= max_coefficient, and a sign. The intercept
-theta_0 is never penalised. This module owns the objective: every model, whoever found it, is scored
-by `SubsetProblem.objective`.
+theta_0 is never penalised. This module owns the objective: `SubsetProblem.objective` scores the
+models of all backends.
 
 Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
 entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
@@ -61,6 +61,21 @@ __all__ = ["Predictor", "SubsetProblem"]
 _FIRST_LOSS = "logistic"  # was there before digests named the loss, and is still left out of them
 
 
+class Packed:
+    """The rows of a problem as a solver has prepared them: shared by all problems that have them.
+
+    A problem made by `with_ridge`, `with_limits` or `with_weights` shares it with its origin, so
+    that the rows are prepared once. A copy in another process starts empty.
+    """
+
+    def __init__(self) -> None:
+        self.table: Any = None  # of the features, labels and groups
+        self.weighted: tuple[Any, Any] = (None, None)  # the last weights, and the table with them
+
+    def __reduce__(self) -> tuple[type[Packed], tuple[()]]:
+        return Packed, ()
+
+
 class SubsetProblem:
     """Data, prices and limits of one best-subset selection.
 
@@ -97,7 +112,7 @@ class SubsetProblem:
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
     loss : {"logistic", "squared_hinge", "hinge"}
-        What is lost per row: that of a logistic regression, or of a support vector machine.
+        The loss of a row: that of a logistic regression, or of a support vector machine.
 
     Examples
     --------
@@ -142,6 +157,7 @@ class SubsetProblem:
         self.loss = loss_of(loss)
         self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
         self.has_groups = groups is not None
+        self.packed = Packed()
         self.n_predictors = int(self.column_predictor.max(initial=-1)) + 1
         self.limits = Limits.of(
             self, max_coefficient, signs, include=include, exclude=exclude,
@@ -163,7 +179,7 @@ class SubsetProblem:
         include: Sequence[Predictor] | None = None,
         exclude: Sequence[Predictor] | None = None,
     ) -> SubsetProblem:
-        """Return the same data with other limits; what is None stays as it is.
+        """Return the same data with other limits; None leaves a limit as it is.
 
         X is shared, not copied. A budget of `inf` is none. A budget below every price leads to no
         warning here.
@@ -220,7 +236,7 @@ class SubsetProblem:
 
         They are taken as they are: finite features, labels of -1 and 1, both with weights above 0.
         """
-        return self._with(X=X, signs=signs, weights=weights)
+        return self._with(X=X, signs=signs, weights=weights, packed=Packed())
 
     @property
     def n_rows(self) -> int:

@@ -1,4 +1,4 @@
-"""What a solve is asked for, what it tells while it runs, and its result."""
+"""The options, the progress and the result of a solve."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Solution:
     support : tuple of int
         Sorted indices of the predictors bought.
     cost : float
-        What they cost, fees included.
+        Their total cost, fees included.
     coef : ndarray of shape (n_columns,)
         One coefficient per column of X, zero outside the support.
     intercept : float
@@ -146,7 +146,7 @@ class ListedModel:
     support : tuple of int
         Sorted indices of the predictors bought.
     cost : float
-        What they cost, fees included.
+        Their total cost, fees included.
     objective : float
         Penalised loss.
     coef : ndarray of shape (n_columns,)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from answers import check_model
 from catalogue import CATALOGUE, LIMITED
 
 import shortlist as sl
@@ -35,18 +36,6 @@ def test_known_optimum(backend, known):
     assert solution.lower_bound <= known.objective * (1 + 2e-9)
     assert solution.support in known.supports
     check_model(problem, solution)
-
-
-def check_model(problem, solution):
-    """What holds of every answer of every backend."""
-    assert problem.limits.is_affordable(solution.support)
-    assert solution.cost == problem.limits.cost_of(solution.support)
-    assert solution.objective == problem.objective(solution.coef, solution.intercept)
-    unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
-    assert not solution.coef[unused].any()
-    limits = problem.limits
-    assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
-    assert 0.0 <= solution.lower_bound <= solution.objective
 
 
 def test_the_catalogue_has_every_kind_of_problem():

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from answers import check_model, same_bits
 from random_problems import random_arguments, random_problem
 from sklearn.linear_model import LogisticRegression
 
@@ -31,17 +32,6 @@ def check_against_enumeration(problem):
         # Two optima that are rounded separately.
         assert solution.lower_bound <= reference.objective * (1 + 1e-12)
         assert solution.gap <= gap
-
-
-def check_model(problem, solution):
-    """What holds of every answer, whatever ended the search."""
-    assert problem.limits.is_affordable(solution.support)
-    assert list(solution.support) == sorted(set(solution.support))
-    assert solution.cost == problem.limits.cost_of(solution.support)
-    assert solution.objective == problem.objective(solution.coef, solution.intercept)
-    unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
-    assert not solution.coef[unused].any()
-    assert 0.0 <= solution.lower_bound <= solution.objective
 
 
 @pytest.mark.parametrize("seed", range(N_DEFAULT))
@@ -153,18 +143,6 @@ LIMITS = {
     "groups": {"max_features": 2, "groups": np.arange(12) // 2},
 }
 all_limits = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS.keys())
-
-
-def same_bits(first, second):
-    return (
-        first.objective == second.objective
-        and first.lower_bound == second.lower_bound
-        and first.support == second.support
-        and first.intercept == second.intercept
-        and np.array_equal(first.coef, second.coef)
-        and first.nodes == second.nodes
-        and first.status is second.status
-    )
 
 
 @all_limits

@@ -62,16 +62,6 @@ def test_backends_are_described():
     assert all(description and "\n" not in description for description in backends.values())
 
 
-@pytest.mark.parametrize("backend", ["native", "enumeration"])
-def test_every_backend_finds_the_same_model(problem, backend):
-    solution = sl.solve(problem, backend)
-    reference = sl.solve(problem, "enumeration")
-    assert solution.status is sl.Status.OPTIMAL
-    assert solution.gap <= 1e-6
-    assert solution.support == reference.support
-    assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
-
-
 BAD = {
     "unknown backend": ({"backend": "magic"}, "backend: there is no 'magic'; use one of 'native'"),
     "backend is a list": ({"backend": ["native"]}, "backend: there is no"),

@@ -52,8 +52,6 @@ def test_nothing_to_render_is_said(tmp_path):
 
 
 def test_losses_are_told():
-    from benchmarks.verdict import sentences
-
     rungs = pd.DataFrame(
         {
             "ladder": "columns", "step": 1000, "time_limit": 60.0, "optimum": 10.0,
@@ -61,7 +59,7 @@ def test_losses_are_told():
             "seconds": [60.0, 5.0, 1.0], "objective": [10.0, 10.0, 10.5], "gap": [0.2, None, None],
         }
     )  # fmt: skip
-    told = sentences({"columns": rungs})
+    told = render.losses_of({"columns": rungs})
     assert len(told) == 3
     assert "a gap of 20.0% is left" in told[0]
     assert "El0ps" in told[1] and "the same model." in told[1]
@@ -69,15 +67,13 @@ def test_losses_are_told():
 
 
 def test_a_gap_is_told_with_the_limit_on_coefficients():
-    from benchmarks.verdict import sentences
-
     cases = pd.DataFrame(
         {
             "rows": 1000, "columns": 300, "ridge": 1.0, "max_coefficient": [2.0, None],
             "time_limit": 60.0, "status": "time_limit", "gap": 0.2,
         }
     )  # fmt: skip
-    limited, free = sentences({"gaussian": cases})
+    limited, free = render.losses_of({"gaussian": cases})
     assert "ridge 1, coefficients at most 2: not proven in 60 s" in limited
     assert "ridge 1: not proven in 60 s" in free
 

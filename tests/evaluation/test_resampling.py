@@ -12,7 +12,7 @@ from sample_data import make_data
 from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
-from shortlist.estimators.folds import shuffled_folds
+from shortlist.classifier.tuning import shuffled_folds
 from shortlist.evaluation.resampling import Sample, draw, split
 
 

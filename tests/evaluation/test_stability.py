@@ -17,7 +17,6 @@ from shortlist.evaluation import (
     co_selection,
     inclusion_frequencies,
     model_frequencies,
-    role_shares,
     stability,
 )
 
@@ -104,35 +103,10 @@ def test_stability_is_undefined_where_there_is_no_choice(value: int) -> None:
     assert all(map(isnan, stability(np.full((3, 4), value))))
 
 
-def test_role_shares_by_hand() -> None:
-    roles = ["informative", "informative", "redundant", "uninformative", "uninformative"]
-    selection = [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 0, 0, 0, 0], [1, 0, 0, 1, 1]]
-    table = role_shares(selection, roles)
-    assert table.index.tolist() == ["informative", "redundant", "uninformative"]
-    assert table["n_predictors"].tolist() == [2, 1, 2]
-    assert table["of_role"].tolist() == [0.5, 0.25, 0.25]
-    assert table["of_selected"].tolist() == pytest.approx([(1 + 0.5 + 1 / 3) / 3, 0.5 / 3, 2 / 9])
-    assert table["of_selected"].sum() == pytest.approx(1)
-    assert table["of_role_lower"].isna().all()  # four values have no 95 % interval
-    wide = role_shares(selection, roles, level=0.5)
-    assert (wide["of_role_lower"] <= wide["of_role"]).all()
-
-
-def test_role_shares_of_nothing() -> None:
-    table = role_shares([[0, 0], [0, 0]], ["informative", "redundant"])
-    assert table["of_role"].tolist() == [0, 0]
-    assert table["of_selected"].isna().all()
-
-
 @pytest.mark.parametrize("selection", [[], [[]], [1, 0], [[0.5, 1]], [["a"]]])
 def test_bad_selections(selection: Any) -> None:
     with pytest.raises(sl.InvalidProblemError, match="selection: expected a table"):
         inclusion_frequencies(selection)
-
-
-def test_bad_roles() -> None:
-    with pytest.raises(sl.InvalidProblemError, match="roles: expected 2 roles"):
-        role_shares([[1, 0]], ["informative"])
 
 
 def test_stability_of_one_resample() -> None:

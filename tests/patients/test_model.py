@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, roc_auc_score
 
 import shortlist as sl
-from shortlist.estimators.ridge_search import search_ridges
+from shortlist.classifier.tuning import search_ridges
 from shortlist.patients import problem_of, verify_model
 
 COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from fake_study import fake_tables, write_fake_study
 
-from shortlist.study import claims
-from shortlist.study.claims import GREEDY, OPTIMAL
-from shortlist.study.compare import _verdict, compare
-from shortlist.study.draws import READINGS, Draws
-from shortlist.study.paper import MEASURES, STATEMENTS, Statement
-from shortlist.study.parkinson import Findings
+from study import claims
+from study.claims import GREEDY, OPTIMAL
+from study.compare import _verdict, compare
+from study.draws import READINGS, Draws
+from study.paper import MEASURES, STATEMENTS, Statement
+from study.parkinson import Findings
 
 # The results that the paper prints, by section, in its order.
 NUMBERS = {
@@ -112,75 +112,82 @@ def draws_with(n_runs=4, **measures):
     return draws
 
 
-RISING = (0.2, 0.4, 0.6, 0.9)
-FLAT = {OPTIMAL: 0.5, GREEDY: 0.5}
-TRUE_AND_FALSE = [
-    (claims.rises(0, 1), {OPTIMAL: RISING}, FLAT),
+RISING, LAST = (0.2, 0.4, 0.6, 0.9), (0.1, 0.1, 0.1, 0.9)
+APART = {OPTIMAL: (0.1, 0.2, 0.1, 0.1), GREEDY: 0.1}
+LESS, MORE = {OPTIMAL: {0: 0.8, 1: 0.6}}, {OPTIMAL: {0: 0.6, 1: 0.8}}
+ONCE = {OPTIMAL: {0: LAST, 1: 0.1}, GREEDY: 0.1}
+GOOD = {"informative": {OPTIMAL: 0.9, GREEDY: 0.9}, "uninformative": {OPTIMAL: 0.01, GREEDY: 0}}
+
+
+def both(optimal, greedy):
+    return {OPTIMAL: optimal, GREEDY: greedy}
+
+
+# A check, a measure, values for which it holds, and values for which it does not.
+CLAIMS = [
+    (claims.rises(0, 1), "informative", {OPTIMAL: RISING}, both(0.5, 0.5)),
     (
         claims.selects_less(OPTIMAL, GREEDY, "informative", 0),
-        {OPTIMAL: 0.1, GREEDY: 0.2},
-        {OPTIMAL: (0.1, 0.1, 0.1, 0.3), GREEDY: 0.2},
+        "informative",
+        both(0.1, 0.2),
+        both((0.1, 0.1, 0.1, 0.3), 0.2),
     ),
     (
         claims.selects_less(OPTIMAL, GREEDY, "informative", 0, epvs=3),
-        {OPTIMAL: (0.1, 0.1, 0.1, 0.3), GREEDY: 0.2},
-        {OPTIMAL: (0.1, 0.1, 0.3, 0.3), GREEDY: 0.2},
+        "informative",
+        both((0.1, 0.1, 0.1, 0.3), 0.2),
+        both((0.1, 0.1, 0.3, 0.3), 0.2),
     ),
     (
         claims.comparable("informative", 0),
-        {OPTIMAL: (0.5, 0.5, 0.5, 0.9), GREEDY: 0.52},
-        {OPTIMAL: (0.5, 0.5, 0.9, 0.9), GREEDY: 0.52},
+        "informative",
+        both((0.5, 0.5, 0.5, 0.9), 0.52),
+        both((0.5, 0.5, 0.9, 0.9), 0.52),
     ),
-    (claims.largest_at(17.91, OPTIMAL, 0), {OPTIMAL: RISING}, FLAT),
-    (claims.larger_at_last, {OPTIMAL: RISING}, FLAT),
+    (claims.largest_at(17.91, OPTIMAL, 0), "informative", {OPTIMAL: RISING}, both(0.5, 0.5)),
+    (claims.larger_at_last, "informative", {OPTIMAL: RISING}, both(0.5, 0.5)),
+    (
+        claims.noise_adds(OPTIMAL, lambda by: np.abs(by + 0.2) < 1e-12),
+        "informative",
+        {OPTIMAL: {0: 0.9, 1: 0.7}},
+        {OPTIMAL: {0: 0.9, 1: 0.8}},
+    ),
+    (
+        claims.less_at_most_events,
+        "uninformative",
+        both((0.9, 0.9, 0.9, 0.1), 0.5),
+        both({0: 0.1, 1: 0.9}, 0.5),
+    ),
+    (claims.equivocal, "redundant", both(RISING, 0.5), both(0.4, 0.5)),
+    (claims.low_in_most_runs, "uninformative", {OPTIMAL: 0.01}, {OPTIMAL: 0.02}),
+    (
+        claims.never_below_2,
+        "uninformative",
+        both(0.02, 0.03),
+        both(0.02, (0.03, 0.014, 0.03, 0.03)),
+    ),
+    (claims.differ_most_at(1.35, "uninformative", 0), "uninformative", APART, both(RISING, 0.2)),
+    (claims.never_differ_by(0.11, "uninformative", 0), "uninformative", APART, both(0.3, 0.1)),
+    (claims.only_at(17.91), "stability", ONCE, ONCE | {GREEDY: {0: 0.8, 1: 0.1}}),
+    (claims.only_at(17.91), "stability", ONCE, both(LAST, 0.1)),
 ]
 
 
-@pytest.mark.parametrize(("check", "true", "false"), TRUE_AND_FALSE)
-def test_claims_about_informative_fractions(check, true, false):
-    assert check(draws_with(informative=true)).tolist() == [True]
-    assert check(draws_with(informative=false)).tolist() == [False]
+@pytest.mark.parametrize(("check", "measure", "true", "false"), CLAIMS)
+def test_claims_about_one_measure(check, measure, true, false):
+    assert check(draws_with(**{measure: true})).tolist() == [True]
+    assert check(draws_with(**{measure: false})).tolist() == [False]
 
 
-def test_claims_about_other_fractions():
-    less_at_last = {OPTIMAL: (0.9, 0.9, 0.9, 0.1), GREEDY: 0.5}
-    assert claims.less_at_most_events(draws_with(uninformative=less_at_last)).all()
-    with_noise = {OPTIMAL: {0: 0.1, 1: 0.9}, GREEDY: 0.5}
-    assert not claims.less_at_most_events(draws_with(uninformative=with_noise)).any()
-    assert claims.equivocal(draws_with(redundant={OPTIMAL: RISING, GREEDY: 0.5})).all()
-    assert not claims.equivocal(draws_with(redundant={OPTIMAL: 0.4, GREEDY: 0.5})).any()
-    assert claims.low_in_most_runs(draws_with(uninformative={OPTIMAL: 0.01})).all()
-    assert not claims.low_in_most_runs(draws_with(uninformative={OPTIMAL: 0.02})).any()
-    assert claims.never_below_2(draws_with(uninformative={OPTIMAL: 0.02, GREEDY: 0.03})).all()
-    below = {OPTIMAL: 0.02, GREEDY: (0.03, 0.014, 0.03, 0.03)}
-    assert not claims.never_below_2(draws_with(uninformative=below)).any()
-    drop = claims.noise_adds(OPTIMAL, lambda by: np.abs(by + 0.2) < 1e-12)
-    assert drop(draws_with(informative={OPTIMAL: {0: 0.9, 1: 0.7}})).all()
-    assert not drop(draws_with(informative={OPTIMAL: {0: 0.9, 1: 0.8}})).any()
-    apart = {OPTIMAL: (0.1, 0.2, 0.1, 0.1), GREEDY: 0.1}
-    assert claims.differ_most_at(1.35, "uninformative", 0)(draws_with(uninformative=apart)).all()
-    for limit, expected in ((0.11, True), (0.09, False)):
-        never = claims.never_differ_by(limit, "uninformative", 0)
-        assert never(draws_with(uninformative=apart)).tolist() == [expected]
-
-
-def test_claims_about_stability():
-    once = {OPTIMAL: {0: (0.1, 0.1, 0.1, 0.9), 1: 0.1}, GREEDY: 0.1}
-    only = claims.only_at(17.91)
-    assert only(draws_with(stability=once)).all()
-    assert not only(draws_with(stability=once | {GREEDY: {0: 0.8, 1: 0.1}})).any()
-    assert not only(draws_with(stability={OPTIMAL: (0.1, 0.1, 0.1, 0.9), GREEDY: 0.1})).any()
-    good = {"informative": {OPTIMAL: 0.9, GREEDY: 0.9}, "uninformative": {OPTIMAL: 0.01, GREEDY: 0}}
+def test_claims_about_stability_and_fractions():
     interpretable = claims.only_at(17.91, interpretable=True)
-    assert interpretable(draws_with(stability=once, **good)).all()
-    bad = good | {"uninformative": {OPTIMAL: 0.1, GREEDY: 0}}
-    assert not interpretable(draws_with(stability=once, **bad)).any()
-    less = {OPTIMAL: {0: 0.8, 1: 0.6}}
-    assert claims.noise_harms(draws_with(informative=less, stability=less)).all()
-    more = {OPTIMAL: {0: 0.6, 1: 0.8}}
-    assert not claims.noise_harms(draws_with(informative=more, stability=less)).any()
-    for check in (only, interpretable, claims.noise_harms):  # stability is not known
-        assert np.isnan(check(draws_with(stability={}, **good))).all()
+    assert interpretable(draws_with(stability=ONCE, **GOOD)).all()
+    bad = GOOD | {"uninformative": {OPTIMAL: 0.1, GREEDY: 0}}
+    assert not interpretable(draws_with(stability=ONCE, **bad)).any()
+    assert claims.noise_harms(draws_with(informative=LESS, stability=LESS)).all()
+    assert not claims.noise_harms(draws_with(informative=MORE, stability=LESS)).any()
+    for check in (claims.only_at(17.91), interpretable, claims.noise_harms):
+        assert np.isnan(check(draws_with(stability={}, **GOOD))).all()  # stability is not known
 
 
 def test_claims_about_intervals_need_all_of_them():

@@ -9,12 +9,10 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
-from shortlist.evaluation import evaluate_resample
-from shortlist.evaluation.resampling import Sample
-from shortlist.study import PRESETS, Run, runs_of
-from shortlist.study.methods import N_RESAMPLES, MostFrequentOptimum, differences
-from shortlist.study.plan import METHODS, MOST_FREQUENT
-from shortlist.study.run import evaluate_run
+from shortlist.evaluation import Sample, evaluate_resample
+from study.methods import N_RESAMPLES, MostFrequentOptimum, differences
+from study.plan import METHODS, MOST_FREQUENT, PRESETS, Run, runs_of
+from study.run import evaluate_run
 
 RUN = Run("budget", 3, "paper", 82, 14, 0.05, 1, MOST_FREQUENT)
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pandas as pd
 from fake_study import write_fake_study
 
-from shortlist.study.compare import compare
-from shortlist.study.page import render
+from study.compare import compare
+from study.page import render
 
 
 def test_page_is_filled_from_the_tables(tmp_path):
-    folder = tmp_path / "docs" / "study"
-    folder.mkdir(parents=True)
+    folder, figures = tmp_path / "study", tmp_path / "docs" / "figures"
+    folder.mkdir()
     write_fake_study(folder)
-    (folder / "figures").mkdir()
+    figures.mkdir(parents=True)
     for name in ("fig1a", "appendix-budget"):
-        (folder / "figures" / f"{name}.svg").write_text("")
+        (figures / f"{name}.svg").write_text("")
     provenance = {
         "journals": {"paper": {"tasks": 20, "core_seconds": 660.0}},
         "times": [{"arm": "paper", "tasks": 20, "seconds": 300.0}],
@@ -26,17 +27,25 @@ def test_page_is_filled_from_the_tables(tmp_path):
         "machine": {"cores": 2, "processor": "abacus"},
     }
     (folder / "provenance.json").write_text(json.dumps(provenance))
-    page = render(folder, folder.parent)
+    page = render(folder, figures, figures.parent)
     assert "{{" not in page
     assert "nan" not in page
-    assert re.findall(r"!\[[^]]*\]\(([^)]*)", page) == ["study/figures/fig1a.svg"]
+    assert re.findall(r"!\[[^]]*\]\(([^)]*)", page) == ["figures/fig1a.svg"]
     assert "in 1 of 2 readings that were\ntried: 4 of the 68 spline columns of 17 measures" in page
     assert "0.87 [0.84, 0.90] over 399 resamples, whose mean is\n0.88" in page
     assert "0 of 16,000 solves" in page
     assert "It took 11 minutes of a core (paper 11), and 5 minutes on the clock" in page
     for meaning in compare(folder)["meaning"]:
         assert meaning in page
-    assert render(folder, folder.parent) == page
+    assert render(folder, figures, figures.parent) == page
+
+
+def test_the_page_in_the_documents_is_that_of_the_results(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    page = render("study/results", "docs/study/figures", "docs")
+    assert page == Path("docs/study.md").read_text(encoding="utf-8")
+    kept = Path("study/results/comparison.csv").read_text(encoding="utf-8")
+    assert compare("study/results").to_csv(index=False, float_format="%.6g") == kept
 
 
 def test_page_leaves_out_what_was_not_run(tmp_path):
@@ -45,7 +54,7 @@ def test_page_leaves_out_what_was_not_run(tmp_path):
     summary[summary["arm"] == "paper"].to_csv(tmp_path / "summary.csv.gz", index=False)
     for path in tmp_path.glob("parkinson*"):
         path.unlink()
-    page = render(tmp_path, tmp_path.parent)
+    page = render(tmp_path, tmp_path, tmp_path)
     assert "## Other methods" not in page
     assert "## Parkinson" not in page
     assert "nan" not in page

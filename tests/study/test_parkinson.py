@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.errors import InvalidFileError, InvalidProblemError
-from shortlist.study import recordings as module
-from shortlist.study.parkinson import (
+from shortlist import InvalidFileError, InvalidProblemError
+from study import recordings as module
+from study.parkinson import (
     VARIANTS,
     describe,
     parkinson_experiment,
     read_findings,
     run_parkinson,
 )
-from shortlist.study.recordings import download_recordings, read_recordings
+from study.recordings import download_recordings, read_recordings
 
-LOCAL_COPY = Path(__file__).parents[3] / "shared" / "data" / "parkinsons.data"
 NOT_LITTLES = ["MDVP:Fo(Hz)", "MDVP:Fhi(Hz)", "MDVP:Flo(Hz)", "spread1", "spread2"]
 
 
@@ -64,11 +62,6 @@ def test_another_file_is_refused(data_file, old, new, message):
         read_recordings(data_file)
 
 
-def test_a_missing_file_is_one_sentence(tmp_path):
-    with pytest.raises(InvalidFileError, match="cannot be read"):
-        read_recordings(tmp_path / "nothing")
-
-
 def test_a_download_is_checked(data_file, tmp_path, monkeypatch):
     source, place = data_file.as_uri(), tmp_path / "copy"
     with pytest.raises(InvalidFileError, match="SHA-256"):
@@ -98,15 +91,17 @@ def test_variants_are_what_their_names_say(data_file, variant):
     assert ("person" in describe(variant)) == ("-persons" in variant)
 
 
-def test_no_resamples_are_refused(data_file, tmp_path):
-    with pytest.raises(InvalidProblemError, match="n_resamples: must be at least 1"):
-        run_parkinson(read_recordings(data_file), tmp_path / "out", n_resamples=0)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_resamples": 0}, "n_resamples: must be at least 1"),
+        ({"variants": ["rows"]}, "there is no 'rows'; use one of columns-17-rows"),
+    ],
+)
+def test_wrong_settings_are_refused(data_file, tmp_path, settings, message):
+    with pytest.raises(InvalidProblemError, match=message):
+        run_parkinson(read_recordings(data_file), tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
-
-
-def test_an_unknown_variant_is_refused(data_file):
-    with pytest.raises(InvalidProblemError, match="columns-22-rows"):
-        parkinson_experiment(read_recordings(data_file), "rows")
 
 
 def test_variants_join_in_the_tables_and_a_second_run_changes_nothing(data_file, tmp_path):
@@ -143,12 +138,3 @@ def test_variants_join_in_the_tables_and_a_second_run_changes_nothing(data_file,
     assert len(findings.resamples) == 2
     assert all("PPE" in measures for measures in findings.optima)
     assert read_findings(tmp_path) is None
-
-
-@pytest.mark.skipif(not LOCAL_COPY.is_file(), reason=f"needs {LOCAL_COPY}")
-def test_the_real_file_is_the_expected_one():
-    assert module._digest(LOCAL_COPY.read_bytes()) == module.SHA256
-    recordings = read_recordings(LOCAL_COPY)
-    assert recordings.measures.shape == (195, 22)
-    assert recordings.of_little().measures.shape == (195, 17)
-    assert len(set(recordings.persons)) == 32

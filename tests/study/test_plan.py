@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shortlist.study import PRESETS, Run, runs_of
+from study.plan import PRESETS, Run, runs_of
 
 CARDINALITY = Run("cardinality", 1, "paper", 82, 14, 0.0, 3, "optimal")
 BUDGET = replace(CARDINALITY, study="budget", run=2)

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist import evaluate
-from shortlist.errors import InvalidFileError, InvalidProblemError
+from shortlist import InvalidFileError, InvalidProblemError, evaluate
 from shortlist.evaluation import Journal, stability
-from shortlist.study import PRESETS, Arm, Preset, Run, resume, start, status
-from shortlist.study.plan import KEYS, METHODS
-from shortlist.study.provenance import timing
-from shortlist.study.run import write_tables
-from shortlist.study.tables import FILES
+from study.plan import KEYS, METHODS, PRESETS, Arm, Preset, Run
+from study.provenance import timing
+from study.run import resume, start, status, write_tables
+from study.tables import FILES
 
 SMALL = Preset(
     {
@@ -48,6 +47,11 @@ def study(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _small_preset(monkeypatch):
     monkeypatch.setitem(PRESETS, "small", SMALL)
+
+
+@pytest.fixture
+def copy(study, tmp_path):
+    return Path(shutil.copytree(study, tmp_path / "again"))
 
 
 def test_rows_are_those_of_an_evaluation(study):
@@ -101,13 +105,9 @@ def test_frequencies_of_features_add_up_to_the_size_of_the_selection(study):
     assert (counts["informative"] / counts["redundant"]) == 5
 
 
-def test_every_optimum_is_proven(study):
-    summary = read(study, "summary").query("method == 'optimal'")
-    assert (summary["unproven"] == 0).all()
-
-
-def test_extremes_are_the_lowest_and_the_highest_auc(study):
+def test_optima_are_proven_and_extremes_are_the_lowest_and_the_highest_auc(study):
     summary = read(study, "summary")
+    assert (summary.query("method == 'optimal'")["unproven"] == 0).all()
     aucs, extremes = (summary[summary["arm"] == arm] for arm in ("aucs", "extremes"))
     assert len(extremes) == 8
     for keys, rows in aucs.groupby(["study", "method"]):
@@ -115,9 +115,8 @@ def test_extremes_are_the_lowest_and_the_highest_auc(study):
         assert sorted(part["auc"]) == [rows["auc"].min(), rows["auc"].max()]
 
 
-def test_an_interrupted_study_ends_with_the_same_tables(study, tmp_path):
-    folder = tmp_path / "again"
-    shutil.copytree(study, folder)
+def test_an_interrupted_study_ends_with_the_same_tables(study, copy):
+    folder = copy
     for name in FILES.values():
         (folder / name).unlink()
     (folder / "journals" / "extremes.jsonl").unlink()
@@ -160,16 +159,14 @@ def test_an_interrupted_part_is_timed(tmp_path):
     assert (noted["arm"], noted["tasks"], noted["core_seconds"]) == ("paper", 1, 2.0)
 
 
-def test_another_plan_is_refused(study, tmp_path, monkeypatch):
-    folder = tmp_path / "again"
-    shutil.copytree(study, folder)
+def test_another_plan_is_refused(study, monkeypatch):
     more = replace(
         SMALL, arms=SMALL.arms | {"aucs": replace(SMALL.arms["aucs"], seeds=range(1, 3))}
     )
     monkeypatch.setitem(PRESETS, "small", more)
     for function in (status, resume):
         with pytest.raises(InvalidFileError, match="has another plan than the preset 'small'"):
-            function(folder)
+            function(study)
 
 
 def test_differences_are_paired(study):
@@ -181,43 +178,33 @@ def test_differences_are_paired(study):
     pd.testing.assert_series_equal(own["difference"].sort_index(), difference, atol=1e-5)
 
 
-def test_a_finished_study_runs_nothing_again(study, tmp_path):
-    folder = tmp_path / "again"
-    shutil.copytree(study, folder)
+def test_a_finished_study_runs_nothing_again(study, copy):
     announced = []
-    resume(folder, progress=False, announce=announced.append)
-    assert (folder / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
+    resume(copy, progress=False, announce=announced.append)
+    assert (copy / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
     assert [line.partition(":")[0] for line in announced] == list(SMALL.arms)
 
 
-def test_ctrl_c_leaves_the_tables_of_what_is_finished(study, tmp_path, monkeypatch):
-    folder = tmp_path / "again"
-    shutil.copytree(study, folder)
+def test_ctrl_c_leaves_the_tables_of_finished_runs(study, copy, monkeypatch):
     for name in FILES.values():
-        (folder / name).unlink()
+        (copy / name).unlink()
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shortlist.study.run.run_arm", interrupt)
+    monkeypatch.setattr("study.run.run_arm", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        resume(folder, progress=False)
+        resume(copy, progress=False)
     for name in FILES.values():
-        assert (folder / name).read_bytes() == (study / name).read_bytes()
+        assert (copy / name).read_bytes() == (study / name).read_bytes()
 
 
-def test_unknown_preset(tmp_path):
+def test_folders_and_presets_that_do_not_fit(study, tmp_path):
     with pytest.raises(InvalidProblemError, match="preset: there is no 'long'; use one of"):
         start(tmp_path, "long")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_of_a_study_is_not_begun_again(study):
     with pytest.raises(InvalidFileError, match="holds a study; resume it"):
         start(study, "small")
-
-
-def test_a_folder_without_a_study(tmp_path):
     with pytest.raises(InvalidFileError, match="holds no study"):
         resume(tmp_path)
     (tmp_path / "study.json").write_text('{"preset": "gone", "plan": {}}')

@@ -14,7 +14,7 @@ def serve(solve):
     """Answer requests until the input ends.
 
     `solve` takes X, the signs (-1.0 or 1.0) and the request, and returns a dict with `support` and
-    what else is known of an `Answer`. What it prints goes to standard error. A small problem comes
+    the other fields of an `Answer`. Its prints go to standard error. A small problem comes
     first, as compilation is no part of solving.
     """
     replies = os.fdopen(os.dup(1), "w")

@@ -1,6 +1,6 @@
 """The registry of backends, and `solve`, which uses them.
 
-It stands above all backends: a backend imports what is below it, never this module.
+It stands above all backends: none of them imports this module.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def solve_ridges(
     ridges : sequence of float
         Strengths of the L2 penalty.
     backend, gap, node_limit
-        As in `solve`; the limits hold for each ridge. Each search has one thread: resamples, which
-        this is for, are what runs in parallel.
+        As in `solve`; the limits hold for each ridge. Each search has one thread, because callers
+        run resamples in parallel.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class Backend(ABC):
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
     ) -> list[Solution]:
-        """Return what `solve` returns at each ridge; a backend that can share work overrides it."""
+        """Solve the problem at each ridge; a backend that can share work overrides this."""
         return [uninterrupted(self.solve(problem.with_ridge(r), options)) for r in ridges]
 
 
@@ -48,9 +48,9 @@ def conclude(
     nodes: int,
     started: float,
 ) -> Solution:
-    """Return the result of a solve that `started` then and was `stopped`, or came to its end.
+    """Return the result of a solve that `started` at a time, and was `stopped` or came to its end.
 
-    At its end the status follows from the gap, whatever a solver says of its own model.
+    At its end the gap decides the status, not the solver's opinion of its own model.
     """
     return solution_of(
         problem,

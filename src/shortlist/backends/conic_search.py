@@ -35,7 +35,7 @@ class SolverRun(NamedTuple):
 class ConicSearch:
     """The scaled model of a problem, which serves the solvers best, and the best selection so far.
 
-    `allowance` is what all terms of the objective may contribute to an error of a bound.
+    `allowance` is the error of a bound that the tolerance allows, over all terms.
     """
 
     def __init__(self, problem: SubsetProblem, options: Options) -> None:

@@ -22,7 +22,7 @@ from .backend import Backend, conclude
 from .support_fit import SupportFits, SupportModel
 
 _MAX_FITS = 200_000
-_MAX_SELECTIONS = 2**20  # affordable ones, which are listed before it is known what to fit
+_MAX_SELECTIONS = 2**20  # affordable ones, all of which are listed before the first fit
 # Selections that tie in exact arithmetic, as duplicated columns make them, differ by rounding.
 _TIE = 1e-12
 

@@ -27,7 +27,7 @@ _LEVEL = 0.05  # of significance, in hierarchical selection
 
 @dataclass(frozen=True)
 class HeuristicBackend(Backend):
-    """A backend that buys what its rule chooses.
+    """A backend that buys by a rule.
 
     It proves nothing, so the lower bound is 0, as it is for every loss. A rule runs to its end
     whatever the limits of the options. Rules that rank predictors before any fit take no notice of
@@ -60,8 +60,8 @@ class HeuristicBackend(Backend):
 def _fitted(problem: SubsetProblem, support: Support, started: float) -> Solution:
     """Return the best model on a support.
 
-    The native backend fits it several times faster than numpy, which remains for what is beyond it,
-    such as columns that are nearly dependent and large.
+    The native backend fits it several times faster than numpy, which fits where that one stalls: at
+    columns that are nearly dependent and large.
     """
     others = set(range(problem.n_predictors)).difference(support)
     alone = problem.with_limits(include=support, exclude=sorted(others))
@@ -82,7 +82,7 @@ def _fitted(problem: SubsetProblem, support: Support, started: float) -> Solutio
 
 
 def univariable_support(problem: SubsetProblem) -> Support:
-    """Return what the univariable rule buys.
+    """Buy by the univariable rule.
 
     Predictors are bought by decreasing magnitude; when there is a budget, by decreasing magnitude
     per price, which is the predictor's cost and the fees that it incurs. Free predictors come
@@ -92,7 +92,7 @@ def univariable_support(problem: SubsetProblem) -> Support:
 
 
 def correlation_support(problem: SubsetProblem) -> Support:
-    """Return what the correlation filter buys.
+    """Buy by the correlation filter.
 
     Predictors are bought by decreasing correlation; when there is a budget, by decreasing
     correlation per price, which is the predictor's cost and the fees that it incurs. One that no
@@ -102,7 +102,7 @@ def correlation_support(problem: SubsetProblem) -> Support:
 
 
 def lasso_support(problem: SubsetProblem) -> Support:
-    """Return what the lasso buys.
+    """Buy in the order of the lasso.
 
     scikit-learn's L1-penalised logistic regression is fitted to standardised columns, for penalties
     that fall from the one that allows no coefficient to a ten-thousandth of it, 20 for each factor
@@ -118,7 +118,7 @@ def lasso_support(problem: SubsetProblem) -> Support:
 
 
 def forward_support(problem: SubsetProblem) -> Support:
-    """Return what forward selection buys.
+    """Buy by forward selection.
 
     Each purchase is the affordable predictor that lowers the penalised loss of the refitted model
     most; when there is a budget, most per price, which is the predictor's cost and the fees that it
@@ -130,13 +130,13 @@ def forward_support(problem: SubsetProblem) -> Support:
 
 
 def backward_support(problem: SubsetProblem) -> Support:
-    """Return what backward elimination leaves.
+    """Buy by backward elimination.
 
     It starts with all predictors that are not excluded. Each step drops the one whose removal
     raises the penalised loss of the refitted model least; when there is a budget, least per price
-    saved, which is the predictor's cost and the fees that no other one incurs. What must be
-    included is never dropped. When the rest is affordable, what the last removals left unspent is
-    spent by forward selection.
+    saved, which is the predictor's cost and the fees that no other one incurs. Predictors
+    of `include` are never dropped. When the rest is affordable, forward selection spends the money
+    that the last removals freed.
     """
     limits = problem.limits
     support = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
@@ -151,7 +151,7 @@ def backward_support(problem: SubsetProblem) -> Support:
 
 
 def stepwise_support(problem: SubsetProblem) -> Support:
-    """Return what stepwise selection buys.
+    """Buy by stepwise selection.
 
     After each purchase of forward selection, predictors are removed as in backward elimination, as
     long as that leads to a model with a lower penalised loss than every model seen so far that has
@@ -165,7 +165,7 @@ def stepwise_support(problem: SubsetProblem) -> Support:
         model = larger
         seen.append(model)
         # A removal leads to a support not seen before, so there is an end to removals.
-        while (smaller := _remove_best(fits, model)) is not None and _is_news(
+        while (smaller := _remove_best(fits, model)) is not None and _is_improvement(
             smaller, seen, problem
         ):
             model = smaller
@@ -174,11 +174,11 @@ def stepwise_support(problem: SubsetProblem) -> Support:
 
 
 def swap_support(problem: SubsetProblem) -> Support:
-    """Return what forward selection and exchange buy.
+    """Buy by forward selection and exchanges.
 
     Starting from forward selection, each step exchanges one predictor for the affordable one that
-    lowers the penalised loss of the refitted model most, over all exchanges, and spends what that
-    leaves by forward selection. It ends when no exchange lowers the loss.
+    lowers the penalised loss of the refitted model most, over all exchanges, and spends the
+    rest by forward selection. It ends when no exchange lowers the loss.
     """
     fits = SupportFits(problem)
     model = fits.fit_to_compare(problem.limits.include)
@@ -189,15 +189,15 @@ def swap_support(problem: SubsetProblem) -> Support:
 
 
 def hierarchical_support(problem: SubsetProblem) -> Support:
-    """Return what hierarchical selection buys.
+    """Buy by hierarchical selection.
 
-    Clinical studies put the answers of history-taking into the model first, and then ask what the
-    tests of a physical examination add when those are controlled for (Kuijpers et al. 2006;
-    Scheele et al. 2013). This rule stops at what is significant and may leave money unspent.
+    Clinical studies put the answers of history-taking into the model first, and then test whether
+    a physical examination adds to them (Kuijpers et al. 2006; Scheele et al. 2013). This rule stops
+    when no predictor is significant, and may leave money unspent.
 
     Predictors that cost the same, with all fees that they incur, are a tier. From the cheapest tier
     to the dearest, the affordable predictor that lowers the penalised loss most is bought as long
-    as it is significant; what was bought in cheaper tiers stays in the model. At the end,
+    as it is significant; predictors of cheaper tiers stay in the model. At the end,
     predictors that are no longer significant are removed one by one, the least missed first.
     A predictor is significant if twice the difference in penalised loss exceeds the 95% quantile
     of the chi-squared distribution with one degree of freedom for each of its columns.
@@ -240,10 +240,10 @@ HEURISTICS = {
 
 
 def _buy_by_value(limits: Limits, values: Float) -> Support:
-    """Buy what has the largest value per price, again and again, while something is affordable.
+    """Buy the predictor of the largest value per price, while one is affordable.
 
     Free predictors come first; ties go to the larger value, then to the lower index. Predictors
-    without value are not bought. What must be included is bought before all others.
+    without value are not bought. Those of `include` are bought before all others.
     """
     support = limits.include
     while True:
@@ -298,7 +298,7 @@ def _remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     return best_removal(fits, model, predictors, savings)
 
 
-def _is_news(model: SupportModel, seen: list[SupportModel], problem: SubsetProblem) -> bool:
+def _is_improvement(model: SupportModel, seen: list[SupportModel], problem: SubsetProblem) -> bool:
     """Whether the model is better than all that have no more predictors and cost no more."""
     price = problem.limits.unit_cost_of
     return all(

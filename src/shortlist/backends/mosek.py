@@ -1,7 +1,7 @@
 """The paper's conic model, solved by MOSEK, as the paper does.
 
 Its tolerance is that of its interior-point method, whose bounds are those of the nodes;
-`conic_search` says what it leads to.
+`conic_search` says how that is dealt with.
 """
 
 from __future__ import annotations

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from ..native.search import branch_and_bound
 from ..problem import SubsetProblem
 from ..solution import Options, Solution
-from ..solver.branch_and_bound import branch_and_bound
-from ..solver.compilation import ready_kernels
-from ..solver.packed import packed_of
-from .backend import Backend, uninterrupted
+from .backend import Backend
 
 
 class NativeBackend(Backend):
@@ -22,14 +18,3 @@ class NativeBackend(Backend):
 
             return solve_on_sample(problem, options, options.sample)
         return branch_and_bound(problem, options)
-
-    def solve_ridges(
-        self, problem: SubsetProblem, ridges: Sequence[float], options: Options
-    ) -> list[Solution]:
-        """Return what `solve` returns at each ridge; the data are packed once."""
-        ready_kernels()
-        packed = packed_of(problem)
-        return [
-            uninterrupted(branch_and_bound(problem.with_ridge(ridge), options, packed))
-            for ridge in ridges
-        ]

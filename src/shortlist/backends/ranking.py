@@ -17,13 +17,13 @@ from .support_fit import SupportFits
 # predictor with a value far above any other.
 _MAX_STEPS = 25
 _MAX_HALVINGS = 20
-_ROUNDING = 1e-14  # of a loss: what is higher by less is not worse
+_ROUNDING = 1e-14  # of a loss: one that is higher by less is not worse
 _CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
 # The lasso. liblinear penalises the intercept like a coefficient, unless it stands for a large
 # column.
 _STEPS_PER_DECADE, _DECADES = 20, 4
 _INTERCEPT_SCALING = 1e3
-_UNPENALISED = 1e3  # what the columns are multiplied by that the penalty should spare
+_UNPENALISED = 1e3  # the factor of columns that the penalty should spare
 
 
 def check_logistic(problem: SubsetProblem, backend: str, does: str) -> None:

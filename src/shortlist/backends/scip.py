@@ -1,4 +1,4 @@
-"""The paper's conic model, solved by SCIP; `conic_search` says what its tolerances lead to."""
+"""The paper's conic model, solved by SCIP; `conic_search` deals with its tolerances."""
 
 from __future__ import annotations
 

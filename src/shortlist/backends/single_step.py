@@ -2,7 +2,7 @@
 
 The choice is exact: it is that of fitting every candidate and comparing the penalised losses. But
 few are fitted. One Newton step from the model at hand says how promising each candidate is, where
-its fit should start and, by weak duality, what its loss is at least. Fits run from the most
+its fit should start and, by weak duality, a lower bound on its loss. Fits run from the most
 promising candidate to the least, and only for those whose bound leaves them a chance.
 """
 
@@ -41,9 +41,9 @@ def best_addition(
     predictors : sequence of int
         Candidates, in ascending order.
     prices : array-like
-        What each costs; those that cost nothing come first, by their gain alone.
+        The price of each; those that cost nothing come first, by their gain alone.
     least_gain : array-like
-        What the penalised loss must fall by at least; never less than a tie.
+        The least fall of the penalised loss; never less than a tie.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def best_removal(
     predictors : sequence of int
         Candidates, in ascending order.
     savings : array-like
-        What removing each saves; those that save nothing are considered only if all do.
+        The price that removing each saves; those that save nothing are candidates only if all do.
     most_loss : array-like
-        What the penalised loss must rise by less than.
+        The rise of the penalised loss that is too much.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def _best(
 
 @_MAY_OVERFLOW
 def _bounds(fits: SupportFits, steps: _Steps) -> Float:
-    """Return what the objective of each candidate is at least."""
+    """Return a lower bound on the objective of each candidate."""
     bounds = np.empty(len(steps.supports))
     is_bought = np.zeros((len(bounds), fits.problem.n_predictors), dtype=bool)
     for row, support in zip(is_bought, steps.supports, strict=True):
@@ -192,7 +192,7 @@ def _steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) ->
         weighted = quadratic.curvature[:, np.newaxis, np.newaxis] * X
         slopes = np.tensordot(quadratic.slopes, X, 1)
         cross = np.tensordot(quadratic.design.T, weighted, 1)
-        # What the held columns and the intercept change when a new coefficient rises by 1.
+        # The change of the held columns and the intercept when a new coefficient rises by 1.
         flat = cross.reshape(len(cross), -1)
         response = np.linalg.lstsq(quadratic.hessian, flat, rcond=None)[0].reshape(cross.shape)
         hessian = fits.problem.ridge * np.eye(columns.shape[1])

@@ -3,7 +3,7 @@
 The hinge, which has no derivative at 1, is fitted by an interior-point method instead.
 Enumeration and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
 the one that `problem` states for every a with sum_m w_m a_m y_m = 0: it holds however well the fit
-converged. What rounding may have added to the sums is taken off.
+converged. The rounding of the sums is taken off.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SupportFits:
         self.signs = problem.signs[rows]
         X = problem.X[rows]
         self.means = self.weights / self.weights.sum() @ X
-        self.X = np.asfortranarray(X - self.means)  # columns are what is gathered again and again
+        self.X = np.asfortranarray(X - self.means)  # columns are gathered again and again
         self.X[:, np.ptp(X, axis=0) == 0] = 0.0
 
     def intercept_model(self) -> SupportModel:
@@ -281,8 +281,8 @@ def _limited_step(
 ) -> Float:
     """Minimise the quadratic model over the steps between `least` and `most`.
 
-    What is held at a limit by the gradient usually stays there: the Newton step of the others is
-    then the minimum. If it is not, SciPy's bounded least squares finds it.
+    A coefficient that the gradient holds at its limit usually stays there: the Newton step of the
+    others is then the minimum. If it is not, SciPy's bounded least squares finds it.
     """
     held = ((least == 0) & (gradient > 0)) | ((most == 0) & (gradient < 0))
     step = np.zeros(len(gradient))

@@ -16,9 +16,9 @@ from ..arguments import is_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
+from ..native.search import list_models
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Progress
-from ..solver.listing import list_models
 from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
 
 _FIRST_PLACES = 1024
@@ -75,7 +75,7 @@ class NearOptimal(ListOf[ListedModel]):
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per model: objective, excess over the best, cost, and what it buys."""
+        """Return one row per model: objective, excess over the best, cost, and predictors."""
         bought = np.zeros((len(self.models), len(self.names)), dtype=bool)
         for row, model in zip(bought, self.models, strict=True):
             row[list(model.support)] = True
@@ -118,14 +118,14 @@ def near_optimal(
     problem : SubsetProblem
         Data, prices and limits.
     tolerance : float
-        Relative to the optimum: 0.01 lists what is at most 1 % worse. 0 lists ties.
+        Relative to the optimum: 0.01 lists models that are at most 1 % worse. 0 lists ties.
     limit : int
         The largest number of models to return. If there are more, the best ones are returned and
         `is_complete` is False.
     time_limit : float, optional
-        Seconds after which what was found is returned, with `is_complete` False.
+        Seconds after which the models found so far are returned, with `is_complete` False.
     callback : callable, optional
-        As in `solve`, now and then. What it raises ends the search.
+        As in `solve`. An exception that it raises ends the search.
     threads : int, optional
         As in `solve`, for the optimum; the list is made by one.
 
@@ -155,7 +155,7 @@ def near_optimal(
     deadline = inf if time_limit is None else started + time_limit
     tie = problem.loss.resolution
     factor = 1.0 + max(float(tolerance), tie)
-    # The search stops a little above the tolerance, so that rounding does not decide what is in.
+    # The search stops a little above the tolerance, so that rounding decides nothing.
     threshold = best.objective * factor * (1.0 + tie)
     # One place more than asked for shows whether there are more models. If models with an idle
     # predictor took places, there may be too few others, and more places are tried.

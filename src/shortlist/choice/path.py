@@ -1,4 +1,4 @@
-"""The staircase: what every budget buys."""
+"""The staircase: the best model for every budget."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pandas as pd
 from ..backends import check_problem, solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
+from ..native.search import has_shared_tree, solve_budgets
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from ..solver.staircase import has_shared_tree, solve_budgets
 from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Path(ListOf[PathStep]):
     steps : tuple of PathStep
         From the cheapest selection to the best one that the problem's limits allow.
     limit_name : str
-        What the steps differ by: "budget" or "max_features".
+        The limit that rises from step to step: "budget" or "max_features".
     highest_limit : float
         Up to where the staircase is known: the problem's own limit, infinity without one.
     names : tuple of str
@@ -86,7 +86,7 @@ class Path(ListOf[PathStep]):
         return [step for step in self.steps if step.limit <= within][-1]
 
     def _generosity_at(self, limit: float) -> float:
-        """Return by how much a total may exceed a budget, as `limits` has it."""
+        """Return by how much a total may exceed a budget; see `limits`."""
         if self.limit_name != "budget" or not 0 <= limit < inf:
             return 0.0
         limits = self.steps[-1].problem.with_limits(budget=limit, include=()).limits
@@ -112,7 +112,7 @@ class Path(ListOf[PathStep]):
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per step: limit, cost, objective, bound, and what is bought."""
+        """Return one row per step: limit, cost, objective, bound, and predictors."""
         columns = ["limit", "cost", "objective", "lower_bound", "n_predictors"]
         records = joined(self.to_records())
         for record, step in zip(records, self.steps, strict=True):
@@ -158,7 +158,7 @@ def solve_path(
 ) -> Path:
     """Find every budget at which the best affordable selection changes.
 
-    With a budget or with costs, the budget runs from what `include` costs up to the problem's
+    With a budget or with costs, the budget runs from the cost of `include` up to the problem's
     budget (or, if it has none, the price of everything), at the problem's `max_features`.
     Otherwise the number of predictors runs up to `max_features`. Objectives that differ by less
     than 1e-9 (with the hinge 1e-6), relatively, count as equal, and the cheaper selection is then
@@ -172,7 +172,7 @@ def solve_path(
         Seconds for each step; steps that needed more say so in their solution's status. Without
         it and a callback, whole prices and no limit on the number let one search serve all budgets.
     callback : callable, optional
-        As in `solve`, for each step. What it raises ends the path.
+        As in `solve`, for each step. An exception that it raises ends the path.
     threads : int, optional
         As in `solve`, for each step; one search that serves all budgets has one thread.
 

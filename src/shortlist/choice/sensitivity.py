@@ -27,7 +27,7 @@ class Substitute:
     solution : Solution
         The best model without it.
     increase : float
-        What its absence costs: the objective of `solution` minus that of the best model. Each is
+        The cost of its absence: the objective of `solution` minus that of the best model. Each is
         known up to the gap.
     gained, lost : tuple of int
         Predictors that are bought instead, and those that are no longer bought.
@@ -67,7 +67,7 @@ class Substitutes(ListOf[Substitute]):
         -------
         list of dict
             The predictor that is missing (`without`), the `excess` over the best model, `cost`,
-            `objective`, `predictors`, what is `gained` instead, what else is `lost`, `is_proven`.
+            `objective`, `predictors`, those `gained` instead, those `lost` besides, `is_proven`.
         """
         return [
             {
@@ -85,7 +85,7 @@ class Substitutes(ListOf[Substitute]):
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per predictor: what its absence costs, and what is bought instead."""
+        """Return one row per predictor: the cost of its absence, and its substitutes."""
         frame = pd.DataFrame(
             joined(self.to_records()),
             columns=["without", "excess", "objective", "cost", "gained", "lost"],
@@ -103,7 +103,7 @@ def substitutes(
     callback: Callable[[Progress], None] | None = None,
     threads: int | None = None,
 ) -> Substitutes:
-    """Find the best affordable model when a predictor cannot be measured, and what that costs.
+    """Find the best affordable model when a predictor cannot be measured, and its excess.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def substitutes(
     time_limit : float, optional
         Seconds for each solve; the status of each solution says whether it was enough.
     callback : callable, optional
-        As in `solve`, for each solve. What it raises ends all of them.
+        As in `solve`, for each solve. An exception that it raises ends all of them.
     threads : int, optional
         As in `solve`.
 
@@ -287,7 +287,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         solution = _optimum(cheaper.with_limits(include=with_g))
         if solution.objective >= best.objective * (1.0 - problem.loss.resolution):
             break
-        # Affordable as long as the price of g is at most what is left after the others.
+        # Affordable as long as the price of g is at most the rest of the budget.
         left = max(0.0, limits.budget - (solution.cost - price))
         low, rival = min(left, float(limits.costs[g])), solution.support
         price = left + step

@@ -20,7 +20,6 @@ from .explore import explore
 from .fit import costs_template, fit
 from .prediction import predict, validate
 from .proof import export, verify
-from .study import study
 from .synthetic import demo, simulate
 from .warmup import warmup
 
@@ -109,4 +108,3 @@ for command in (
     *(path, alternatives, verify, export, explore, warmup),
 ):
     app.command()(command)
-app.add_typer(study, name="study")

@@ -177,7 +177,7 @@ def _read_new_patients(
 
 def _print_validation(content: dict[str, Any]) -> None:
     """Print the measures, and the performance of updated models."""
-    from ..evaluation.metrics import METRICS
+    from ..evaluation.metric import METRICS
 
     level = f"{content['level']:.0%} interval"
     print_table(

@@ -4,7 +4,7 @@ The paper's eq. 8, with the limits of eq. 7 and eq. 9, in this package's symbols
 weights w_m, columns n, predictors g with columns theta_g, fees f.
 
     minimise    sum_m w_m t_m + ridge sum_g r_g
-    subject to  t_m >= loss(y_m (x_m' theta + theta_0)), as `LOSS_ROWS` has it             (eq. 4)
+    subject to  t_m >= loss(y_m (x_m' theta + theta_0)), by the rows of its loss           (eq. 4)
                 [z_g, r_g, theta_g]                          in the rotated quadratic cone (eq. 6)
                 sum_g z_g <= max_features                                                  (eq. 7)
                 sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
@@ -54,7 +54,7 @@ class Cone(Enum):
 
 @dataclass(frozen=True)
 class LossRows:
-    """What a model has for each row of the data.
+    """The variables, rows and cones of a loss, for each row of the data.
 
     Attributes
     ----------

@@ -56,9 +56,9 @@ def build_scip(model: ConicModel) -> tuple[Any, list[Any]]:
 
 
 def with_bounds(model: ConicModel, objective: float) -> ConicModel:
-    """Add what holds for every solution that is not worse than a known objective.
+    """Add bounds that hold for every solution that is not worse than a known objective.
 
-    Every term of the objective is then at most that, which bounds t, what depends on it, r and, by
+    Every term of the objective is then at most that, which bounds t, its own variables, r and, by
     eq. 6 with z <= 1, theta. A row of each class bounds theta_0, as t bounds the margin. The rows
     -largest z_g <= theta_n <= largest z_g follow too. They make theta_n = 0 if z_g = 0 within a
     solver's tolerance, where the cone alone leaves it the square root of that.
@@ -98,7 +98,7 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
 
 
 def import_pyscipopt() -> Any:
-    """Return the package, or say in a sentence what to install."""
+    """Return the package, or raise a sentence that names the extra to install."""
     return import_extra("pyscipopt", "scip", ", or use the backend 'native'")
 
 

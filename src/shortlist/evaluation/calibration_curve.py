@@ -6,20 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import t
 
+from ..arguments import Float, Int
 from ..patients.term import KNOT_QUANTILES, spline_curves
-from .measure import degrees_of_freedom, influence_of_fit
-from .metrics import fit_logistic
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from .metric import degrees_of_freedom, fit_logistic, influence_of_fit
 
 _MANY = 100  # patients of the rarer outcome, for a fourth knot
 _N_POINTS = 60
-HIGHEST = 0.995  # quantile of the risks at which the curve ends: beyond it there is nobody to see
+HIGHEST = 0.995  # quantile of the risks at which the curve ends; few patients have a higher one
 _LARGE = 30.0  # log-odds
 
 

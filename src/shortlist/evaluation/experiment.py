@@ -13,18 +13,18 @@ from joblib import hash as joblib_hash
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ..arguments import Int
 from ..backends import available_backends
+from ..classifier.tuning import check_ridges
 from ..errors import InvalidProblemError
-from ..estimators.ridge_search import check_ridges
 from ..limits import given_limits
 from ..problem import Predictor, SubsetProblem
 
-Int = NDArray[np.int64]
 Protocol = Literal["clean", "paper"]
 
 
-class Columns(NamedTuple):
-    """The model's columns of all rows, and the predictor of each column if it is not its own."""
+class ModelMatrix(NamedTuple):
+    """The columns of a model for all rows; `groups` is None if every column is a predictor."""
 
     X: Any
     groups: Any
@@ -126,7 +126,7 @@ class Experiment:
     def __post_init__(self) -> None:
         self._check_choices()
         ridges = tuple(check_ridges(self.ridges))
-        columns = Columns(self.X, self.groups)
+        columns = ModelMatrix(self.X, self.groups)
         if self.preprocessor is not None:
             columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
             columns = columns._replace(X=columns.X[: len(self.X)])
@@ -166,31 +166,31 @@ class Experiment:
         digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
         return digest
 
-    def problem(self, columns: Columns) -> SubsetProblem:
+    def problem(self, columns: ModelMatrix) -> SubsetProblem:
         """Return the problem of all rows, with the strongest ridge."""
         rows = columns._replace(X=columns.X[: len(self.y)])  # without the probes
         return self._problem(rows, self.y, self.ridges[0])
 
-    def columns(self, copies: Int) -> Columns:
+    def columns(self, copies: Int) -> ModelMatrix:
         """Return the columns of all rows and probes, with a preprocessor fitted to some rows.
 
         `copies` are the training rows, each as often as it counts. Without a preprocessor the
         columns are those of X.
         """
         if self.preprocessor is None:
-            return Columns(self._rows_and_probes(), self.groups)
+            return ModelMatrix(self._rows_and_probes(), self.groups)
         X, groups = self._preprocessed(copies, self.y)
         X = X.toarray() if hasattr(X, "toarray") else X
         if groups is not self.groups:
             position = {name: index for index, name in enumerate(self.names)}
             groups = [position[name] for name in groups]
-        return Columns(np.ascontiguousarray(X, dtype=np.float64), groups)
+        return ModelMatrix(np.ascontiguousarray(X, dtype=np.float64), groups)
 
-    def _preprocessed(self, copies: Int, y: NDArray[Any]) -> Columns:
+    def _preprocessed(self, copies: Int, y: NDArray[Any]) -> ModelMatrix:
         train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
         fitted = clone(self.preprocessor).fit(train, y[copies])
         columns = fitted.transform(self._rows_and_probes())
-        return Columns(columns, getattr(fitted, "predictors_", self.groups))
+        return ModelMatrix(columns, getattr(fitted, "predictors_", self.groups))
 
     def _rows_and_probes(self) -> Any:
         if self.probes is None:
@@ -199,7 +199,7 @@ class Experiment:
             return pd.concat([self.X, self.probes], ignore_index=True)
         return np.vstack([self.X, self.probes])
 
-    def _problem(self, columns: Columns, y: ArrayLike, ridge: float) -> SubsetProblem:
+    def _problem(self, columns: ModelMatrix, y: ArrayLike, ridge: float) -> SubsetProblem:
         return SubsetProblem(columns.X, y, ridge=ridge, groups=columns.groups, **given_limits(self))
 
     def _check_choices(self) -> None:

@@ -11,18 +11,15 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
 from .experiment import Experiment
-from .metrics import accuracy, auc, brier, log_loss, scores
+from .metric import accuracy, auc, brier, log_loss, scores
 from .resampling import Sample, draw, scorable_folds
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
 
@@ -43,7 +40,7 @@ class FittedModel(NamedTuple):
 
 
 class Procedure:
-    """Tunes and fits on parts of one resample, and counts what that took.
+    """Tunes and fits on parts of one resample, and counts its solves and nodes.
 
     No solve starts from the selection of another: the native backend finds its optimum so early
     that it saved nothing, and a heuristic would depend on it.
@@ -55,14 +52,18 @@ class Procedure:
         self._problem: SubsetProblem | None = None
         self._X: Float = np.empty((0, 0))  # of all rows and probes
 
-    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
-        """Select and fit on the rows of a sample, with each ridge."""
+    def problem(self, sample: Sample) -> SubsetProblem:
+        """Return the problem on the rows of a sample."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
             columns = experiment.columns(sample.copies)
             self._X = columns.X
             problem = self._problem = experiment.problem(columns)
-        return self.solve(problem.with_weights(sample.counts(problem.n_rows)), ridges)
+        return problem.with_weights(sample.counts(problem.n_rows))
+
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
+        """Select and fit on the rows of a sample, with each ridge."""
+        return self.solve(self.problem(sample), ridges)
 
     def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Solve a problem with each ridge, and count the work."""
@@ -102,7 +103,7 @@ def evaluate_resample(
     nested: bool = True,
     procedure: type[Procedure] = Procedure,
 ) -> dict[str, Any]:
-    """Return what the procedure selects on a resample and how well it predicts.
+    """Run the procedure on a resample: its selection, and how well the model predicts.
 
     A pure function of its arguments: the same on any number of processes.
 
@@ -128,9 +129,9 @@ def evaluate_resample(
         the resample and on the data as they are, of which Harrell's optimism is the difference;
         `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
         a heuristic, all); `probe_log_odds`, those that the model of the whole resample predicts for
-        the probes of the experiment, if it has any. What is not defined is None. For resample 0
-        also `log_odds`: for each row those predicted by the model of the outer fold that had it in
-        its test part.
+        the probes of the experiment, if it has any. A value that is not defined is None. For
+        resample 0 also `log_odds`: for each row those predicted by the model of the outer fold that
+        had it in its test part.
 
     Examples
     --------

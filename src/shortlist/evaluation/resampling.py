@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import Int
+from ..classifier.tuning import shuffled_folds
 from ..errors import InvalidProblemError
-from ..estimators.folds import shuffled_folds
 from .experiment import Experiment
-
-Int = NDArray[np.int64]
 
 _MAX_DRAWS = 10_000
 

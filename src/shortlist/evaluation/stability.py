@@ -1,14 +1,12 @@
 """Stability of selections: inclusion, model and co-selection frequencies.
 
 A selection is a bool matrix, a row per resample and a column per predictor. A DataFrame names
-the predictors, as `Evaluation.selection` does. No function needs to know which ones are truly
-informative but `role_shares`.
+the predictors, as `Evaluation.selection` does.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from math import nan, sqrt
 from typing import Any, NamedTuple
 
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..errors import InvalidProblemError
-from .intervals import percentile_interval, share_interval
+from .metric import share_interval
 
 
 class Stability(NamedTuple):
@@ -37,7 +35,7 @@ def inclusion_frequencies(selection: Any, level: float = 0.95) -> pd.DataFrame:
     selection : DataFrame or array-like of bool, of shape (n_resamples, n_predictors)
         Which predictors each resample selects.
     level : float
-        Coverage of the intervals, which are Wilson's: what the number of resamples leaves open.
+        Coverage of the intervals, which are Wilson's: they depend on the number of resamples.
 
     Returns
     -------
@@ -184,62 +182,6 @@ def co_selection(selection: Any) -> pd.DataFrame:
             "correlation": correlation[rows, columns],
         }
     )
-
-
-def role_shares(selection: Any, roles: Sequence[str], level: float = 0.95) -> pd.DataFrame:
-    """Return which part of the selections has which role, where roles are known.
-
-    Parameters
-    ----------
-    selection : DataFrame or array-like of bool, of shape (n_resamples, n_predictors)
-        Which predictors each resample selects.
-    roles : sequence of str, of shape (n_predictors,)
-        The role of each predictor, such as "informative", "redundant" and "uninformative".
-    level : float
-        Coverage of the percentile intervals over resamples.
-
-    Returns
-    -------
-    DataFrame
-        Per role, in the order of first appearance, `of_role`, the mean share of the predictors
-        with that role that are selected, with `of_role_lower` and `of_role_upper`; and
-        `of_selected`, the mean share of the selected predictors that have that role, over the
-        resamples that select any, with its interval. For the informative role they are recall and
-        precision.
-
-    Examples
-    --------
-    >>> from shortlist.evaluation import role_shares
-    >>> shares = role_shares([[1, 1, 0], [1, 0, 0]], ["informative", "informative", "noise"])
-    >>> shares[["of_role", "of_selected"]]
-                 of_role  of_selected
-    role
-    informative     0.75          1.0
-    noise           0.00          0.0
-    """
-    chosen, _ = _check(selection)
-    role_of = np.asarray(roles)
-    if role_of.shape != (chosen.shape[1],):
-        raise InvalidProblemError(
-            f"roles: expected {chosen.shape[1]} roles, one per predictor, "
-            f"but got shape {role_of.shape}."
-        )
-    sizes = chosen.sum(axis=1)
-    lines = []
-    for role in dict.fromkeys(role_of.tolist()):
-        of_this_role = chosen[:, role_of == role]
-        counts = of_this_role.sum(axis=1)
-        line = {"role": role, "n_predictors": of_this_role.shape[1]}
-        of_selected = counts[sizes > 0] / sizes[sizes > 0]
-        for name, shares in (
-            ("of_role", counts / of_this_role.shape[1]),
-            ("of_selected", of_selected),
-        ):
-            lower, upper = percentile_interval(shares, level)
-            mean = shares.mean() if len(shares) else nan
-            line |= {name: mean, f"{name}_lower": lower, f"{name}_upper": upper}
-        lines.append(line)
-    return pd.DataFrame(lines).set_index("role")
 
 
 def _check(selection: Any) -> tuple[NDArray[np.bool_], list[str]]:

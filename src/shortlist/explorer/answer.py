@@ -15,7 +15,7 @@ from ..backends import solve, uninterrupted
 from ..choice import near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..evaluation import Evaluation, inclusion_frequencies, stability
-from ..evaluation.metrics import METRICS, scores
+from ..evaluation.metric import METRICS, scores
 from ..evaluation.resampling import draw_counts
 from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..datasets import make_prognostic
 from ..errors import InvalidFileError, InvalidProblemError
-from ..evaluation.metrics import auc
+from ..evaluation.metric import auc
 from ..patients.card import Outcome, SharedFee
 from ..patients.column import level_of, obvious_event
 from ..patients.design import Design

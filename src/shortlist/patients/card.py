@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
@@ -21,6 +20,7 @@ from pydantic import (
 from scipy.special import expit
 
 from .. import __version__
+from ..arguments import Float
 from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
@@ -29,14 +29,13 @@ from .column import ColumnKind
 from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
 
 if TYPE_CHECKING:
-    from ..estimators.ridge_search import RidgeSearch
+    from ..classifier.tuning import RidgeSearch
     from ..problem import SubsetProblem
     from ..solution import Solution
     from .design import Design
     from .table import PlainTable
 
 
-Float = NDArray[np.float64]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..arguments import Float
 from ..errors import InvalidProblemError, shown
 
-Float = NDArray[np.float64]
 ColumnKind = Literal["numeric", "boolean", "categorical"]
 KINDS: tuple[str, ...] = get_args(ColumnKind)
 

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
+from ..arguments import Float
 from .column import ColumnKind
 from .term import BooleanTerm, CategoricalTerm, NumericTerm, Term, place_knots, spline_curves
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

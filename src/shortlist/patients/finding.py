@@ -11,18 +11,17 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
+from ..arguments import Float, Int
 from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
 from .card import ModelCard
 from .model import PrognosticModel
 from .table import PlainTable
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 Level = Literal["good", "note", "warning"]
 
 NEARLY_COLLINEAR = 0.95  # correlation

@@ -13,17 +13,18 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from ..errors import InvalidProblemError, ShortlistWarning
-from ..estimators.folds import make_folds
-from ..estimators.log_odds_classifier import LogOddsClassifier
-from ..estimators.ridge_search import (
+from ..arguments import Float, Int
+from ..classifier.log_odds import LogOddsClassifier
+from ..classifier.tuning import (
     FoldScore,
     RidgeSearch,
     check_ridges,
+    make_folds,
     score_ridges,
     search_ridges,
     warn_of_limits,
 )
+from ..errors import InvalidProblemError, ShortlistWarning
 from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
 from ..solution import Solution
@@ -31,9 +32,6 @@ from .card import Outcome, make_card
 from .design import Design
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
 from .term import KNOT_QUANTILES
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 class PrognosticModel(LogOddsClassifier):
@@ -107,7 +105,7 @@ class PrognosticModel(LogOddsClassifier):
     ridge_ : float
         The ridge.
     cv_results_ : dict of ndarray or None
-        As in `BestSubsetClassifierCV`; None if the ridge was given.
+        As in `BestSubsetClassifier`; None if the ridge was given.
     event_ : object
         The value of the outcome that is the event, whose probability `card_` predicts.
     cost_, objective_, lower_bound_, gap_, status_, solution_, certificate_, classes_

@@ -18,14 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..arguments import weights_of
+from ..arguments import Float, Int, weights_of
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from ..tables import read_table
 from .card import Outcome
 from .column import ColumnKind, is_constant, level_of, obvious_event, read_columns
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

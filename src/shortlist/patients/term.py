@@ -24,9 +24,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ..arguments import Float
 from .column import as_levels, as_numbers, as_truth_values
 
-Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]

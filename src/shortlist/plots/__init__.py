@@ -1,24 +1,12 @@
 """Figures: each function takes a DataFrame, draws it on matplotlib Axes and returns them.
 
-They need the extra `shortlist[plots]`. The palette of Okabe and Ito suits any colour vision, and
-methods differ by marker and line or hatching too, so that grey print is legible.
+They need the extra `shortlist[plots]`. The palette of Okabe and Ito suits any colour vision.
 """
 
-from .curves import plot_calibration, plot_decision_curve, plot_effect, plot_roc
-from .fractions import plot_fractions
-from .inclusion import plot_inclusion
-from .intervals import plot_intervals
-from .spread import plot_spread
-from .staircase import plot_staircase
+from .curve import plot_calibration, plot_decision_curve, plot_effect, plot_roc
+from .selection import plot_inclusion, plot_staircase
 
 __all__ = [
-    "plot_calibration",
-    "plot_decision_curve",
-    "plot_effect",
-    "plot_fractions",
-    "plot_inclusion",
-    "plot_intervals",
-    "plot_roc",
-    "plot_spread",
+    "plot_calibration", "plot_decision_curve", "plot_effect", "plot_inclusion", "plot_roc",
     "plot_staircase",
-]
+]  # fmt: skip

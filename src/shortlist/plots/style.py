@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,17 +13,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = [
+    "GREY", "HUES", "LINES", "MARKERS", "add_grid", "axes_for", "check_columns", "label_rows",
+    "new_figure", "plain", "whiskers",
+]  # fmt: skip
+
 # Okabe and Ito's palette without its yellow, which is too light for lines.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 GREY = "#8C8C8C"
-ROLE_COLOURS = {"informative": HUES[0], "redundant": HUES[1], "uninformative": GREY}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
-_OUTSIDE: dict[str, dict[str, Any]] = {
-    "above": {"loc": "lower left", "bbox_to_anchor": (0, 1)},
-    "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
-}
-HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
@@ -34,14 +33,9 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     return ax
 
 
-def require_matplotlib() -> None:
-    """Refuse to draw without matplotlib."""
-    import_extra("matplotlib", "plots")
-
-
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of some inches."""
-    require_matplotlib()
+    import_extra("matplotlib", "plots")
     from matplotlib import pyplot
 
     return pyplot.figure(figsize=(width, height), layout="constrained")
@@ -59,11 +53,6 @@ def add_grid(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def add_legend(ax: Axes, place: Literal["above", "beside"], **options: Any) -> None:
-    """Draw a legend outside the axes."""
-    ax.legend(frameon=False, fontsize="small", **_OUTSIDE[place], **options)
-
-
 def check_columns(frame: pd.DataFrame, needed: Sequence[str]) -> None:
     """Refuse a table that lacks a column, or has nothing to draw."""
     missing = [name for name in needed if name not in frame]
@@ -78,25 +67,6 @@ def check_columns(frame: pd.DataFrame, needed: Sequence[str]) -> None:
 def plain(names: Sequence[Any]) -> list[str]:
     """Return texts in which no $ starts a formula."""
     return [str(name).replace("$", r"\$") for name in names]
-
-
-def values_of(frame: pd.DataFrame, column: str) -> list[Any]:
-    """Return the different values of a column in the order of appearance; [None] without it."""
-    return list(dict.fromkeys(frame[column])) if column in frame else [None]
-
-
-def with_value(frame: pd.DataFrame, column: str, value: Any) -> pd.DataFrame:
-    """Return the rows with a value in a column; all rows for None."""
-    return frame if value is None else frame[frame[column] == value]
-
-
-def predictor_colours(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a hue for every informative predictor and grey for the others; without roles, one."""
-    if "role" not in frame:
-        return dict.fromkeys(frame["predictor"], HUES[0])
-    colours = dict.fromkeys(frame["predictor"], GREY)
-    informative = values_of(frame[frame["role"] == "informative"], "predictor")
-    return colours | {name: HUES[i % len(HUES)] for i, name in enumerate(informative)}
 
 
 def whiskers(frame: pd.DataFrame, column: str) -> list[Any] | None:

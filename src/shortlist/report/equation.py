@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 
+from ..arguments import Float
 from ..evaluation import Evaluation, percentile_interval
 from ..limits import given_limits
 from ..patients import ModelCard, PrognosticModel
 from ..patients.table import PlainTable
 from ..patients.term import BooleanTerm, NumericTerm, Term
 from .content import LEVEL, Equation, Purchase, Rows, WorkedExample
-
-Float = NDArray[np.float64]
 
 
 def describe_purchase(card: ModelCard) -> Purchase:

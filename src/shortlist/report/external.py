@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
+from ..arguments import Float, Int
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import interval, measure
-from ..evaluation.metrics import log_loss
+from ..evaluation.metric import log_loss
 from ..patients import ModelCard, PrognosticModel
 from ..patients.card import UpdateRecord
 from ..patients.term import BooleanTerm, NumericTerm, Term
@@ -23,9 +24,6 @@ from .document import write_page
 from .performance import describe_curves
 from .sample_size import count_persons
 from .text import describe_versions
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 _SURE = 50.0  # log-odds beyond which a risk is 0 or 1
 _UPDATES = {

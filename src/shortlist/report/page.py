@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..errors import import_extra
-from ..evaluation.metrics import METRICS
+from ..evaluation.metric import METRICS
 from ..plots import (
     plot_calibration,
     plot_decision_curve,

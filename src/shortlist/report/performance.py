@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.metrics import roc_curve
 
+from ..arguments import Float, Int
 from ..evaluation import (
     Evaluation,
     inclusion_frequencies,
@@ -24,9 +24,6 @@ from ..evaluation.calibration_curve import HIGHEST
 from ..patients import ModelCard
 from .content import LEVEL, Curves, Performance, Rows, Stability, json_rows
 from .validation import RULES
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 _THRESHOLDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,

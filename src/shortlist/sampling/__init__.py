@@ -7,7 +7,7 @@
 3. If leaves stay open, draw a larger sample. If that is not worth it any more, the usual search
    takes over from the best model; it needs the data in memory.
 
-What is proven holds for all rows. The sample decides how long that takes, and nothing else.
+Proofs hold for all rows. The sample decides nothing but the time that they take.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from math import inf, sqrt
 from time import perf_counter
 
 from ..blocks import is_on_disk
+from ..native.proof import Prover
+from ..native.search import branch_and_bound, list_models, usable_cores
 from ..problem import SubsetProblem
 from ..solution import Options, Progress, Solution, Status, solution_of
-from ..solver.branch_and_bound import branch_and_bound
-from ..solver.listing import list_models
-from ..solver.recording import Prover
-from ..solver.rounds import usable_cores
 from .draw import draw_sample
 from .proof import BestModel, SampleProof
 
@@ -137,7 +135,7 @@ class _Search:
             )
 
     def take_over(self) -> Solution:
-        """Return what the usual search finds, from the best model so far."""
+        """Run the usual search, from the best model so far."""
         options = replace(self._options, time_limit=self._seconds_left())
         if self._model.objective < inf:
             options = replace(options, warm_start=self._model.support)
@@ -146,9 +144,9 @@ class _Search:
         return replace(solution, nodes=solution.nodes + self._nodes, seconds=seconds)
 
     def solution(self, status: Status) -> Solution:
-        """Return the best model and what is proven about it."""
+        """Return the best model with the bound that is proven."""
         problem, model = self._problem, self._model
-        # If a limit came first: what must be bought, with coefficients of 0.
+        # If a limit came first: the predictors of `include`, with coefficients of 0.
         if model.objective == inf:
             classes = (problem.weights[problem.signs == y] for y in (1, -1))
             positive, negative = (float(weights.sum()) for weights in classes)

@@ -1,8 +1,9 @@
 """Many dual points evaluated in one pass over all rows, by matrix products on blocks of them.
 
 For coefficients theta and an intercept, `losses` gives every row its a. Of each point the pass
-keeps what its bounds depend on: by class, the losses, the slopes sum_m w_m a_m x_m and the mass
-sum_m w_m a_m. The entropy follows from them, because H(a) = loss(t) + a t at the a of a margin t.
+keeps the sums that its bounds depend on: by class, the losses, the slopes sum_m w_m a_m x_m and
+the mass sum_m w_m a_m. The entropy follows from them, because H(a) = loss(t) + a t at the a of a
+margin t.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ class Curved(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """What points are worth as dual points, and as models.
+    """The bounds and objectives of points.
 
     Attributes
     ----------
     objective : ndarray of shape (n_points,)
         The penalised loss of each point.
     entropy : ndarray of shape (n_points,)
-        sum_m w_m H(a_m), less what rounding may have added to bounds.
+        sum_m w_m H(a_m), less the rounding of bounds.
     values : ndarray of shape (n_points, n_predictors)
         The v_g of the predictors.
     slope : ndarray of shape (n_columns, n_points)
@@ -89,7 +90,7 @@ def evaluate(
 
     Threads of the pool, if there is one, take blocks side by side. Their sums are added in order,
     so that the number of threads changes no bit. With `every`, only every so many blocks are read,
-    and weights are scaled accordingly: what comes out is an estimate. `rounding` is taken off the
+    and weights are scaled accordingly: the result is an estimate. `rounding` is taken off the
     entropy.
     """
     sums = _total(problem, coefs, intercepts, pool, curved, every)

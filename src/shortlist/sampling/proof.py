@@ -19,11 +19,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..arguments import Float
 from ..certificate import Certificate, Point
+from ..native.leaves import FREE, Leaves, bound_leaves, leaves_of
+from ..native.proof import Prover, make_certificate, point_of
 from ..problem import SubsetProblem
 from ..solution import Solution
-from ..solver.kernels.layout import FREE
-from ..solver.leaves import Leaves, bound_leaves, leaves_of
-from ..solver.recording import Prover, make_certificate, point_of
 from .passes import Curved, Evaluated, evaluate, reach_of
 
 _EVERY, _LARGE, _STEPS = 8, 2**19, 2  # blocks of rows, rows, steps
@@ -40,7 +39,7 @@ class BestModel:
 
 
 class SampleProof:
-    """The leaves of a tree, and what its points prove about them on all rows.
+    """The leaves of a tree, and the bounds of its points on all rows.
 
     Attributes
     ----------
@@ -98,7 +97,7 @@ class SampleProof:
         before = self._worst[active]
         self._evaluate(active, pool)
         missing = np.maximum(self.model.objective * (1.0 - gap) - self._worst[active], 0.0)
-        # Steps that are worth taking halve what is missing at least; the first is only the start.
+        # A step is worth taking if it halves the missing part of the bound; the first is the start.
         self._is_stuck[active] = (before > -inf) & (missing > self._worst[active] - before)
         return True
 
@@ -249,7 +248,7 @@ class TreePoints:
 def _factorised(
     hessian: Float, mean: Float, total: float, ridge: float
 ) -> tuple[Float, Float, float] | None:
-    """Return the Cholesky factor of a Hessian with the ridge, and what goes with it."""
+    """Return the Cholesky factor of a Hessian with the ridge, the mean and the total."""
     hessian[np.diag_indices_from(hessian)] += ridge
     try:
         return (cho_factor(hessian, lower=True)[0] if len(mean) else hessian), mean, total
@@ -262,14 +261,14 @@ def _columns_of(
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
     """Return the columns that matter to each point, and whether it is a fit on them.
 
-    What no leaf of a point can buy does not matter. A point is a fit if its leaves can buy the
-    same, and add one predictor at most.
+    A column that no leaf of a point can buy does not matter. A point is a fit if its leaves can buy
+    the same predictors, and add one at most.
     """
     some = np.zeros((n_points, problem.n_predictors), dtype=np.bool_)
     every = np.ones_like(some)
     np.logical_or.at(some, leaves.point, leaves.can_buy)
     np.logical_and.at(every, leaves.point, leaves.can_buy)
     is_fit = (some == every).all(axis=1)
-    n_free = (leaves.status == FREE).sum(axis=1)
+    n_free = (leaves.decisions == FREE).sum(axis=1)
     np.logical_and.at(is_fit, leaves.point, np.minimum(n_free, leaves.most) <= 1)
     return [problem.columns_of(np.flatnonzero(row)) for row in some], is_fit

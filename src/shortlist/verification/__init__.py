@@ -1,6 +1,6 @@
 """An independent check of certificates, in ball arithmetic: it shares no code with the solver.
 
-Nothing here comes from the solver. From the data alone it recomputes what a certificate claims:
+Nothing here comes from the solver. The claims of a certificate are recomputed from the data alone:
 
 1. The model is affordable, its coefficients respect their limits, and its objective is at most so
    much (an upper bound).
@@ -14,7 +14,7 @@ Nothing here comes from the solver. From the data alone it recomputes what a cer
    H being the entropy and v_g = ||X_g' (w a y)||^2 / (2 ridge), or less if coefficients are limited
    (`problem` says how much). The smallest is the lower bound.
    If the point has a correction (delta, delta_0), the sigmoid a is first moved to
-   a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and what leaves [0, 1] is put on its end.
+   a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and an a outside [0, 1] is put on its end.
    Other losses have their own a and H: see `duality`.
 
 `duality` works with balls of python-flint, which contain the exact value.
@@ -45,7 +45,7 @@ _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a certificate proves.
+    """The bounds that a certificate proves.
 
     Attributes
     ----------

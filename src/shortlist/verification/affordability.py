@@ -16,7 +16,7 @@ _TABLE_CELLS = 20_000_000
 
 
 class Affordability:
-    """What is affordable, with exact prices. Without a budget everything is free of charge."""
+    """The limits on selections, with exact prices; without a budget all prices are 0."""
 
     def __init__(self, problem: SubsetProblem) -> None:
         limits = problem.limits
@@ -38,16 +38,16 @@ class Affordability:
         return {f for g in bought for f in self.fees_of[g]}
 
     def left(self, bought: frozenset[int]) -> int:
-        """What is left of the budget."""
+        """Return the rest of the budget."""
         fees = sum(self.fees[f] for f in self.paid(bought))
         return self.budget - fees - sum(self.costs[g] for g in bought)
 
     def exceeded(self, bought: frozenset[int]) -> bool:
-        """Whether what is bought exceeds a limit."""
+        """Whether the predictors bought exceed a limit."""
         return len(bought) > self.max_features or self.left(bought) < 0
 
     def free(self, bought: frozenset[int], forbidden: frozenset[int]) -> frozenset[int]:
-        """Return the undecided predictors that are affordable on top of what is bought."""
+        """Return the undecided predictors that are affordable next."""
         if len(bought) >= self.max_features:
             return frozenset()
         left, paid = self.left(bought), self.paid(bought)
@@ -85,7 +85,7 @@ class Affordability:
         return min(best, (self._table if small else self._priced)(values, by_fee, left))
 
     def _table(self, values: Mapping[int, int], by_fee: dict[int, list[int]], left: int) -> int:
-        """Exact for few different prices: the best value for every amount up to what is left."""
+        """Exact for few different prices: the best value for every amount up to the rest."""
         best = np.zeros(left + 1, dtype=np.int64)
         for f, members in by_fee.items():
             entered = best.copy() if f < 0 else _after_paying(self.fees[f], best)
@@ -96,7 +96,7 @@ class Affordability:
         return int(best[-1])
 
     def _priced(self, values: Mapping[int, int], by_fee: dict[int, list[int]], left: int) -> int:
-        """For any prices: what is worth more than it costs at mu per unit, plus mu times the rest.
+        """For any prices: the values above the cost at mu per unit, plus mu times the rest.
 
         The bound holds for every mu >= 0. It is convex and piecewise linear in mu.
         """

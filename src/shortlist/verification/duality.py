@@ -19,7 +19,7 @@ from ..problem import SubsetProblem
 from .affordability import Affordability
 
 _VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
-_LARGEST_EXPONENT = 5000  # of 2; beyond what any data and any sensible point lead to
+_LARGEST_EXPONENT = 5000  # of 2; no data and no sensible point lead to more
 
 
 # An a of a hinge that is this close to 0, or to 1, is not moved.
@@ -213,7 +213,7 @@ class DualPoint:
         forbidden: frozenset[int],
         at_most: int,
     ) -> float:
-        """Return a lower bound on all models that add at most so many to what is bought."""
+        """Return a lower bound on all models that buy at most so many more predictors."""
         free = affordability.free(bought, forbidden)
         lower = self.entropy - sum((self.values[g] for g in bought), arb(0))
         # The grid is that of the free predictors: others may be worth more by many orders.

@@ -1,0 +1,48 @@
+// Arrays between Python and the core, for the bindings.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "problem.hpp"
+
+namespace nb = nanobind;
+
+namespace shortlist {
+
+template <class T>
+using InputVector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw nb::value_error(message);
+}
+
+Index length(const auto& array) { return static_cast<Index>(array.shape(0)); }
+
+/// A new numpy array that owns its values.
+inline Doubles new_array(Buffer<double> values) {
+  auto* owned = new Buffer<double>(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<Buffer<double>*>(pointer); });
+  return {owned->data(), {static_cast<std::size_t>(owned->size())}, owner};
+}
+
+/// Coefficients in the order of the given columns.
+inline Doubles by_given_column(const Problem& problem, const Buffer<double>& theta) {
+  Buffer<double> coefficients(theta.size());
+  const auto& columns = problem.data().table()->columns();
+  for (Index j = 0; j < theta.size(); ++j) coefficients[columns[static_cast<std::size_t>(j)]] = theta[j];
+  return new_array(std::move(coefficients));
+}
+
+inline LossKind loss_of(const std::string& name) {
+  if (name == "logistic") return LossKind::logistic;
+  if (name == "squared_hinge") return LossKind::squared_hinge;
+  require(name == "hinge", "loss: must be logistic, squared_hinge or hinge.");
+  return LossKind::hinge;
+}
+
+}  // namespace shortlist

@@ -1,0 +1,187 @@
+// Inner steps of the search, for tests: losses of rows, dual points, the oracle, a relaxation, a linear system.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "cholesky.hpp"
+#include "worker.hpp"
+
+using namespace nb::literals;
+
+namespace shortlist {
+
+namespace {
+
+Buffer<double> padded_copy(const InputVector<double>& values) {
+  Buffer<double> copy(padded(length(values)), 0.0);
+  std::copy(values.data(), values.data() + length(values), copy.begin());
+  return copy;
+}
+
+Buffer<double> first_of(const Buffer<double>& values, Index n) {
+  Buffer<double> first(n);
+  std::copy(values.begin(), values.begin() + n, first.begin());
+  return first;
+}
+
+/// Rows of one class at u, and at the point moved along t.
+nb::dict evaluate_rows_of(const std::string& loss, const InputVector<double>& given_u,
+                          const InputVector<double>& given_w, const InputVector<double>& given_t, double smoothing) {
+  const Index n = length(given_u);
+  require(length(given_w) == n && length(given_t) == n, "w and t: one per row is needed.");
+  const Buffer<double> u = padded_copy(given_u), w = padded_copy(given_w), t = padded_copy(given_t);
+  Buffer<double> a(u.size()), b(u.size(), 0.0), q(u.size()), d(u.size()), moved(u.size());
+  const ClassRows rows{u.size(), w.data(), u.data(), a.data(), b.data(), q.data(), d.data(), smoothing};
+  nb::dict result;
+  with_loss(loss_of(loss), [&](auto chosen) {
+    const ClassSums sums = chosen.evaluate(rows);
+    const MovedSums moved_sums = chosen.move(rows, t.data(), moved.data(), sums.entropy);
+    result["loss"] = sums.loss;
+    result["entropy"] = sums.entropy;
+    result["mass"] = sums.mass;
+    result["curvature"] = sums.curvature;
+    result["moved_entropy"] = moved_sums.entropy;
+    result["moved_mass"] = moved_sums.mass;
+  });
+  result["a"] = new_array(first_of(a, n));
+  result["b"] = new_array(first_of(b, n));
+  result["q"] = new_array(first_of(q, n));
+  result["d"] = new_array(first_of(d, n));
+  result["moved_q"] = new_array(first_of(moved, n));
+  return result;
+}
+
+Decisions decisions_of(const InputVector<std::int8_t>& given, Index n_predictors) {
+  require(length(given) == n_predictors, "decisions: one per predictor is needed.");
+  Decisions decisions(n_predictors);
+  for (Index g = 0; g < n_predictors; ++g) {
+    require(0 <= given.data()[g] && given.data()[g] <= 2, "decisions: must be 0, 1 or 2.");
+    decisions[g] = static_cast<Decision>(given.data()[g]);
+  }
+  return decisions;
+}
+
+Doubles as_numbers(const Decisions& decisions) {
+  Buffer<double> numbers(decisions.size());
+  std::transform(decisions.begin(), decisions.end(), numbers.begin(), [](Decision d) { return static_cast<double>(d); });
+  return new_array(std::move(numbers));
+}
+
+Buffer<double> by_place(const Problem& problem, const InputVector<double>& coefficients) {
+  require(length(coefficients) == problem.n_columns(), "coef: one per column is needed.");
+  Buffer<double> theta(problem.n_columns());
+  const auto& columns = problem.data().table()->columns();
+  for (Index j = 0; j < theta.size(); ++j) theta[j] = coefficients.data()[columns[static_cast<std::size_t>(j)]];
+  return theta;
+}
+
+/// The dual point of a model on centred columns, and that moved along a step: entropies and the values of predictors.
+nb::dict dual_point(const Problem& problem, const InputVector<double>& coef, double intercept,
+                    const InputVector<double>& step, double intercept_step, double tolerance, double smoothing) {
+  const Decisions all(problem.n_predictors(), Decision::free);
+  Rows rows(problem);
+  rows.smoothing = smoothing;
+  problem.linear_predictor(by_place(problem, coef), intercept, rows.u.data());
+  const Evaluation here = evaluate_rows(problem, rows, intercept, tolerance);
+  Buffer<double> gradient(problem.n_columns()), v(problem.n_predictors()), moved_v(problem.n_predictors());
+  evaluate_predictors(problem, rows, all, gradient, v.data());
+  MovedPoint moved(problem);
+  problem.linear_predictor(by_place(problem, step), intercept_step, moved.t.data());
+  const double moved_entropy = move_rows(problem, rows, moved);
+  predictor_values(problem, moved.q.data(), all, moved_v.data());
+  nb::dict result;
+  result["intercept"] = here.intercept;
+  result["loss"] = here.loss;
+  result["entropy"] = here.entropy;
+  result["mismatch"] = here.mismatch;
+  result["gradient"] = by_given_column(problem, gradient);
+  result["v"] = new_array(std::move(v));
+  result["moved_entropy"] = moved_entropy;
+  result["moved_v"] = new_array(std::move(moved_v));
+  return result;
+}
+
+/// What the oracle says about a node.
+nb::dict ask_oracle(const Limits& limits, const InputVector<double>& v, const InputVector<std::int8_t>& given) {
+  const Index n = limits.n_predictors();
+  require(length(v) == n, "v: one per predictor is needed.");
+  Oracle oracle(limits);
+  Decisions decisions = decisions_of(given, n);
+  Values values(n);
+  Buffer<double> price(n, 0.0);
+  std::copy(v.data(), v.data() + n, values.v.begin());
+  const Remaining remaining = oracle.forbid_unaffordable(decisions, price);
+  nb::dict result;
+  result["budget"] = remaining.budget;
+  result["count"] = remaining.count;
+  result["capacity"] = remaining.capacity;
+  result["n_free"] = remaining.n_free;
+  result["is_all_affordable"] = remaining.is_all_affordable;
+  result["decisions"] = as_numbers(decisions);
+  if (remaining.n_free > 0 && !remaining.is_overspent()) {
+    result["most_purchases"] = oracle.most_purchases(decisions, remaining);
+    result["value"] = oracle.complete(values, decisions, remaining);
+    oracle.complete_forced(values, decisions, remaining);
+    result["value_in"] = new_array(values.value_in);
+    result["value_out"] = new_array(values.value_out);
+  }
+  result["price"] = new_array(std::move(price));
+  return result;
+}
+
+/// Relax a node from a point of the centred columns; None if nothing is free or it is not affordable.
+nb::object relax(const Problem& problem, const Limits& limits, const InputVector<std::int8_t>& given,
+                 const InputVector<double>& coef, double intercept, double mu, double cutoff) {
+  require(problem.n_predictors() == limits.n_predictors(), "limits: must be those of the problem's predictors.");
+  Worker worker(problem, limits, 0.0);
+  Decisions decisions = decisions_of(given, problem.n_predictors());
+  Relaxation& relaxation = worker.relaxation;
+  const Remaining remaining = worker.oracle.forbid_unaffordable(decisions, relaxation.model.price);
+  if (remaining.n_free == 0 || remaining.is_overspent() || remaining.is_all_affordable) return nb::none();
+  relaxation.model.theta.copy(by_place(problem, coef));
+  const NodeBound found = relaxation.relax(worker.oracle, decisions, remaining, intercept, mu, cutoff, false);
+  nb::dict result;
+  result["base"] = found.base;
+  result["value"] = found.value;
+  result["intercept"] = found.intercept;
+  result["mu"] = found.mu;
+  result["primal"] = relaxation.primal_value();
+  result["is_moved"] = relaxation.is_moved;
+  result["decisions"] = as_numbers(decisions);
+  result["coef"] = by_given_column(problem, relaxation.model.theta);
+  result["z"] = new_array(relaxation.z);
+  result["v"] = new_array(relaxation.values.v);
+  result["value_in"] = new_array(relaxation.values.value_in);
+  result["value_out"] = new_array(relaxation.values.value_out);
+  return result;
+}
+
+/// Solve a system by its Cholesky factor, the first rows of which are made beforehand; None if there is none.
+std::optional<Doubles> solve_system(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig>& matrix,
+                                    const InputVector<double>& right, Index n_first) {
+  const Index n = length(right);
+  require(length(matrix) == n && static_cast<Index>(matrix.shape(1)) == n, "matrix: must be square, as right is long.");
+  require(0 <= n_first && n_first <= n, "n_first: must be from 0 to the number of rows.");
+  Matrix factor(n, n);
+  std::copy(matrix.data(), matrix.data() + n * n, factor[0]);
+  if (!factorise(factor, 0, n_first) || !factorise(factor, n_first, n)) return std::nullopt;
+  Buffer<double> solution(n);
+  std::copy(right.data(), right.data() + n, solution.begin());
+  substitute(factor, n, solution.data());
+  return new_array(std::move(solution));
+}
+
+}  // namespace
+
+void bind_testing(nb::module_& m) {
+  m.def("evaluate_rows", &evaluate_rows_of, "loss"_a, "u"_a, "w"_a, "t"_a, "smoothing"_a);
+  m.def("dual_point", &dual_point, "problem"_a, "coef"_a, "intercept"_a, "step"_a, "intercept_step"_a, "tolerance"_a,
+        "smoothing"_a);
+  m.def("ask_oracle", &ask_oracle, "limits"_a, "v"_a, "decisions"_a);
+  m.def("relax", &relax, "problem"_a, "limits"_a, "decisions"_a, "coef"_a, "intercept"_a, "mu"_a, "cutoff"_a);
+  m.def("solve_system", &solve_system, "matrix"_a, "right"_a, "n_first"_a);
+}
+
+}  // namespace shortlist

@@ -1,0 +1,131 @@
+"""The base of classifiers that have a selection and predict by log-odds."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..arguments import Float
+from ..backends import solve, uninterrupted
+from ..certificate import Certificate
+from ..losses import LOGISTIC
+from ..problem import SubsetProblem
+from ..solution import Progress, Solution
+
+
+def _gives_log_odds(classifier: Any) -> bool:
+    """Whether its scores are log-odds, as they are unless a parameter names another loss."""
+    loss = getattr(classifier, "loss", LOGISTIC.name)
+    if loss != LOGISTIC.name:
+        raise AttributeError(
+            f"loss: {loss!r} leads to scores that are not probabilities; calibrate them with "
+            "sklearn.calibration.CalibratedClassifierCV, or use loss='logistic'."
+        )
+    return True
+
+
+class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Labels and probabilities from log-odds, and the attributes that every fit sets."""
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Float:
+        """Return the log-odds of the second class."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likelier class of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            What `decision_function` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels, as they were given to `fit`.
+        """
+        positive = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[positive.astype(int)]
+        return labels
+
+    @available_if(_gives_log_odds)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Float:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            What `decision_function` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities in the order of `classes_`.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    @available_if(_gives_log_odds)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Float:
+        """Return the logarithm of the probability of each class, finite however small that is.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            What `decision_function` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Log-probabilities in the order of `classes_`.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The proof of `lower_bound_`; documented with the other attributes of a fit."""
+        check_is_fitted(self)
+        return self.solution_.certificate
+
+    def _solve(
+        self,
+        problem: SubsetProblem,
+        time_limit: float | None,
+        warm_start: tuple[int, ...] | None = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        solution = solve(
+            problem,
+            self.backend,
+            gap=self.gap,
+            time_limit=time_limit,
+            node_limit=self.node_limit,
+            callback=callback,
+            warm_start=warm_start,
+            threads=self.threads,
+        )
+        return uninterrupted(solution)
+
+    def _set_solution(self, problem: SubsetProblem, solution: Solution) -> None:
+        self.classes_ = problem.classes
+        self.selected_features_ = [problem.name_of(g) for g in solution.support]
+        self.cost_ = solution.cost
+        self.objective_ = solution.objective
+        self.lower_bound_ = solution.lower_bound
+        self.gap_ = solution.gap
+        self.status_ = solution.status
+        self.solution_ = solution
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,359 @@
+"""Experiments evaluated on bootstrap resamples, and the results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from math import nan
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from joblib import hash as joblib_hash
+from scipy.special import expit
+
+from .. import __version__
+from ..arguments import Int
+from ..errors import InvalidProblemError
+from .experiment import Experiment
+from .metric import METRICS, Measure, interval, measure, percentile_interval, tail_of
+from .procedure import TEST_METRICS, evaluate_resample
+from .resampling import draw
+from .task import Journal, run_tasks
+
+_Measured = tuple[dict[str, Measure], Int, Int]
+
+_SURE = 50.0  # log-odds beyond which a risk is 0 or 1 to any number of digits
+_FEWEST = 20  # resamples, for the mean of their optimism to be the middle of an interval
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The results of an experiment.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per resample, number 0 being the data as they are, with the columns that
+        `evaluate_resample` describes. `support` is the indices of the predictors selected on
+        the whole resample, in a string such as "0 3 5", so that a CSV file can hold the rows.
+    names : sequence of str
+        Names of all predictors.
+    predictions : DataFrame, optional
+        For each row of the data the label `y`, the `log_odds` and the `probability` that the model
+        of the outer fold that had the row in its test part predicts, and its `person`, a number:
+        what intervals and curves come from. NaN in a fold that was not scored.
+    probes : DataFrame, optional
+        The log-odds of the probes of the experiment, a row per resample and a column per probe.
+
+    See Also
+    --------
+    evaluate : Makes one.
+    """
+
+    rows: pd.DataFrame
+    names: Sequence[str]
+    predictions: pd.DataFrame | None = None
+    probes: pd.DataFrame | None = None
+
+    @property
+    def resamples(self) -> pd.DataFrame:
+        """The rows of the resamples alone."""
+        return self.rows[self.rows["resample"] > 0]
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the predictors selected on the data as they are."""
+        return tuple(self.names[int(g)] for g in self._own["support"].split())
+
+    @property
+    def _own(self) -> pd.Series[Any]:
+        """The row of the data as they are."""
+        return self.rows[self.rows["resample"] == 0].iloc[0]
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """Which predictors each resample selects: bool, a row per resample, a column per name."""
+        resamples = self.resamples
+        chosen = np.zeros((len(resamples), len(self.names)), dtype=bool)
+        for row, support in zip(chosen, resamples["support"], strict=True):
+            row[[int(g) for g in support.split()]] = True
+        index = pd.Index(resamples["resample"], name="resample")
+        return pd.DataFrame(chosen, columns=list(self.names), index=index)
+
+    def summary(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the nested cross-validated performance.
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            Per metric the `estimate` on the data as they are, the `mean` over resamples, the
+            percentile interval from `lower` to `upper`, and `n_resamples`, how many define it.
+        """
+        own = self._own
+        lines = []
+        for metric in TEST_METRICS:
+            values = self.resamples[f"test_{metric}"].dropna()
+            lower, upper = percentile_interval(values, level)
+            lines.append((metric, own[f"test_{metric}"], values.mean(), lower, upper, len(values)))
+        columns = ["metric", "estimate", "mean", "lower", "upper", "n_resamples"]
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def optimism(self, level: float = 0.95) -> pd.DataFrame:
+        """Return Harrell's optimism-corrected performance, the whole selection repeated.
+
+        The optimism is the mean, over resamples, of the performance of a resample's model on its
+        resample less that on the data as they are. The interval is for the performance of the
+        model on new patients. Its middle is the corrected performance, and its width comes from the
+        influence values of the cross-validated predictions (see `shortlist.evaluation.measure`).
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the intervals; docs/evaluation.md has what simulations found.
+
+        Returns
+        -------
+        DataFrame
+            Per metric `apparent` performance, of the model and on the data as they are,
+            `optimism`, `corrected` performance, its interval from `lower` to `upper` (NaN without
+            20 resamples and predictions), `n_resamples`, how many define it, and `cross_validated`,
+            that of all cross-validated predictions together.
+        """
+        return self._corrected(level, self._measured())
+
+    def corrected_difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
+        """Return the optimism-corrected performance less that of another evaluation, paired.
+
+        Both need the same data, folds and resamples, as two experiments have that differ in the
+        backend or the limits. The width of the interval comes from the differences of the
+        influence values, row by row.
+
+        Parameters
+        ----------
+        other : Evaluation
+            What to compare with.
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            Per metric the `estimate`, its interval from `lower` to `upper`, and `n_resamples`, how
+            many have both.
+        """
+        places = [f"{place}_{metric}" for place in ("resample", "data") for metric in METRICS]
+        difference = self._less(other, places)
+        ours, theirs = self._measured(), other._measured()
+        measured = None
+        if ours is not None and theirs is not None:
+            influences = {m: ours[0][m].influence - theirs[0][m].influence for m in METRICS}
+            measured = ({m: Measure(nan, influences[m]) for m in METRICS}, *ours[1:])
+        table = difference._corrected(level, measured, "difference")
+        columns = ["corrected", "lower", "upper", "n_resamples"]
+        return table[columns].rename(columns={"corrected": "estimate"})
+
+    def _corrected(
+        self, level: float, measured: _Measured | None, scale: str | None = None
+    ) -> pd.DataFrame:
+        """Return the table of `optimism`; without a scale, intervals are on that of the metric."""
+        tail_of(level)
+        own = self._own
+        lines = []
+        for metric in METRICS:
+            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
+            optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
+            apparent = own[f"data_{metric}"]
+            corrected = apparent - optimism
+            value, lower, upper = nan, nan, nan
+            if measured is not None:
+                found, y, persons = measured[0][metric], *measured[1:]
+                value = found.value
+                if len(pairs) >= _FEWEST:
+                    lower, upper = interval(scale or metric, corrected, found, y, persons, level)
+            lines.append((metric, apparent, optimism, corrected, lower, upper, len(pairs), value))
+        columns = [
+            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
+            "cross_validated",
+        ]  # fmt: skip
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def _measured(self) -> _Measured | None:
+        """Return the measures of the cross-validated predictions, their outcomes and persons."""
+        if self.predictions is None:
+            return None
+        known = self.predictions.dropna()
+        y = known["y"].to_numpy()
+        if len(np.unique(y)) < 2:
+            return None
+        log_odds = known["log_odds"].clip(-_SURE, _SURE).to_numpy()
+        return measure(y, log_odds), y, known["person"].to_numpy()
+
+    def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
+        """Return the nested cross-validated performance less that of another evaluation.
+
+        Meant for two experiments on the same data with the same protocol and seed, which then
+        have the same resamples and folds. The interval of the difference is far narrower than
+        the intervals of the two suggest: these may overlap although one is always better.
+
+        Parameters
+        ----------
+        other : Evaluation
+            What to compare with; it needs the same number of resamples.
+        level : float
+            Coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `summary`, for the differences.
+        """
+        return self._less(other, [f"test_{metric}" for metric in TEST_METRICS]).summary(level)
+
+    def _less(self, other: Evaluation, columns: list[str]) -> Evaluation:
+        """Return some columns less those of another evaluation, resample by resample."""
+        if self.rows["resample"].tolist() != other.rows["resample"].tolist():
+            raise InvalidProblemError(
+                "other: has other resamples; evaluate both with the same n_resamples."
+            )
+        rows = self.rows[["resample", *columns]].copy()
+        rows[columns] -= other.rows[columns]
+        return Evaluation(rows, self.names)
+
+
+def evaluate(
+    experiment: Experiment,
+    n_resamples: int = 399,
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+    cross_validate_resamples: bool = True,
+) -> Evaluation:
+    """Evaluate an experiment: nested cross-validation inside the nonparametric bootstrap.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The procedure, the data and the protocol.
+    n_resamples : int
+        Number of bootstrap resamples, beside the data as they are. With 399 the ends of a 95 %
+        percentile interval are the tenth values from both ends.
+    journal : path-like, optional
+        A file that keeps the results as they come. A run that was interrupted, even by kill -9,
+        goes on from there and ends with the same results; more resamples can be added later.
+    n_jobs : int, optional
+        Number of processes, as in joblib: -1 for one per core, "auto" for that if it pays. Does not
+        change the results.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster to run on instead; needs `shortlist[dask]`.
+    progress : bool
+        Whether to show a bar with the time left; without a terminal, a line now and then.
+    cross_validate_resamples : bool
+        Whether the procedure is cross-validated on every resample, which `summary` has its
+        intervals from, or only on the data as they are, which takes a quarter of the time.
+
+    Returns
+    -------
+    Evaluation
+        Rows, summary, optimism-corrected performance, and the selections.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
+    >>> evaluation = sl.evaluate(experiment, n_resamples=19)
+    >>> evaluation.summary(level=0.8).loc["auc", ["estimate", "lower", "upper"]].round(2).tolist()
+    [0.99, 0.97, 0.99]
+    """
+    return evaluate_all(
+        {"": experiment},
+        n_resamples,
+        journal=journal,
+        n_jobs=n_jobs,
+        dask=dask,
+        progress=progress,
+        cross_validate_resamples=cross_validate_resamples,
+    )[""]
+
+
+def evaluate_all(
+    experiments: Mapping[str, Experiment],
+    n_resamples: int = 399,
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    n_jobs: int | Literal["auto"] | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+    cross_validate_resamples: bool = True,
+) -> dict[str, Evaluation]:
+    """Evaluate several experiments in one run, with one journal and one progress bar.
+
+    Parameters
+    ----------
+    experiments : mapping
+        The experiments by name.
+    n_resamples, journal, n_jobs, dask, progress, cross_validate_resamples
+        As in `evaluate`; a journal belongs to these experiments under these names.
+
+    Returns
+    -------
+    dict
+        Evaluations by name.
+    """
+    if not isinstance(n_resamples, int | np.integer) or n_resamples < 0:
+        raise InvalidProblemError(
+            f"n_resamples: must be an integer of at least 0, not {n_resamples!r}."
+        )
+    for experiment in experiments.values():
+        draw(experiment, 0)  # fails here, not in some process, when there are too few rows
+    resamples = range(n_resamples + 1)
+    tasks = {
+        f"{name}/{resample}": (experiment, resample, cross_validate_resamples or resample == 0)
+        for name, experiment in experiments.items()
+        for resample in resamples
+    }
+    fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
+    work = joblib_hash((__version__, fingerprints), hash_name="sha1")
+    if not cross_validate_resamples:
+        work += " without cross-validation of resamples"
+    with Journal(journal, work) if journal is not None else nullcontext() as book:
+        results = run_tasks(
+            evaluate_resample, tasks, journal=book, n_jobs=n_jobs, dask=dask, progress=progress
+        )
+    return {
+        name: _evaluation(experiment, [results[f"{name}/{resample}"] for resample in resamples])
+        for name, experiment in experiments.items()
+    }
+
+
+def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evaluation:
+    rows = pd.DataFrame(
+        [
+            {"resample": resample}
+            | {name: value for name, value in result.items() if not name.endswith("log_odds")}
+            | {"support": " ".join(map(str, result["support"]))}
+            for resample, result in enumerate(results)
+        ]
+    )
+    scores = [name for name in results[0] if name.startswith(("test_", "resample_", "data_"))]
+    rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
+    log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
+    persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
+    predictions = pd.DataFrame({"y": experiment.y, "log_odds": log_odds})
+    predictions = predictions.assign(probability=expit(log_odds), person=persons)
+    probes = None
+    if experiment.probes is not None:
+        probes = pd.DataFrame([result["probe_log_odds"] for result in results])
+    return Evaluation(rows, experiment.names, predictions, probes)

@@ -1,0 +1,64 @@
+"""Confirmation by the checker of what a search claims, where rounding could matter.
+
+A slope s = X'(w a y) is a sum whose terms may cancel: it is rounded by up to 2^-53 sum_m w_m |x_m|.
+In a bound, s^2 / (2 ridge) is at most the entropy, which is at most about sum_m w_m. So a bound is
+wrong by no more than about 2^-53 sum_m w_m |x_m| sqrt(sum_m w_m / ridge), the `rounding` of
+`Prepared`. Against the objective that is 1e-9 or less for data in any usual units. Only columns,
+weights and a ridge many orders apart make it more than is harmless.
+
+Columns far from zero are centred for the search. The model and the points of the proof are those of
+the columns as they are: their intercepts, and the objective itself, lose the digits that the
+distance takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from time import perf_counter
+
+from ..problem import SubsetProblem
+from ..solution import Solution, Status
+from .core import Prepared
+
+_FARTHEST = 2.0**15  # spreads from zero
+_SAME = 1e-9  # two objectives that differ by no more, relatively, are the same one rounded
+
+
+def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: float) -> bool:
+    """Whether a bound near this objective can be said without a check."""
+    harmless = problem.loss.harmless_rounding
+    return prepared.data.distance <= _FARTHEST and prepared.rounding <= harmless * objective
+
+
+def confirmed(
+    problem: SubsetProblem, prepared: Prepared, solution: Solution, gap: float
+) -> Solution:
+    """Return the solution with what is proven in ball arithmetic, if rounding could matter.
+
+    A search that reached a limit is not checked, as that may take longer than the search; its bound
+    is then the one that always holds.
+    """
+    if is_rounding_harmless(problem, prepared, solution.objective):
+        return solution
+    if solution.status not in (Status.OPTIMAL, Status.STALLED):
+        return replace(solution, lower_bound=0.0)
+    from ..verification import verify  # needed here alone, and not fast to import
+
+    started = perf_counter()
+    objective, lower_bound = solution.objective, 0.0
+    if solution.certificate is not None:
+        claims_nothing = replace(solution.certificate, objective=inf, lower_bound=0.0)
+        verdict = verify(problem, claims_nothing)
+        if verdict.valid:
+            if verdict.upper_bound > objective * (1 + _SAME):
+                objective = verdict.upper_bound
+            lower_bound = min(verdict.lower_bound, objective)
+    is_closed = objective - lower_bound <= gap * objective
+    return replace(
+        solution,
+        status=Status.OPTIMAL if is_closed else Status.STALLED,
+        objective=objective,
+        lower_bound=lower_bound,
+        seconds=solution.seconds + perf_counter() - started,
+    )

@@ -1,0 +1,236 @@
+"""Searches of the core in slices, between which limits, callback and Ctrl-C are looked at.
+
+One search finds the best model, all models below a threshold, or the best model at every budget.
+The tree does not depend on the slices.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import warnings
+from collections.abc import Callable, Iterator
+from math import inf
+from sys import maxsize
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ShortlistWarning
+from ..problem import SubsetProblem
+from ..solution import ListedModel, Options, Progress, Solution, Status, solution_of
+from .confirmation import confirmed, is_rounding_harmless
+from .core import Prepared, core, prepare
+from .proof import BudgetProver, Prover
+
+_FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
+_SLICE_SECONDS = 0.05
+_LARGEST_TRACE = 2**30  # bytes
+_LARGEST_TABLE = 20_000  # cells: budgets times predictors
+
+
+def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
+    """Return the best affordable model; see `shortlist.solve`."""
+    started = perf_counter()
+    prepared = prepare(problem)
+    gap = max(options.gap, problem.loss.resolution)
+    search = core.Search(prepared.problem, prepared.limits, gap)
+    search.limit_trace(_LARGEST_TRACE)
+    if options.warm_start is not None:
+        search.suggest(options.warm_start)
+    status = _drive(search, prepared, options, started)
+    if search.objective < inf:
+        if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
+            search.polish()
+        bought, coef, intercept = search.incumbent()
+        coef, intercept = prepared.model(coef, intercept)
+        # What was bought, without predictors whose coefficients are exactly 0.
+        used = {*problem.column_predictor[coef.nonzero()[0]].tolist(), *problem.limits.include}
+        support = tuple(g for g in bought if g in used)
+    else:
+        # Interrupted before the first model: what must be bought, with coefficients of 0.
+        coef, intercept = np.zeros(problem.n_columns), prepared.problem.null_intercept
+        support = problem.limits.include
+    solution = solution_of(
+        problem,
+        support,
+        coef,
+        intercept,
+        status=status,
+        lower_bound=search.lower_bound,
+        gap=gap,
+        nodes=search.nodes,
+        seconds=perf_counter() - started,
+        prover=Prover.of(problem, prepared, search),
+    )
+    return confirmed(problem, prepared, solution, gap)
+
+
+class Listing(NamedTuple):
+    """The models below a threshold, in no particular order.
+
+    Attributes
+    ----------
+    models : list of ListedModel
+        The models; the best, if there are more than the limit; after the time limit those found.
+    is_complete : bool
+        Whether these are all of them that there are.
+    is_safe : bool
+        Whether rounding cannot have hidden any.
+    prover : Prover, optional
+        If it was wanted, and not too long: the tree, whose leaves cover all affordable selections.
+    nodes : int
+        How many nodes were processed.
+    """
+
+    models: list[ListedModel]
+    is_complete: bool
+    is_safe: bool
+    prover: Prover | None
+    nodes: int
+
+
+def list_models(
+    problem: SubsetProblem,
+    threshold: float,
+    limit: int,
+    time_limit: float | None = None,
+    callback: Callable[[Progress], None] | None = None,
+    with_proof: bool = False,
+) -> Listing:
+    """Return the models below the threshold, at most so many.
+
+    What the callback raises ends the search.
+    """
+    started = perf_counter()
+    prepared = prepare(problem)
+    search = core.Search(prepared.problem, prepared.limits, 0.0)
+    search.list_models(threshold, limit)
+    search.limit_trace(_LARGEST_TRACE if with_proof else 0)
+    options = Options(time_limit=time_limit, callback=callback)
+    status = _drive(search, prepared, options, started)
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return Listing(
+        [_listed(problem, prepared, *model) for model in search.models()],
+        is_complete=status is Status.OPTIMAL and search.n_left_out == 0,
+        is_safe=is_rounding_harmless(problem, prepared, threshold),
+        prover=Prover.of(problem, prepared, search) if with_proof else None,
+        nodes=search.nodes,
+    )
+
+
+def _listed(
+    problem: SubsetProblem, prepared: Prepared, support: list[int], coef: Any, intercept: float
+) -> ListedModel:
+    coef, intercept = prepared.model(coef, intercept)
+    bought = tuple(support)
+    objective = problem.objective(coef, intercept)
+    return ListedModel(bought, problem.limits.cost_of(bought), objective, coef, intercept)
+
+
+def has_shared_tree(problem: SubsetProblem) -> bool:
+    """Whether one tree can serve all budgets: whole prices, not too many, and no other limit."""
+    limits = problem.limits
+    return (
+        limits.integral
+        and limits.budget < inf
+        and limits.max_features >= limits.n_predictors
+        and (limits.unit_budget + 1) * limits.n_predictors <= _LARGEST_TABLE
+    )
+
+
+def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
+    """Solve the problem with every whole budget from what `include` costs, lowest first."""
+    started = perf_counter()
+    gap = max(gap, problem.loss.resolution)
+    prepared = prepare(problem)
+    search = core.Search(prepared.problem, prepared.limits, gap)
+    search.find_staircase(int(problem.limits.unit_budget) + 1)
+    search.limit_trace(_LARGEST_TRACE)
+    status = _drive(search, prepared, Options(), started)
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return list(_by_budget(problem, prepared, search, gap, perf_counter() - started))
+
+
+def _by_budget(
+    problem: SubsetProblem, prepared: Prepared, search: Any, gap: float, seconds: float
+) -> Iterator[tuple[SubsetProblem, Solution]]:
+    prover = Prover.of(problem, prepared, search)
+    limits, stairs = problem.limits, search.stairs()
+    for b in range(int(limits.unit_cost_of(limits.include)), len(stairs)):
+        support, coef, intercept, closed = stairs[b]
+        coef, intercept = prepared.model(coef, intercept)
+        smaller = problem.with_limits(budget=limits.amount_of(b))
+        solution = solution_of(
+            problem,
+            tuple(support),
+            coef,
+            intercept,
+            status=Status.OPTIMAL,
+            lower_bound=max(0.0, closed),
+            gap=gap,
+            nodes=search.nodes,
+            seconds=seconds,
+            prover=None if prover is None else BudgetProver(prover, smaller, b),
+        )
+        yield smaller, confirmed(smaller, prepared, solution, gap)
+
+
+def _drive(search: Any, prepared: Prepared, options: Options, started: float) -> Status:
+    """Run a search to its end or to a limit; return `Status.OPTIMAL` or which limit it was."""
+    n_entries = prepared.data.n_rows * prepared.data.n_columns
+    n_slice = max(1, int(_FIRST_SLICE / (1 + n_entries)))
+    node_limit = maxsize if options.node_limit is None else options.node_limit
+    deadline = inf if options.time_limit is None else started + options.time_limit
+    threads, is_recording = 1, search.is_recording
+    clock = started
+    try:
+        while True:
+            slice_started, nodes_before = clock, search.nodes
+            if search.run(n_slice, node_limit, threads, deadline - clock):
+                return Status.OPTIMAL
+            clock = perf_counter()
+            if is_recording and not search.is_recording:
+                is_recording = False
+                _warn_of_length()
+            if options.callback is not None:
+                options.callback(
+                    Progress(
+                        search.nodes,
+                        search.n_open,
+                        search.objective,
+                        search.lower_bound,
+                        clock - started,
+                    )
+                )
+            if search.nodes >= node_limit:
+                return Status.NODE_LIMIT
+            if clock >= deadline:
+                return Status.TIME_LIMIT
+            # Slices of equal time, so that limits and Ctrl-C are noticed soon.
+            ratio = _SLICE_SECONDS / max(clock - slice_started, 1e-6)
+            n_slice = max(1, int((search.nodes - nodes_before) * min(max(ratio, 0.25), 4.0)))
+            if threads == 1:  # not before the search has proved to be long
+                threads = options.threads or usable_cores()
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+
+
+def _warn_of_length() -> None:
+    warnings.warn(
+        f"The proof would exceed {_LARGEST_TRACE / 2**30:g} GiB, so the search goes on "
+        "without recording it and the solution will have no certificate.",
+        ShortlistWarning,
+        stacklevel=6,
+    )
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use: one if it is one of many workers."""
+    if multiprocessing.parent_process() is not None:
+        return 1
+    from joblib import cpu_count
+
+    return int(cpu_count())
