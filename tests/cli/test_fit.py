@@ -8,7 +8,7 @@ import pytest
 from clinic_options import OUTCOME, POSED, PRICED
 
 import shortlist as sl
-from shortlist.solver.branch_and_bound import branch_and_bound
+from shortlist.native.search import branch_and_bound
 from shortlist.tables import read_table
 
 TWO = (*POSED, "--max-features", "2")
@@ -184,9 +184,9 @@ def test_a_time_limit_ends_with_3_and_a_model(run, clinic):
 def test_threads_reach_every_search(run, clinic, monkeypatch):
     given = []
 
-    def recording(problem, options, packed=None):
+    def recording(problem, options):
         given.append(options.threads)
-        return branch_and_bound(problem, options, packed)
+        return branch_and_bound(problem, options)
 
     monkeypatch.setattr("shortlist.backends.native.branch_and_bound", recording)
     for command in ("fit", "path", "alternatives"):

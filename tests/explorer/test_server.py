@@ -116,7 +116,7 @@ def test_a_lower_number_is_superseded(page):
 
 
 def test_a_running_solve_ends_when_a_newer_one_comes(prepared, monkeypatch):
-    monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
+    monkeypatch.setattr("shortlist.native.search._FIRST_SLICE", 0)
     mine, state = Session(prepared), prepared.first_state()
     turn = mine.begin("solve", 1, state)
     mine.fit(prepared, state, turn)
@@ -439,7 +439,7 @@ def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(prepared,
         raise SupersededError
 
     monkeypatch.setitem(near_optimal.__globals__, "solve", quietly)
-    monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
+    monkeypatch.setattr("shortlist.native.search._FIRST_SLICE", 0)
     with pytest.raises(SupersededError):
         near_optimal(problem, 0.05, callback=stop)
 
