@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"explorer"}),
     frozenset({"report"}),
     frozenset({"evaluation"}),
-    frozenset({"prognostic"}),
+    frozenset({"patients"}),
     frozenset({"classifier"}),
     frozenset({"choice"}),
     frozenset({"plots"}),

@@ -21,9 +21,9 @@ from .errors import MissingDependencyError as MissingDependencyError
 from .errors import ShortlistWarning as ShortlistWarning
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
+from .patients import ModelCard as ModelCard
+from .patients import PrognosticModel as PrognosticModel
 from .problem import SubsetProblem as SubsetProblem
-from .prognostic import ModelCard as ModelCard
-from .prognostic import PrognosticModel as PrognosticModel
 from .solution import Solution as Solution
 from .solution import Status as Status
 from .verification import Verdict as Verdict

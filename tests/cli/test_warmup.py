@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from shortlist.cli.progress import working
+from shortlist.cli.terminal import working
 from shortlist.solver import compilation
 
 

@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import shortlist as sl
-from shortlist.explorer import answer, bootstrap, save
-from shortlist.explorer.fitted import make_problem
+from shortlist.explorer import answer, model
+from shortlist.explorer.model import make_problem
 from shortlist.explorer.state import State
-from shortlist.prognostic import check_fit, load_proof, verify_model
+from shortlist.patients import check_fit, load_proof, verify_model
 
 BUDGETS = [0, 3, 10, 17, 24, 40, 70]
 
@@ -166,7 +166,7 @@ def test_a_patient_with_words_for_numbers_gets_a_sentence(page):
 
 
 def test_stability_comes_resample_by_resample(page, monkeypatch):
-    monkeypatch.setattr(bootstrap, "N_RESAMPLES", 5)
+    monkeypatch.setattr(answer, "N_RESAMPLES", 5)
     response = page.post("stability", {"number": 1, "state": page.state})
     lines = [json.loads(line) for line in response.text.splitlines()]
     assert [line["done"] for line in lines] == [1, 2, 3, 4, 5]
@@ -176,7 +176,7 @@ def test_stability_comes_resample_by_resample(page, monkeypatch):
 
 
 def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(prepared, page, monkeypatch):
-    monkeypatch.setattr(bootstrap, "N_RESAMPLES", 4)
+    monkeypatch.setattr(answer, "N_RESAMPLES", 4)
     response = page.post("stability", {"number": 1, "state": page.state})
     found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["corrected"]}
     rng = np.random.default_rng(0)
@@ -259,7 +259,7 @@ def test_saved_model_and_certificate_can_be_used(prepared, page, tmp_path):
 
 
 def test_saved_report_is_a_page_about_the_model(page, monkeypatch):
-    monkeypatch.setattr(save, "N_RESAMPLES", 1)
+    monkeypatch.setattr(model, "N_RESAMPLES", 1)
     page.load(table_of(120).to_csv(index=False), "fate", "dead")
     question = {"number": 1, "state": page.state | {"count": 2}}
     text = page.post("save/report", question).text

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from threading import Event
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import pytest
 from explorer_page import table_of
 
 from shortlist.explorer import answer
-from shortlist.explorer.serve import serve_in_background
+from shortlist.explorer.serve import listening_server
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +41,12 @@ def browser():
 
 @pytest.fixture(scope="module")
 def address(prepared):
-    with serve_in_background(prepared) as address:
+    with listening_server(prepared, 1.0, 0) as (server, listener, address):
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
         yield address
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture

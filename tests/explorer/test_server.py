@@ -16,10 +16,10 @@ from starlette.testclient import TestClient
 import shortlist.explorer
 from shortlist.choice import near_optimal
 from shortlist.errors import InvalidProblemError, ShortlistWarning
-from shortlist.explorer import PreparedPatients, bootstrap, session, upload
+from shortlist.explorer import PreparedPatients, answer, session
 from shortlist.explorer.app import make_app
-from shortlist.explorer.fitted import make_problem
-from shortlist.explorer.save import tune_ridge
+from shortlist.explorer.model import make_problem, tune_ridge
+from shortlist.explorer.prepared import Upload, UploadChoice, prepare_upload, read_upload
 from shortlist.explorer.serve import _fragment
 from shortlist.explorer.session import Session, SessionEndedError, Sessions, SupersededError
 
@@ -116,7 +116,7 @@ def test_a_lower_number_is_superseded(page):
 
 
 def test_a_running_solve_ends_when_a_newer_one_comes(prepared, monkeypatch):
-    monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
+    monkeypatch.setattr("shortlist.native.search._FIRST_SLICE", 0)
     mine, state = Session(prepared), prepared.first_state()
     turn = mine.begin("solve", 1, state)
     mine.fit(prepared, state, turn)
@@ -217,7 +217,7 @@ def test_a_fit_for_the_data_before_is_not_kept(prepared, monkeypatch):
 def test_a_page_that_is_loaded_again_leaves_no_upload_behind(prepared):
     sessions = Sessions(prepared)
     name, mine = sessions.open(None)
-    mine.upload = upload.read_upload("table.csv", table_of(20).to_csv(index=False).encode())
+    mine.upload = read_upload("table.csv", table_of(20).to_csv(index=False).encode())
     sessions.open(name)
     assert mine.upload is None
 
@@ -255,7 +255,7 @@ def test_a_refusal_in_the_middle_of_the_resamples_is_a_line(page, monkeypatch):
         yield {"done": 1}
         raise InvalidProblemError("That is too much.")
 
-    monkeypatch.setattr(bootstrap, "draw_selections", draw)
+    monkeypatch.setattr(answer, "draw_selections", draw)
     text = page.post("stability", {"number": 1, "state": page.state}).text
     assert [json.loads(line) for line in text.splitlines()] == [
         {"done": 1}, {"error": "That is too much."}
@@ -281,9 +281,7 @@ def test_data_of_all_sessions_together_are_limited(prepared, monkeypatch):
         sessions.open(None)
     assert len(sessions) == 4  # they share the data they start with
     frame = prepared.patients.predictors.assign(outcome=prepared.patients.events)
-    other = upload.prepare_upload(
-        upload.Upload("copy", frame, 0), upload.UploadChoice(outcome="outcome", event="1")
-    )
+    other = prepare_upload(Upload("copy", frame, 0), UploadChoice(outcome="outcome", event="1"))
     _, newest = sessions.open(None)
     newest.use(other)
     sessions.make_room()
@@ -350,7 +348,7 @@ def test_data_without_predictors_are_told_in_words_of_the_page(page):
 
 
 def test_a_file_that_is_too_large_is_not_read(page, monkeypatch):
-    monkeypatch.setattr(shortlist.explorer.app, "MOST_BYTES", 1000)
+    monkeypatch.setattr(shortlist.explorer.app, "MOST_UPLOAD_BYTES", 1000)
     response = page.post("upload", b"a,b\n" + b"1,2\n" * 1000)
     assert response.status_code == 400
     assert "The file has more than 0.001 MB" in response.json()["error"]
@@ -441,7 +439,7 @@ def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(prepared,
         raise SupersededError
 
     monkeypatch.setitem(near_optimal.__globals__, "solve", quietly)
-    monkeypatch.setattr("shortlist.solver.driver._FIRST_SLICE", 0)
+    monkeypatch.setattr("shortlist.native.search._FIRST_SLICE", 0)
     with pytest.raises(SupersededError):
         near_optimal(problem, 0.05, callback=stop)
 

@@ -167,6 +167,6 @@ def test_a_workbook_is_known_by_its_content(tmp_path):
 def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "t.xlsx"
     pd.DataFrame({"age": [1.5, 2], "sex": ["f", "m"]}).to_excel(path, index=False)
-    monkeypatch.setattr("shortlist.tables.workbook._UNPACKED_LIMIT", 100)
+    monkeypatch.setattr("shortlist.tables.table._UNPACKED_LIMIT", 100)
     with pytest.raises(sl.InvalidFileError, match="is too large"):
         read_table(path)

@@ -1,15 +1,24 @@
-"""Tables, text and JSON on a terminal, in which nothing a user named is markup."""
+"""The output of commands: tables, text and JSON, notes and progress, and files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
+
+from ..errors import InvalidFileError, ShortlistWarning
+from ..files import write_whole
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def print_json(record: dict[str, object]) -> None:
@@ -27,20 +36,102 @@ def plain(text: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
+def make_table(columns: Iterable[str], numbers: Sequence[str] = ()) -> Table:
+    """Return an empty table; the columns in `numbers` are aligned to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold", justify="right" if name in numbers else "left")
+    return table
+
+
 def print_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()
 ) -> None:
-    """Print a table under a title; the columns in `numbers` are aligned to the right.
-
-    A cell may be a list of names.
-    """
-    console = plain_console()
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for name in header:
-        table.add_column(name, overflow="fold", justify="right" if name in numbers else "left")
+    """Print a table under a title; a cell may be a list of names."""
+    console, table = plain_console(), make_table(header, numbers)
     for row in rows:
         cells = (", ".join(cell) if isinstance(cell, list) else str(cell) for cell in row)
         table.add_row(*[Text(plain(cell)) for cell in cells])
     console.print()
     console.print(Text(title, style="bold"))
     console.print(table)
+
+
+def check_paths(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Raise if an output has no folder, or would replace an input or another output."""
+    taken = {path.resolve() for path in inputs if path is not None}
+    for path in (path for path in outputs if path is not None):
+        if path.is_dir():
+            raise InvalidFileError(f"{path}: cannot be written, because it is a folder.")
+        if not path.parent.is_dir():
+            reason = f"there is no folder {path.parent}."
+            raise InvalidFileError(f"{path}: cannot be written, because {reason}")
+        if path.resolve() in taken:
+            raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
+        taken.add(path.resolve())
+
+
+def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
+    """Write text to a file and say so, or print it."""
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+        typer.echo(f"{output} written. {hint}".strip(), err=True)
+
+
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner on standard error; yield a function that changes the text beside it.
+
+    Messages that the package logs are shown too: warnings above the spinner, others beside it.
+    """
+    with Console(stderr=True).status(Text(f"{text}…")) as status:
+
+        def announce(news: str) -> None:
+            status.update(Text(f"{news}…"))
+
+        def notify(notice: str) -> None:
+            status.console.print(Text(notice), soft_wrap=True)
+
+        log, handler = logging.getLogger("shortlist"), _SpinnerHandler(notify, announce)
+        level = log.level
+        log.addHandler(handler)
+        log.setLevel(logging.DEBUG)
+        try:
+            yield announce
+        finally:
+            log.setLevel(level)
+            log.removeHandler(handler)
+
+
+class _SpinnerHandler(logging.Handler):
+    def __init__(self, notify: Callable[[str], None], announce: Callable[[str], None]) -> None:
+        super().__init__()
+        self._notify, self._announce = notify, announce
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record."""
+        show = self._notify if record.levelno >= logging.WARNING else self._announce
+        show(record.getMessage())
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """Collect the package's warnings as notes, and print them at the end, also after an error."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        for category in (ShortlistWarning, ConvergenceWarning):
+            warnings.simplefilter("always", category)
+        try:
+            yield notes
+        finally:
+            notes += dict.fromkeys(str(warning.message) for warning in caught)
+            for note in notes:
+                typer.echo(f"Note: {note}", err=True)

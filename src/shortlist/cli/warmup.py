@@ -6,7 +6,7 @@ from time import process_time
 
 import typer
 
-from .progress import working
+from .terminal import working
 
 
 def warmup() -> None:

@@ -11,23 +11,27 @@ prints its results, so here are the formulas.
 from __future__ import annotations
 
 from math import ceil, exp, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import SubsetProblem
+from .content import (
+    DEFAULT_SHARE,
+    PREDICTION_ERROR,
+    R2_DIFFERENCE,
+    RISK_MARGIN,
+    SHRINKAGE,
+    PersonCount,
+    SampleSize,
+)
 
-SHRINKAGE = 0.9
-R2_DIFFERENCE = 0.05
-RISK_MARGIN = 0.05
-PREDICTION_ERROR = 0.05
-MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
-_DEFAULT_SHARE = 0.15  # of the largest R2, when the model explains nothing (Riley et al. 2020)
+_MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
 
 
 class SampleSizes(NamedTuple):
-    """The smallest numbers of patients that each criterion asks for."""
+    """The smallest numbers of patients that the criteria need."""
 
     shrinkage: int
     r2_difference: int
@@ -83,8 +87,8 @@ def cox_snell_r2(log_loss: float, prevalence: float) -> float:
     return 1 - exp(2 * (log_loss + entropy))
 
 
-def describe_persons(y: ArrayLike, persons: ArrayLike | None) -> dict[str, Any]:
-    """Return how many rows and persons there are; without persons each row is a patient.
+def count_persons(y: ArrayLike, persons: ArrayLike | None) -> PersonCount:
+    """Count rows and persons; without persons each row is a patient.
 
     A person has the event if any of its rows has.
     """
@@ -93,53 +97,48 @@ def describe_persons(y: ArrayLike, persons: ArrayLike | None) -> dict[str, Any]:
     owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
     rows, n_persons = len(labels), len(np.unique(owners))
     has_several_rows = n_persons < rows
-    return {
-        "rows": rows,
-        "persons": n_persons,
-        "with_event": len(np.unique(owners[events])),
-        "without_event": len(np.unique(owners[~events])),
-        "has_several_rows": has_several_rows,
-        "unit": "persons" if has_several_rows else "patients",
-        "row_unit": "rows" if has_several_rows else "patients",
-        "text": f"{rows} rows of {n_persons} persons" if has_several_rows else f"{rows} patients",
-    }
+    return PersonCount(
+        rows=rows,
+        persons=n_persons,
+        with_event=len(np.unique(owners[events])),
+        without_event=len(np.unique(owners[~events])),
+        has_several_rows=has_several_rows,
+        unit="persons" if has_several_rows else "patients",
+        row_unit="rows" if has_several_rows else "patients",
+        text=f"{rows} rows of {n_persons} persons" if has_several_rows else f"{rows} patients",
+    )
 
 
 def describe_sample_size(
-    problem: SubsetProblem, log_loss: float, persons: dict[str, Any]
-) -> dict[str, Any]:
-    """Return events per candidate parameter and what Riley's criteria ask for, of persons.
+    problem: SubsetProblem, log_loss: float | None, persons: PersonCount
+) -> SampleSize:
+    """Return events per candidate parameter, and the number of persons that Riley's criteria need.
 
-    A log loss of NaN, or one that explains nothing, leaves a default for R2.
+    Without a log loss, or with one that explains nothing, R2 is a default.
     """
     n, events = problem.n_rows, int((problem.signs > 0).sum())
     prevalence = events / n
     n_parameters = sum(_n_parameters(problem, g) for g in range(problem.n_predictors))
     largest = largest_r2(prevalence)
-    measured = cox_snell_r2(log_loss, prevalence)
+    measured = 0.0 if log_loss is None else cox_snell_r2(log_loss, prevalence)
     is_default = not 0 < measured < min(largest, SHRINKAGE)
-    r2 = _DEFAULT_SHARE * largest if is_default else measured
+    r2 = DEFAULT_SHARE * largest if is_default else measured
     sizes = riley_sample_sizes(n_parameters, r2, prevalence)
-    rarer = min(persons["with_event"], persons["without_event"])
-    return {
-        "patients": persons["persons"],
-        "events": events,
-        "prevalence": prevalence,
-        "n_parameters": n_parameters,
-        "rarer": rarer,
-        "events_per_parameter": rarer / n_parameters,
-        "cox_snell_r2": r2,
-        "nagelkerke_r2": r2 / largest,
-        "r2_is_default": is_default,
-        "default_share": _DEFAULT_SHARE,
-        "shrinkage": SHRINKAGE,
-        "r2_difference": R2_DIFFERENCE,
-        "risk_margin": RISK_MARGIN,
-        "prediction_error": PREDICTION_ERROR,
-        "is_beyond_formula": n_parameters > MOST_PARAMETERS,
-        "needed": sizes._asdict(),
-        "needed_overall": max(sizes),
-    }
+    rarer = min(persons.with_event, persons.without_event)
+    return SampleSize(
+        patients=persons.persons,
+        events=events,
+        prevalence=prevalence,
+        n_parameters=n_parameters,
+        rarer=rarer,
+        events_per_parameter=rarer / n_parameters,
+        cox_snell_r2=r2,
+        nagelkerke_r2=r2 / largest,
+        r2_is_default=is_default,
+        is_beyond_formula=n_parameters > _MOST_PARAMETERS,
+        needed=sizes._asdict(),
+        needed_overall=max(sizes),
+    )
 
 
 def _n_parameters(problem: SubsetProblem, predictor: int) -> int:

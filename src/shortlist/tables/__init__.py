@@ -1,8 +1,7 @@
-"""Tables of patients and lists of prices: read from files, and written so that they are safe."""
+"""Tables of patients and lists of prices, read from files; CSV that is safe to open."""
 
-from .on_disk import store_columns
+from .delimited import csv_text
 from .price_list import read_costs, read_fees
-from .read import read_noting, read_table
-from .write import csv_text
+from .table import read_table, read_table_and_notes
 
-__all__ = ["csv_text", "read_costs", "read_fees", "read_noting", "read_table", "store_columns"]
+__all__ = ["csv_text", "read_costs", "read_fees", "read_table", "read_table_and_notes"]

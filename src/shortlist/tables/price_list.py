@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidFileError, ShortlistWarning, shown
-from .delimited import check_size, find_delimiter, read_rows, with_point
-from .workbook import is_workbook, read_sheet
-from .write import original
+from .delimited import check_size, find_delimiter, original, read_rows, with_point
+from .table import is_workbook, read_sheet
 
 _SIZE_LIMIT = 10_000_000
 
@@ -100,7 +99,7 @@ def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, lis
         members = [_column(path, cell, columns) for cell in row[1:] if cell]
         if not members:
             raise InvalidFileError(
-                f"{path}: row {number} names no predictor; write the amount, then who shares it."
+                f"{path}: row {number} names no predictor; write the amount, then the predictors."
             )
         fees.append((amount, members))
     return fees
@@ -116,7 +115,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _sheet_rows(path: Path) -> list[list[str]]:
-    """Return the cells of a sheet as text, without empty rows and what is empty at their ends."""
+    """Return the cells of a sheet as text, without empty rows and empty ends of rows."""
     cells, notes = read_sheet(path, [])
     for note in notes:
         warnings.warn(note, ShortlistWarning, stacklevel=4)
