@@ -89,7 +89,7 @@ def test_suspicious_data_are_noted_with_their_columns(run, table):
     table = pd.concat([table, table[-1:]]).assign(years=lambda t: t["age"])
     notes = run(*fit_to(table, "--max-features", "3", "--include", "age,years")).notes
     assert "Copies: 'age' and 'years' carry the same information. Both were bought" in notes
-    assert "Duplicated rows: 1 row(s) repeat another" in notes
+    assert "Duplicated rows: 1 row repeats another" in notes
 
 
 def test_too_few_events_for_a_report_are_told_before_the_work(refusal, clinic, table):

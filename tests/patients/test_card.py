@@ -171,6 +171,8 @@ def test_nothing_may_have_another_type(saved, value):
     for place in paths_in(content):
         if isinstance(value, str) and isinstance(value_at(content, place), str):
             continue
+        if value == value_at(content, place):
+            continue
         saved.write_text(json.dumps(tampered(content, place, value)))
         assert_one_sentence(saved)
 

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from .option import (
     AsJson,
     DataFile,
@@ -23,6 +23,7 @@ from .option import (
     PersonColumn,
     ProblemOptions,
     ReportFile,
+    Within,
     with_problem_options,
 )
 from .terminal import (
@@ -56,9 +57,13 @@ def costs_template(
     person: PersonColumn = None,
     output: OutputFile = None,
 ) -> None:
-    """Write a price list with all predictors of a table, to fill in the costs."""
+    """Write a price list with all predictors of a table, to fill in the costs.
+
+    Columns that look wrong (patient numbers, dates, copies, what tells the outcome) have a remark.
+    """
+    from ..patients.suspicion import remarks
     from ..patients.table import split_columns
-    from ..tables import csv_text, read_table
+    from ..tables import csv_text, read_table, write_workbook
 
     check_paths([data], [output])
     if output is not None and output.exists():
@@ -66,9 +71,19 @@ def costs_template(
             f"{output}: exists already, perhaps filled in; choose another name or delete it."
         )
     with noting(), working("Reading"):
-        predictors = split_columns(data, read_table(data), outcome, person)
-    text = csv_text(["predictor", "cost"], [(name, None) for name in predictors.columns])
-    write_or_print(text, output, "Fill in a cost of at least 0 in every row.")
+        table = read_table(data)
+        predictors = split_columns(data, table, outcome, person)
+        found = remarks(predictors, table[outcome])
+        for name, text in found.items():
+            warnings.warn(f"{shown(name)}: {text}", ShortlistWarning, stacklevel=2)
+    header = ["predictor", "cost", *(["remark"] if found else [])]
+    rows = [(name, None, found.get(name))[: len(header)] for name in predictors.columns]
+    hint = "Fill in a cost of at least 0 in every row; leave out what is not to be bought."
+    if output is not None and output.suffix.lower() in (".xlsx", ".xlsm"):
+        write_workbook(output, header, rows)
+        typer.echo(f"{output} written. {hint}", err=True)
+    else:
+        write_or_print(csv_text(header, rows), output, hint)
 
 
 @with_problem_options()
@@ -92,6 +107,7 @@ def fit(
             f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
+    within: Within = None,
     loss: LossName = "logistic",
     as_json: AsJson = False,
 ) -> None:
@@ -101,7 +117,7 @@ def fit(
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
     from ..losses import loss_of
-    from ..patients import check_fit, save_proof
+    from ..patients import save_proof
 
     if not loss_of(loss).gives_risks:
         raise InvalidProblemError(
@@ -115,6 +131,7 @@ def fit(
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
         patients, estimator = options.read()
+        estimator.set_params(within=within)
         if report is not None:
             from ..report import check_enough
 
@@ -122,11 +139,8 @@ def fit(
         announce("Preparing")
         estimator.fit(*patients.data, announce, outcome=patients.outcome)
         card = estimator.card_
-        announce("Checking data and model")
-        for finding in check_fit(estimator, *patients.data):
-            if finding.level == "warning":
-                text = f"{finding.topic}: {finding.text}"
-                warnings.warn(text, ShortlistWarning, stacklevel=2)
+        for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
+            warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
         if model is not None:
             card.save(model)
         if certificate is not None:
@@ -271,7 +285,15 @@ def _odds_ratio(effect: Effect) -> str:
 
 
 def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
-    search = card.search
+    search, thrift = card.search, card.search.within
+    first = []
+    if thrift is not None:
+        given_up = search.objective / thrift.best_objective - 1
+        less = f"{thrift.best_cost:g}" if thrift.limit == "budget" else "more predictors"
+        first = [
+            f"{'Proven cheapest' if thrift.is_proven else 'Cheapest found'} within "
+            f"{100 * thrift.share:g} % of the best: {given_up:.2%} worse than what {less} buys."
+        ]
     if search.status == "optimal":
         proof = (
             f"Proven: no affordable selection has a penalised loss below {search.lower_bound:.4f}; "
@@ -287,4 +309,8 @@ def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
         ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
-    return [proof, f"{ridge}. AUC {_apparent_auc(card, patients):.3f} (apparent, so optimistic)."]
+    return [
+        *first,
+        proof,
+        f"{ridge}. AUC {_apparent_auc(card, patients):.3f} (apparent, so optimistic).",
+    ]

@@ -193,6 +193,8 @@ def _print_validation(content: dict[str, Any]) -> None:
         ],
         numbers=["estimate", level],
     )
+    for row in content["findings"]:
+        typer.echo(f"Caution: {row['topic']}: {row['text']}")
     print_table(
         "Updated models, measured on the patients they were updated to",
         ["model", "deviance", "AUC", "Brier score"],
@@ -203,3 +205,6 @@ def _print_validation(content: dict[str, Any]) -> None:
         ],
         numbers=["deviance", "AUC", "Brier score"],
     )
+    for row in content["updates"]:
+        if row["reason"] is not None:
+            typer.echo(f"Not {row['text']}: {row['reason']}")
