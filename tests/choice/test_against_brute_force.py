@@ -1,4 +1,4 @@
-"""Near-optimal and cheapest models, paths, substitutes and price ranges against fits of every selection."""
+"""Near-optimal and cheapest models, paths, substitutes, price ranges: against all selections."""
 
 import math
 from itertools import combinations, pairwise

@@ -126,7 +126,8 @@ def fit(
         )
     if resamples is not None and report is None:
         raise InvalidProblemError("--resamples: has no effect without --report; give one.")
-    check_paths(options.inputs, [model, certificate, *report_files(report)])
+    check_paths(options.inputs, [model, certificate], report)
+    require_report(report)
     options.check_limits()
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
@@ -164,14 +165,13 @@ def fit(
         raise typer.Exit(3)
 
 
-def report_files(path: Path | None) -> list[Path]:
-    """Return the files that a report becomes; raise if it cannot be made, before any work."""
-    if path is None:
-        return []
-    from ..report import report_data_path, require_packages
+def require_report(path: Path | None) -> None:
+    """Raise if a report is asked for and cannot be made, before any work."""
+    if path is not None:
+        from ..report import report_data_path, require_packages
 
-    require_packages()
-    return [path, report_data_path(path)]
+        report_data_path(path)
+        require_packages()
 
 
 def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidFileError, InvalidProblemError
-from .fit import report_files
+from .fit import require_report
 from .option import (
     AsJson,
     EventValue,
@@ -139,7 +139,8 @@ def validate(
 
     if (update is None) != (updated is None):
         raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
-    check_paths([model, data], [updated, *report_files(report)])
+    check_paths([model, data], [updated], report)
+    require_report(report)
     with noting() as notes, working("Validating"):
         card = ModelCard.load(model)
         patients = _read_new_patients(card, data, outcome, positive, person)

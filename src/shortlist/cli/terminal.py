@@ -60,15 +60,26 @@ def print_table(
     console.print(table)
 
 
-def check_paths(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Raise if an output has no folder, or would replace an input or another output."""
+def check_paths(
+    inputs: Iterable[Path | None], outputs: Iterable[Path | None], report: Path | None = None
+) -> None:
+    """Raise if an output has no folder, or would replace an input or another output.
+
+    The numbers of a report go into a JSON file of the same name, which is an output too.
+    """
     taken = {path.resolve() for path in inputs if path is not None}
-    for path in (path for path in outputs if path is not None):
+    numbers = None if report is None else report.with_suffix(".json")
+    for path in (path for path in (*outputs, report, numbers) if path is not None):
         if path.is_dir():
             raise InvalidFileError(f"{path}: cannot be written, because it is a folder.")
         if not path.parent.is_dir():
             reason = f"there is no folder {path.parent}."
             raise InvalidFileError(f"{path}: cannot be written, because {reason}")
+        if path.resolve() in taken and path is numbers:
+            raise InvalidFileError(
+                f"{path}: is where the report {report} puts its numbers, and is used already; "
+                "choose another name for one of them."
+            )
         if path.resolve() in taken:
             raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
         taken.add(path.resolve())
