@@ -398,4 +398,5 @@ def test_within_a_share_of_the_best(run, record, refusal, clinic):
     assert "holds" in run("verify", "c.json", "patients.csv").text
     count = record("fit", *POSED, "--max-features", "4", "--within", "20%")["model"]
     assert count["limits"]["max_features"] == len(count["terms"]) < 4
-    assert "is not a share below 100 %" in refusal("fit", *PRICED, "--budget", "11", "--within", "20")
+    told = refusal("fit", *PRICED, "--budget", "11", "--within", "20")
+    assert "is not a share below 100 %" in told

@@ -32,6 +32,7 @@ Fees = Sequence[tuple[float, Sequence[str]]]
 MOST_UPLOAD_BYTES = 10_000_000
 _MOST_COLUMNS = 1000
 _FEW_VALUES = 10
+_BINARY = (b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0")  # workbooks and Parquet files
 _ENDINGS = (".xlsx", ".xlsm", ".xls", ".parquet", ".tsv", ".tab")
 
 
@@ -235,8 +236,10 @@ class UploadChoice(StrictModel):
 
 def read_upload(name: str, content: bytes) -> Upload:
     """Read a table that a page sent; messages call it by the name on the page."""
-    first_line = content.split(b"\n", 1)[0]
-    n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
+    n_columns = 0
+    if not content.startswith(_BINARY):
+        first_line = content.split(b"\n", 1)[0]
+        n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
     if n_columns <= _MOST_COLUMNS:
         with _stored(name, content) as path:
             table, notes = read_table_and_notes(path)

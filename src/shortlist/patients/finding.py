@@ -283,8 +283,8 @@ def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -
             "Filler",
             f"{card.cost - without:g} of {card.cost:g} buys {_listed(names)}, which "
             f"{'lowers' if len(names) == 1 else 'lower'} the loss by {filler[-1][0]:.2%}; without "
-            f"{'it' if len(names) == 1 else 'them'} {without:g}. The cheapest selection within a "
-            "share of the best is found with --within (in Python within).",
+            f"{'it' if len(names) == 1 else 'them'} {without:g}. `within` finds the "
+            "cheapest selection within a share of the best.",
             tuple(names),
         )
 

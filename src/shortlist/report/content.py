@@ -284,7 +284,7 @@ def json_value(value: Any) -> Any:
     """Return a value, or nested ones, for JSON: no numpy, and None for NaN and infinity."""
     if isinstance(value, dict):
         return {name: json_value(item) for name, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [json_value(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()

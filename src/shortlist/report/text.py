@@ -24,6 +24,7 @@ from .content import (
     SampleSize,
     Stability,
     json_rows,
+    json_value,
 )
 
 UNSTABLE = 0.5  # of the resamples select the model
@@ -54,11 +55,12 @@ def describe_checks(content: ReportContent) -> Rows:
         *_check_evaluation(content),
         *_check_performance(content.performance),
     ]
-    return [
+    rows: Rows = [
         *(finding._asdict() for finding in of_proof),
         *(row for row in content.findings if row["topic"] != "Search"),  # the proof says it too
         *(finding._asdict() for finding in of_evaluation),
     ]
+    return [json_value(row) for row in rows]
 
 
 def _check_proof(proof: ProofCheck) -> Iterator[Finding]:
