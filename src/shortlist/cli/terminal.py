@@ -6,7 +6,7 @@ import json
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..errors import InvalidFileError, ShortlistWarning
 from ..files import write_whole
+from ..progress import telling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,11 +99,16 @@ def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """Show a spinner on standard error; yield a function that changes the text beside it.
 
-    Messages that the package logs are shown too: warnings above the spinner, others beside it.
+    Without a terminal the text is written after a second, and again every few seconds. Messages
+    that the package logs are shown too: warnings above the spinner, others beside it.
     """
-    with Console(stderr=True).status(Text(f"{text}…")) as status:
+    console, now = Console(stderr=True), text
+    lines = nullcontext() if console.is_terminal else telling(lambda: now)
+    with console.status(Text(f"{text}…")) as status, lines:
 
         def announce(news: str) -> None:
+            nonlocal now
+            now = news
             status.update(Text(f"{news}…"))
 
         def notify(notice: str) -> None:
