@@ -146,7 +146,7 @@ HINGE = Loss(
     rounding=2e-7,
     slack=1e-7,
     # Its smoothing may be 1e-7: there a depends steeply on the margin, and so on its rounding.
-    harmless_rounding=5e-9,
+    harmless_rounding=1e-11,
     smoothing=0.2,
     takes_intervals=False,
     takes_sample=False,
