@@ -42,12 +42,12 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     if options.warm_start is not None:
         search.suggest(options.warm_start)
     status = _drive(search, prepared, options, started)
-    empty = problem.limits.include, np.zeros(problem.n_columns), prepared.problem.null_intercept
-    model = empty  # if the search was interrupted before its first model
     if search.objective < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished its model
             search.polish()
         model = _without_idle(problem, search.incumbent(), prepared)
+    else:  # it was interrupted before its first model
+        model = _empty_model(problem, prepared)
     found: dict[str, Any] = {
         "lower_bound": search.lower_bound,
         "gap": gap,
@@ -58,8 +58,17 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
     if not solution.objective <= prepared.problem.null_objective * (1 + _ROUNDING):
         # Rounding has spoilt all models: the one without coefficients is better.
-        solution = solution_of(problem, *empty, status=status, seconds=seconds, **found)
+        model = _empty_model(problem, prepared)
+        solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
     return confirmed(problem, prepared, solution, gap)
+
+
+def _empty_model(
+    problem: SubsetProblem, prepared: Prepared
+) -> tuple[tuple[int, ...], Float, float]:
+    """Return what must be bought, with coefficients of 0."""
+    intercept: float = prepared.problem.null_intercept
+    return problem.limits.include, np.zeros(problem.n_columns), intercept
 
 
 def _without_idle(
@@ -68,14 +77,14 @@ def _without_idle(
     """Return the model without predictors whose coefficients are 0, or so but for rounding."""
     bought, coef, intercept = incumbent
     coef, intercept = prepared.model(coef, intercept)
-    sizes = np.abs(coef)
-    tiny = (sizes > 0) & (sizes <= _NEGLIGIBLE * sizes.max(initial=0.0))
-    if tiny.any():
-        without = np.where(tiny, 0.0, coef)
+    columns = coef.nonzero()[0]
+    sizes = [abs(value) for value in coef[columns].tolist()]
+    if sizes and min(sizes) <= _NEGLIGIBLE * max(sizes):
+        without = np.where(np.abs(coef) <= _NEGLIGIBLE * max(sizes), 0.0, coef)
         objectives = problem.objective(without, intercept), problem.objective(coef, intercept)
         if objectives[0] <= objectives[1] * (1 + _ROUNDING):
-            coef = without
-    used = {*problem.column_predictor[coef.nonzero()[0]].tolist(), *problem.limits.include}
+            coef, columns = without, without.nonzero()[0]
+    used = {*problem.column_predictor[columns].tolist(), *problem.limits.include}
     return tuple(g for g in bought if g in used), coef, intercept
 
 
