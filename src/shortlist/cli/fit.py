@@ -117,7 +117,6 @@ def fit(
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
     from ..losses import loss_of
-    from ..patients import save_proof
 
     if not loss_of(loss).gives_risks:
         raise InvalidProblemError(
@@ -129,6 +128,8 @@ def fit(
     check_paths(options.inputs, [model, certificate], report)
     require_report(report)
     options.check_limits()
+    from ..patients import save_proof  # slow to import, so after the first checks
+
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
         patients, estimator = options.read()

@@ -64,11 +64,15 @@ def print_table(
 def check_paths(
     inputs: Iterable[Path | None], outputs: Iterable[Path | None], report: Path | None = None
 ) -> None:
-    """Raise if an output has no folder, or would replace an input or another output.
+    """Raise if an input is missing, or an output has no folder or would replace another file.
 
     The numbers of a report go into a JSON file of the same name, which is an output too.
     """
-    taken = {path.resolve() for path in inputs if path is not None}
+    given = [path for path in inputs if path is not None]
+    for path in given:
+        if not path.exists():  # said here at once, before pandas is imported to read it
+            raise InvalidFileError(f"{path}: there is no such file.")
+    taken = {path.resolve() for path in given}
     numbers = None if report is None else report.with_suffix(".json")
     for path in (path for path in (*outputs, report, numbers) if path is not None):
         if path.is_dir():
@@ -139,16 +143,18 @@ class _SpinnerHandler(logging.Handler):
 @contextmanager
 def noting() -> Iterator[list[str]]:
     """Collect the package's warnings as notes, and print them at the end, also after an error."""
-    from sklearn.exceptions import ConvergenceWarning
-
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        for category in (ShortlistWarning, ConvergenceWarning):
-            warnings.simplefilter("always", category)
+        warnings.simplefilter("always")
         try:
             yield notes
         finally:
-            notes += dict.fromkeys(str(warning.message) for warning in caught)
+            # That of scikit-learn by its name: to import it takes longer than many a command.
+            notes += dict.fromkeys(
+                str(warning.message)
+                for warning in caught
+                if issubclass(warning.category, ShortlistWarning)
+                or warning.category.__name__ == "ConvergenceWarning"
+            )
             for note in notes:
                 typer.echo(f"Note: {note}", err=True)
