@@ -128,10 +128,10 @@ def fit(
     check_paths(options.inputs, [model, certificate], report)
     require_report(report)
     options.check_limits()
-    from ..patients import save_proof  # slow to import, so after the first checks
-
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
+        from ..patients import save_proof  # slow to import, so after the first checks
+
         patients, estimator = options.read()
         estimator.set_params(within=within)
         if report is not None:

@@ -134,14 +134,14 @@ def validate(
     Discrimination, calibration and net benefit have 95 % intervals. The gain of an update is
     shown for all three ways to update.
     """
-    from ..patients import ModelCard
-    from ..report import describe_external, update_model, write_external
-
     if (update is None) != (updated is None):
         raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
     check_paths([model, data], [updated], report)
     require_report(report)
     with noting() as notes, working("Validating"):
+        from ..patients import ModelCard
+        from ..report import describe_external, update_model, write_external
+
         card = ModelCard.load(model)
         patients = _read_new_patients(card, data, outcome, positive, person)
         new = (patients.predictors, patients.events.to_numpy())
