@@ -50,7 +50,7 @@ def test_an_unknown_level_is_imputed_and_noted(run, clinic, card):
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ("stage,sex\nIV,m\n", (), "The model needs the column(s) 'age'"),
+        ("stage,sex\nIV,m\n", (), "The model needs the column 'age'"),
         ("age,stage,sex,smoker,lab\nold,I,m,TRUE,1\n", (), "'old' in row 1 is not a number"),
         ("age;stage;sex;smoker;lab\n50,5;I;m;1;1\nold;I;m;1;1\n", (), "'old' in row 2"),
         ("age,stage,sex,smoker,lab\n50,I,m,1,1\n", ("--id", "no"), "no column 'no' for --id"),
@@ -205,4 +205,4 @@ def test_a_wrong_validation_is_one_sentence(refusal, elsewhere, arguments, messa
 
 def test_new_patients_need_the_columns_of_the_model(refusal, elsewhere, tmp_path):
     (tmp_path / "new.csv").write_text("age,dead\n50,yes\n60,no\n")
-    assert "needs the column(s) 'stage'" in refusal(*VALIDATE)
+    assert "needs the column 'stage'" in refusal(*VALIDATE)

@@ -246,7 +246,8 @@ def _print_model(card: ModelCard, patients: Patients, files: dict[str, Path | No
 def _introduction(card: ModelCard, patients: Patients) -> Text:
     outcome, data, budget = card.outcome, card.data, card.limits.budget
     spent = "" if budget is None else f" for {card.cost:g} of {budget:g}"
-    bought = f"{len(card.terms)} of {len(card.candidates)} predictors bought{spent}"
+    word = "selected" if budget is None else "bought"
+    bought = f"{len(card.terms)} of {len(card.candidates)} predictors {word}{spent}"
     n_persons = data.rows if patients.persons is None else patients.persons.nunique()
     several = n_persons < data.rows
     who = f"{data.rows} rows of {n_persons} persons" if several else f"{data.rows} patients"
@@ -285,6 +286,11 @@ def _odds_ratio(effect: Effect) -> str:
     return "under a millionth" if effect.odds_ratio < 1e-6 else f"{effect.odds_ratio:.4g}"
 
 
+def _at_most(card: ModelCard) -> str:
+    most = card.limits.max_features
+    return "" if most is None else f" of at most {most}"
+
+
 def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
     search, thrift = card.search, card.search.within
     first = []
@@ -297,8 +303,9 @@ def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
         ]
     if search.status == "optimal":
         proof = (
-            f"Proven: no affordable selection has a penalised loss below {search.lower_bound:.4f}; "
-            f"this one has {search.objective:.4f}."
+            f"Proven: no {'' if card.limits.budget is None else 'affordable '}selection"
+            f"{_at_most(card)} has a penalised loss below {search.lower_bound:.4f}; this one has "
+            f"{search.objective:.4f}."
         )
     else:
         proof = (

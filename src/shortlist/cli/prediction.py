@@ -187,8 +187,8 @@ def _print_validation(content: dict[str, Any]) -> None:
         [
             (
                 METRICS[row["metric"]],
-                "-" if row["estimate"] is None else f"{row['estimate']:.3f}",
-                "-" if row["lower"] is None else f"{row['lower']:.3f} to {row['upper']:.3f}",
+                "-" if row["estimate"] is None else f"{row['estimate']:z.3f}",
+                "-" if row["lower"] is None else f"{row['lower']:z.3f} to {row['upper']:z.3f}",
             )
             for row in content["measures"]
         ],

@@ -381,8 +381,9 @@ class ModelCard(StrictModel):
         absent = [term.name for term in self.terms if term.name not in table.columns]
         if absent:
             raise InvalidProblemError(
-                f"The model needs the column(s) {', '.join(map(repr, absent))}, which the table "
-                "does not have; add them, empty where unknown."
+                f"The model needs the column{'' if len(absent) == 1 else 's'} "
+                f"{', '.join(map(repr, absent))}, which the table "
+                "does not have; add what is missing, empty where unknown."
             )
         return {term.name: term.contribution(self._mended(table, term)) for term in self.terms}
 

@@ -64,7 +64,7 @@ def split_patients(
     missing = np.flatnonzero(table[outcome].isna())
     if len(missing):
         raise InvalidFileError(
-            f"{path}: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            f"{path}: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
             "remove those rows."
         )
     labels = [level_of(value) for value in table[outcome]]
@@ -134,6 +134,10 @@ def _same_but_for_case(values: Sequence[str]) -> str:
         if first != value:
             return f"{shown(first)} and {shown(value)} differ in case or blanks only; "
     return ""
+
+
+def _rows_have(count: int) -> str:
+    return "1 row has" if count == 1 else f"{count} rows have"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -414,7 +418,7 @@ def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     missing = np.flatnonzero(pd.isna(labels))
     if len(missing):
         raise InvalidProblemError(
-            f"y: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            f"y: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
             "remove those rows."
         )
     check_classification_targets(labels)

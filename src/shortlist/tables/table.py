@@ -79,7 +79,13 @@ def read_table_and_notes(path: Path) -> tuple[pd.DataFrame, list[str]]:
         table = _read_text(path)
     named = [position for position, name in enumerate(table.columns) if name]
     if len(named) < table.shape[1]:  # an index that was written too, or empty cells on the right
-        notes.append(f"{path}: {table.shape[1] - len(named)} column(s) without a name are ignored.")
+        nameless = table.shape[1] - len(named)
+        columns = (
+            "1 column without a name is"
+            if nameless == 1
+            else f"{nameless} columns without a name are"
+        )
+        notes.append(f"{path}: {columns} ignored.")
     table = table.iloc[:, named]
     if table.empty:
         raise InvalidFileError(f"{path}: has no rows below the names of the columns.")
