@@ -325,7 +325,7 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def("open_nodes", &open_nodes_of)
       .def("take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
            "Hand the trace over; the search has none any more.")
-      .def("limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().max_bytes = max_bytes; },
+      .def("limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },
            "max_bytes"_a)
       .def_prop_ro("is_recording", [](Search& search) { return search.trace().is_complete; });
   m.def("fit", &fit_support, "problem"_a, "support"_a, "tolerance"_a = fine,
