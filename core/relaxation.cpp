@@ -14,9 +14,8 @@ constexpr double furthest = 600.0, tiny = 1e-100;
 constexpr double class_balance = 1e-4;
 // The bound of a point is loose when it is below its primal value by this share.
 constexpr double loose = 0.05;
-// The curvatures of the model are renewed when they are off by this share of their total: sooner where bounds are
-// loose, because those of moved points are good only if the model is.
-constexpr double stale = 0.3, stale_if_loose = 0.03;
+// The curvatures of the model are renewed when they are off by this share of their total.
+constexpr double stale = 0.2;
 // After this many steps the curvatures are renewed at each: stale ones make convergence linear.
 constexpr int usual_steps = 4;
 // A predictor enters the working set when it is worth this share of its price.
@@ -62,9 +61,9 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
   rows.smoothing = problem_.smoothing;
   if (!is_evaluated) problem_.linear_predictor(theta, intercept, rows.u.data());
   bool inside = is_inside(decisions);
-  bool has_origin = inside;            // whether the point before the last step is one of the node
-  double caution = 0.0;   // how far the model's curvatures are on the way from those of the loss to bounds of it
-  bool is_stuck = false;  // whether even the bounds were no help
+  bool has_origin = inside;  // whether the point before the last step is one of the node
+  double caution = 0.0;      // how far the model's curvatures are on the way from those of the loss to bounds of it
+  bool is_stuck = false;     // whether even the bounds were no help
   double primal = infinity, old_intercept = intercept;
   double base, value;
   int n_halvings = 0, n_steps = 0;
@@ -120,13 +119,12 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
     // 4. Renew the model and find its minimiser.
     if (mu <= 0.0) mu = first_multiplier(decisions, remaining.capacity);
     const bool is_difficult = n_halvings > 1 || caution > 0.0 || n_steps >= usual_steps;
-    const double share = is_difficult ? 0.0 : is_loose_ ? stale_if_loose : stale;
     if (caution > 0.0) {
       bound_curvatures(problem_, rows, safe_d_);
       for (Index m = 0; m < safe_d_.size(); ++m) safe_d_[m] = rows.d[m] + caution * (safe_d_[m] - rows.d[m]);
     }
     const Buffer<double>& d = caution > 0.0 ? safe_d_ : rows.d;
-    model.gram.update(theta, d, decisions, values.v, model.price, worth_entering * mu, share);
+    model.gram.update(theta, d, decisions, values.v, model.price, worth_entering * mu, is_difficult ? 0.0 : stale);
     n_halvings = 0;
     theta_old_.copy(theta);
     u_old_.copy(rows.u);
@@ -245,7 +243,8 @@ double Relaxation::stepped_intercept(double intercept) const {
 double Relaxation::first_multiplier(const Decisions& decisions, double budget) {
   order_.clear();
   for (Index g = 0; g < decisions.size(); ++g) {
-    if (decisions[g] == Decision::free && model.price[g] > 0.0 && values.v[g] / model.price[g] > 0.0) order_.push_back(g);
+    if (decisions[g] == Decision::free && model.price[g] > 0.0 && values.v[g] / model.price[g] > 0.0)
+      order_.push_back(g);
   }
   const auto ratio = [&](Index g) { return values.v[g] / model.price[g]; };
   std::sort(order_.begin(), order_.end(),
