@@ -234,6 +234,20 @@ def test_random_problem_with_limits_on_coefficients(seed):
     check_everything(limited_problem(seed), verify=True)
 
 
+def test_the_cheapest_of_forty_random_problems_with_prices():
+    n_checked = n_fees = 0
+    for seed in range(10 * N_DEFAULT):
+        if n_free(seed) <= MOST_FREE_DEFAULT:
+            problem = random_problem(seed)
+            if problem.limits.budget < math.inf:
+                check_cheapest(BruteForce(problem), problem)
+                n_checked += 1
+                n_fees += bool(problem.limits.fees)
+        if n_checked == 40:
+            break
+    assert n_checked == 40 and n_fees > 10
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(N_DEFAULT, N_SLOW, CHUNK))
 def test_many_random_problems(first):

@@ -285,5 +285,5 @@ def test_a_line_of_garbage_is_refused(tmp_path: Path, line: str) -> None:
         journal.append("a", 1, seconds=0.1)
     with path.open("a") as file:
         file.write(line)
-    with pytest.raises(sl.InvalidProblemError, match="line 3 of .* is damaged"):
+    with pytest.raises(sl.InvalidProblemError, match=r"line 3 of .* is damaged"):
         Journal(path, work="w")
