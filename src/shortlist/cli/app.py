@@ -21,7 +21,6 @@ from .fit import costs_template, fit
 from .prediction import predict, validate
 from .proof import export, verify
 from .synthetic import demo, simulate
-from .warmup import warmup
 
 # Errors about wrong input, whose messages are one sentence each.
 _INPUT_ERRORS = (
@@ -105,6 +104,6 @@ def _root(
 # answers at once.
 for command in (
     *(demo, simulate, costs_template, fit, predict, validate),
-    *(path, alternatives, verify, export, explore, warmup),
+    *(path, alternatives, verify, export, explore),
 ):
     app.command()(command)
