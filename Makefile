@@ -1,5 +1,5 @@
-# Everything runs in a virtual environment of its own: only python3 (3.11 or later) and make are
-# needed. `make VENV=/some/where test` uses another one.
+# Everything runs in a virtual environment of its own: only python3 (3.11 or later), make and a C++
+# compiler are needed. `make VENV=/some/where test` uses another one.
 
 VENV ?= .venv
 PYTHON ?= python3
@@ -8,15 +8,19 @@ WORKERS ?= auto
 BIN := $(VENV)/bin
 DEMO := build/demo
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
+# The core is built beside the sources, with tools that stay in the environment: so a changed file of it is
+# compiled in seconds.
+INSTALL = $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
-.PHONY: help demo test test-slow test-all lint docs dist smoke bench bench-full study study-quick study-page clean
+.PHONY: help demo develop test test-slow test-all lint docs dist smoke bench bench-full study study-quick study-page clean
 
 help:
 	@echo "make demo       what a budget of 10 buys, what the greedy rule buys instead, and a report"
+	@echo "make develop    compile what has changed of the core"
 	@echo "make test       the default tests"
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
-	@echo "make lint       ruff and mypy"
+	@echo "make lint       ruff, clang-format and mypy"
 	@echo "make docs       the documentation site, in build/site; examples are run, links are checked"
 	@echo "make smoke      the wheel in new environments, with the oldest and the newest dependencies"
 	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
@@ -34,18 +38,22 @@ demo: $(VENV)/.installed
 	$(BIN)/shortlist fit $(DEMO)/patients.csv --outcome outcome --costs $(DEMO)/costs.csv \
 		--budget 10 --ridge 1 --resamples 9 --report $(DEMO)/report.html
 
-test: $(VENV)/.installed-test
+develop: $(VENV)/.installed
+	$(BIN)/cmake --build build/editable-`$(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)'`
+
+test: $(VENV)/.installed-test develop
 	$(PYTEST)
 
-test-slow: $(VENV)/.installed-test
+test-slow: $(VENV)/.installed-test develop
 	$(PYTEST) -m slow
 
-test-all: $(VENV)/.installed-test
+test-all: $(VENV)/.installed-test develop
 	$(PYTEST) -m "slow or not slow"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror core/*.?pp
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
@@ -54,7 +62,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python docs/check_site.py build/site
 	@echo "The site is build/site/index.html."
 
-dist: $(BIN)/python
+dist: | $(BIN)/cmake
 	$(BIN)/python -m pip install --quiet build twine
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
@@ -85,28 +93,21 @@ study-page: $(VENV)/.installed
 	$(BIN)/python -m study page study/results --figures docs/study/figures --output docs/study.md
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/api docs/gallery
+	rm -rf $(VENV) src/shortlist/native/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/api docs/gallery
 
 # The stamps hold what is installed; pip runs again only when pyproject.toml changes.
-$(BIN)/python:
+$(BIN)/cmake:
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[report]'
+$(VENV)/.installed: pyproject.toml | $(BIN)/cmake
+	$(INSTALL) '.[report]'
 	touch $@
 
-$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/cmake
+	$(INSTALL) '.[$*]'
 	touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	touch $@ $(VENV)/.installed
-
-$(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	touch $@ $(VENV)/.installed
-
-$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/cmake
+	$(INSTALL) '.[dev]'
 	touch $@ $(VENV)/.installed-test $(VENV)/.installed

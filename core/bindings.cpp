@@ -93,8 +93,8 @@ std::shared_ptr<Limits> make_limits(const InputVector<double>& costs, std::vecto
           "members: predictors of each fee are needed.");
   require(budget >= 0.0, "budget: must be at least 0.");
   const auto is_whole = [](double price) { return price == std::floor(price); };
-  require(!is_integral || (std::all_of(cost.begin(), cost.end(), is_whole) &&
-                           std::all_of(fees.begin(), fees.end(), is_whole)),
+  require(!is_integral ||
+              (std::all_of(cost.begin(), cost.end(), is_whole) && std::all_of(fees.begin(), fees.end(), is_whole)),
           "is_integral: costs and fees must be whole.");
   require(0 <= max_features && max_features <= n_predictors, "max_features: must be from 0 to the predictors.");
   require(are_predictors(include) && are_predictors(exclude), "include and exclude: must be predictors.");
@@ -233,8 +233,10 @@ std::tuple<double, double, int> relax_root(const Problem& problem, const Limits&
   double lower = -infinity, upper = infinity;
   int n_rounds = 0;
   while (n_rounds == 0 || (n_rounds < max_rounds && !(upper - lower <= tolerance * upper))) {
+    // A cutoff that is no number decides nothing: the relaxation is solved to the end.
+    const double no_cutoff = std::numeric_limits<double>::quiet_NaN();
     const NodeBound found =
-        worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, infinity, false);
+        worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, no_cutoff, false);
     intercept = found.intercept, mu = found.mu;
     lower = std::max(lower, found.bound());
     upper = worker.relaxation.primal_value();
@@ -306,12 +308,15 @@ NB_MODULE(SHORTLIST_MODULE, m) {
            "n_predictors"_a);
   nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
       .def(nb::new_(&make_data), "table"_a, "weights"_a.noconvert())
-      .def_prop_ro("centre", [](const Data& data) {
-        Buffer<double> centre(data.n_columns());
-        const auto& columns = data.table()->columns();
-        for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
-        return new_array(std::move(centre));
-      }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "centre",
+          [](const Data& data) {
+            Buffer<double> centre(data.n_columns());
+            const auto& columns = data.table()->columns();
+            for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
+            return new_array(std::move(centre));
+          },
+          nb::rv_policy::automatic)
       .def_prop_ro("distance", &Data::distance)
       .def_prop_ro("rounding", &Data::rounding)
       .def_prop_ro("n_rows", &Data::n_rows)
@@ -325,14 +330,18 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a, "max_features"_a, "is_integral"_a,
            "include"_a, "exclude"_a);
   nb::class_<Trace>(m, "Trace", "The record of a search, from which its certificate is made.")
-      .def_prop_ro("steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); },
-                   nb::rv_policy::automatic)
+      .def_prop_ro(
+          "steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); },
+          nb::rv_policy::automatic)
       .def_ro("is_complete", &Trace::is_complete);
   nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")
       .def(nb::new_(&make_search), "problem"_a, "limits"_a, "gap"_a)
@@ -345,26 +354,27 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def_prop_ro("n_open", [](const Search& search) { return search.worker().tree.n_open(); })
       .def_prop_ro("lower_bound", [](const Search& search) { return search.worker().tree.lower_bound(); })
       .def_prop_ro("objective", [](const Search& search) { return search.worker().incumbent.objective; })
+      .def_prop_ro("n_relaxations", &Search::n_relaxations)
+      .def_prop_ro("n_unfinished", &Search::n_unfinished)
       .def_prop_ro("is_started", [](const Search& search) { return search.worker().tree.n_created > 0; })
       .def_prop_ro("n_left_out", [](const Search& search) { return listing_of(search).n_left_out; })
       .def("incumbent", &incumbent_of)
       .def("models", &models_of)
       .def("stairs", &stairs_of)
       .def("open_nodes", &open_nodes_of)
-      .def("take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
-           "Hand the trace over; the search has none any more.")
-      .def("limit_trace", [](Search& search, std::size_t max_bytes) {
-        search.trace().max_bytes = max_bytes;
-        if (max_bytes == 0) search.trace().is_complete = false;
-      }, "max_bytes"_a, "Give the trace up beyond so many bytes; 0: none is wanted.")
+      .def(
+          "take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
+          "Hand the trace over; the search has none any more.")
+      .def(
+          "limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },
+          "max_bytes"_a, "Give the trace up beyond so many bytes; 0: none is wanted.")
       .def_prop_ro("is_recording", [](Search& search) { return search.trace().is_complete; });
   m.def("fit", &fit_support, "problem"_a, "support"_a, "tolerance"_a = fine,
         "The best model on a support: coefficients and intercept of the centred columns, objective, lower bound.");
   m.def("relax_root", &relax_root, "problem"_a, "limits"_a, "max_rounds"_a = 50, "tolerance"_a = 1e-9,
         "Bounds of the optimum of the root's relaxation, and the number of rounds.");
-  m.def("price_leaves", &price_leaves, "limits"_a, "v"_a.noconvert(), "point"_a.noconvert(),
-        "decisions"_a.noconvert(), "most"_a.noconvert(),
-        "What the selections of leaves take off the entropy of their points, at most.");
+  m.def("price_leaves", &price_leaves, "limits"_a, "v"_a.noconvert(), "point"_a.noconvert(), "decisions"_a.noconvert(),
+        "most"_a.noconvert(), "What the selections of leaves take off the entropy of their points, at most.");
   nb::module_ testing = m.def_submodule("testing", "Inner steps of the search, for tests.");
   bind_testing(testing);
 }

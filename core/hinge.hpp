@@ -20,16 +20,16 @@ struct Hinge {
     return positive > negative ? 1.0 : positive < negative ? -1.0 : 0.0;
   }
 
-  static ClassSums evaluate(const ClassRows& rows) {
+  static ClassSums evaluate(const ClassRows& rows, const ClassDual& dual) {
     Lanes loss = broadcast(0.0), mass = loss, curvature = loss;
     const Lanes zero = broadcast(0.0), one = broadcast(1.0);
     for (Index m = 0; m < rows.n; m += lane_count) {
       const Lanes w = load(rows.w + m), s = 1.0 + load(rows.u + m);
       const Lanes a = least(most(s / rows.smoothing, zero), one);
       const Lanes q = w * a, d = select((a > 0.0) & (a < 1.0), w / rows.smoothing, zero);
-      store(rows.a + m, a);
-      store(rows.q + m, q);
-      store(rows.d + m, d);
+      store(dual.a + m, a);
+      store(dual.q + m, q);
+      store(dual.d + m, d);
       loss += q * (s - 0.5 * rows.smoothing * a);
       mass += q;
       curvature += d;
@@ -37,11 +37,15 @@ struct Hinge {
     return {sum(loss), sum(mass), sum(mass), sum(curvature)};
   }
 
-  static MovedSums move(const ClassRows& rows, const double* t, double* q, double) {
+  static void bound_curvature(const ClassRows& rows, const double*, const double*, double* d) {
+    for (Index m = 0; m < rows.n; ++m) d[m] = rows.w[m] / rows.smoothing;
+  }
+
+  static MovedSums move(const ClassRows& rows, const double* a_of, const double*, const double* t, double* q, double) {
     Lanes mass = broadcast(0.0);
     const Lanes zero = broadcast(0.0), one = broadcast(1.0);
     for (Index m = 0; m < rows.n; m += lane_count) {
-      const Lanes a = load(rows.a + m);
+      const Lanes a = load(a_of + m);
       const Lanes step = select((a > at_end) & (a < 1.0 - at_end), load(t + m) / rows.smoothing, zero);
       const Lanes weighted = load(rows.w + m) * least(most(a + step, zero), one);
       store(q + m, weighted);

@@ -18,10 +18,20 @@ inline Lanes exp_of_negative(Lanes x) {
   const Lanes rounded = x * log2_e + round;
   const Lanes k = rounded - round;
   const Lanes r = (x - k * ln2_high) - k * ln2_low;
-  constexpr double inverse_factorials[] = {
-      1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
-      1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,      1.0 / 24.0,      1.0 / 6.0,      0.5,
-      1.0,                1.0};
+  constexpr double inverse_factorials[] = {1.0 / 6227020800.0,
+                                           1.0 / 479001600.0,
+                                           1.0 / 39916800.0,
+                                           1.0 / 3628800.0,
+                                           1.0 / 362880.0,
+                                           1.0 / 40320.0,
+                                           1.0 / 5040.0,
+                                           1.0 / 720.0,
+                                           1.0 / 120.0,
+                                           1.0 / 24.0,
+                                           1.0 / 6.0,
+                                           0.5,
+                                           1.0,
+                                           1.0};
   Lanes p = broadcast(inverse_factorials[0]);
   for (int i = 1; i < 14; ++i) p = p * r + inverse_factorials[i];
   return p * power_of_two(rounded);
@@ -43,7 +53,7 @@ struct Logistic {
   static double value(double margin) { return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, 0.0); }
   static double best_intercept(double positive, double negative) { return std::log(positive / negative); }
 
-  static ClassSums evaluate(const ClassRows& rows) {
+  static ClassSums evaluate(const ClassRows& rows, const ClassDual& dual) {
     Lanes loss = broadcast(0.0), entropy = loss, mass = loss, curvature = loss;
     for (Index m = 0; m < rows.n; m += lane_count) {
       const Lanes u = load(rows.u + m), w = load(rows.w + m);
@@ -54,10 +64,10 @@ struct Logistic {
       const Bits is_positive = u > 0.0;
       const Lanes a = select(is_positive, inverse, small);
       const Lanes q = w * a, d = w * e * inverse * inverse;
-      store(rows.a + m, a);
-      store(rows.b + m, select(is_positive, small, inverse));
-      store(rows.q + m, q);
-      store(rows.d + m, d);
+      store(dual.a + m, a);
+      store(dual.b + m, select(is_positive, small, inverse));
+      store(dual.q + m, q);
+      store(dual.d + m, d);
       loss += w * (log1p + most(u, broadcast(0.0)));
       // log(1 + exp(u)) - a u, arranged so that nothing cancels when a is close to 0 or 1.
       entropy += w * (log1p + size * e * inverse);
@@ -67,10 +77,20 @@ struct Logistic {
     return {sum(loss), sum(entropy), sum(mass), sum(curvature)};
   }
 
-  static MovedSums move(const ClassRows& rows, const double* t, double* q, double entropy) {
+  /// w tanh(|u| / 2) / (2 |u|), as Jaakkola and Jordan have it.
+  static void bound_curvature(const ClassRows& rows, const double* a, const double* b, double* d) {
+    for (Index m = 0; m < rows.n; m += lane_count) {
+      const Lanes size = magnitude(load(rows.u + m));
+      const Lanes slope = magnitude(load(a + m) - load(b + m)) / (2.0 * most(size, broadcast(1e-4)));
+      store(d + m, load(rows.w + m) * select(size > 1e-4, slope, broadcast(0.25)));
+    }
+  }
+
+  static MovedSums move(const ClassRows& rows, const double* a_of, const double* b_of, const double* t, double* q,
+                        double entropy) {
     Lanes lost = broadcast(0.0), mass = lost, outside = lost;
     for (Index m = 0; m < rows.n; m += lane_count) {
-      const Lanes a = load(rows.a + m), b = load(rows.b + m), w = load(rows.w + m), step = load(t + m);
+      const Lanes a = load(a_of + m), b = load(b_of + m), w = load(rows.w + m), step = load(t + m);
       const Lanes x = b * step, y = -a * step;
       outside += select(least(x, y) < -1.0, broadcast(1.0), broadcast(0.0));
       lost += w * lost_entropy(load(rows.u + m), a, b, x, y);
@@ -78,16 +98,17 @@ struct Logistic {
       store(q + m, moved);
       mass += moved;
     }
-    if (sum(outside) > 0.0) return move_clipped(rows, t, q, entropy);
+    if (sum(outside) > 0.0) return move_clipped(rows, a_of, b_of, t, q, entropy);
     return {entropy - sum(lost), sum(mass)};
   }
 
  private:
-  static MovedSums move_clipped(const ClassRows& rows, const double* t, double* q, double entropy) {
+  static MovedSums move_clipped(const ClassRows& rows, const double* a_of, const double* b_of, const double* t,
+                                double* q, double entropy) {
     Lanes lost = broadcast(0.0), mass = lost;
     const Lanes one = broadcast(1.0);
     for (Index m = 0; m < rows.n; m += lane_count) {
-      const Lanes a = load(rows.a + m), b = load(rows.b + m), w = load(rows.w + m), step = load(t + m);
+      const Lanes a = load(a_of + m), b = load(b_of + m), w = load(rows.w + m), step = load(t + m);
       const Lanes x = b * step, y = -a * step;
       const Bits is_low = x < -1.0, is_high = y < -1.0;
       const Lanes x_clipped = select(is_low, -one, select(is_high, b / a, x));

@@ -4,6 +4,7 @@
 // allows; a is its derivative in u. A loss is a struct of static members, one file each:
 //
 //   evaluate        the a, q = w a and d = w * curvature of rows at u, and their sums
+//   bound_curvature curvatures d of quadratics that touch the loss at u and are nowhere below it
 //   move            the same rows at a' = a + curvature * t, clipped to what is allowed: q = w a' and its sums
 //   value           the loss of a margin
 //   best_intercept  of the model without coefficients, given the weight of each class
@@ -18,10 +19,13 @@ namespace shortlist {
 /// The rows of one class at a point; `smoothing` is the width of the band on which the hinge is smoothed.
 struct ClassRows {
   Index n;
-  const double* w;
-  const double* u;
-  double *a, *b, *q, *d;
+  const double *w, *u;
   double smoothing;
+};
+
+/// Where `evaluate` writes the dual point of these rows; b = 1 - a is of the logistic loss alone.
+struct ClassDual {
+  double *a, *b, *q, *d;
 };
 
 /// Sums over the rows of a class.

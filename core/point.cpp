@@ -10,18 +10,14 @@ constexpr double max_intercept_step = 4.0;
 constexpr int max_intercept_steps = 8;
 
 ClassRows rows_of_class(const Problem& problem, const Rows& rows, bool is_positive) {
-  // The kernels of a loss fill a, b, q and d in `evaluate`, and only read them in `move`.
-  Rows& filled = const_cast<Rows&>(rows);
   const Index first = is_positive ? 0 : problem.n_positive();
   const Index n = is_positive ? problem.n_positive() : problem.n_rows() - problem.n_positive();
-  return {n,
-          problem.weights() + first,
-          rows.u.data() + first,
-          filled.a.data() + first,
-          filled.b.data() + first,
-          filled.q.data() + first,
-          filled.d.data() + first,
-          rows.smoothing};
+  return {n, problem.weights() + first, rows.u.data() + first, rows.smoothing};
+}
+
+ClassDual dual_of_class(const Problem& problem, Rows& rows, bool is_positive) {
+  const Index first = is_positive ? 0 : problem.n_positive();
+  return {rows.a.data() + first, rows.b.data() + first, rows.q.data() + first, rows.d.data() + first};
 }
 
 /// Calls a function with the slopes of columns, by class, four columns at a time.
@@ -67,8 +63,8 @@ Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, d
   double mismatch = 0.0;
   for (int trial = 0; trial < max_intercept_steps; ++trial) {
     with_loss(problem.loss, [&](auto loss) {
-      positive = loss.evaluate(positive_rows);
-      negative = loss.evaluate(negative_rows);
+      positive = loss.evaluate(positive_rows, dual_of_class(problem, rows, true));
+      negative = loss.evaluate(negative_rows, dual_of_class(problem, rows, false));
     });
     mismatch = negative.mass - positive.mass;
     if (std::abs(mismatch) <= tolerance * (negative.mass + positive.mass) || trial == max_intercept_steps - 1) break;
@@ -90,13 +86,23 @@ double balance(ByClass& rho, ByClass mass, ByClass entropy) {
   return rho.positive * entropy.positive + rho.negative * entropy.negative;
 }
 
+void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d) {
+  const Index n_positive = problem.n_positive();
+  with_loss(problem.loss, [&](auto loss) {
+    loss.bound_curvature(rows_of_class(problem, rows, true), rows.a.data(), rows.b.data(), d.data());
+    loss.bound_curvature(rows_of_class(problem, rows, false), rows.a.data() + n_positive, rows.b.data() + n_positive,
+                         d.data() + n_positive);
+  });
+}
+
 double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved) {
   const Index n_positive = problem.n_positive();
   MovedSums positive, negative;
   with_loss(problem.loss, [&](auto loss) {
-    positive = loss.move(rows_of_class(problem, rows, true), moved.t.data(), moved.q.data(), rows.entropy.positive);
-    negative = loss.move(rows_of_class(problem, rows, false), moved.t.data() + n_positive, moved.q.data() + n_positive,
-                         rows.entropy.negative);
+    positive = loss.move(rows_of_class(problem, rows, true), rows.a.data(), rows.b.data(), moved.t.data(),
+                         moved.q.data(), rows.entropy.positive);
+    negative = loss.move(rows_of_class(problem, rows, false), rows.a.data() + n_positive, rows.b.data() + n_positive,
+                         moved.t.data() + n_positive, moved.q.data() + n_positive, rows.entropy.negative);
   });
   ByClass rho;
   const double entropy = balance(rho, {positive.mass, negative.mass}, {positive.entropy, negative.entropy});
@@ -140,8 +146,8 @@ void predictor_values(const Problem& problem, const double* q, const Decisions& 
   sweep.flush();
 }
 
-void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions,
-                         Buffer<double>& gradient, double* v) {
+void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions, Buffer<double>& gradient,
+                         double* v) {
   SlopeSweep sweep(problem, rows.q.data(), [&](Index j, double positive, double negative) {
     gradient[j] = positive + negative;
     v[problem.owner(j)] += problem.value_of_slope(j, rows.rho.positive * positive + rows.rho.negative * negative);

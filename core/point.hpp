@@ -42,6 +42,9 @@ Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, d
 /// Scale the a of the heavier class down; return the entropy, by H(rho a) >= rho H(a).
 double balance(ByClass& rho, ByClass mass, ByClass entropy);
 
+/// Fill d with curvatures of quadratics that touch the loss at the point and are nowhere below it.
+void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d);
+
 /// A dual point that was moved along a step.
 struct MovedPoint {
   explicit MovedPoint(const Problem& problem) : t(problem.n_rows()), q(problem.n_rows()) {}
@@ -74,8 +77,8 @@ double predictor_value(const Problem& problem, const double* q, Index g);
 void predictor_values(const Problem& problem, const double* q, const Decisions& decisions, double* v);
 
 /// Fill the gradient and v_g of all that is not out.
-void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions,
-                         Buffer<double>& gradient, double* v);
+void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions, Buffer<double>& gradient,
+                         double* v);
 
 /// Fill the gradient of n listed columns; return the sum of their values.
 double evaluate_columns(const Problem& problem, const Rows& rows, const Index* columns, Index n,

@@ -18,15 +18,15 @@ struct SquaredHinge {
     return (positive - negative) / (positive + negative);
   }
 
-  static ClassSums evaluate(const ClassRows& rows) {
+  static ClassSums evaluate(const ClassRows& rows, const ClassDual& dual) {
     Lanes loss = broadcast(0.0), entropy = loss, mass = loss, curvature = loss;
     const Lanes zero = broadcast(0.0);
     for (Index m = 0; m < rows.n; m += lane_count) {
       const Lanes w = load(rows.w + m), s = most(1.0 + load(rows.u + m), zero);
       const Lanes a = 2.0 * s, q = w * a, d = select(s > 0.0, 2.0 * w, zero);
-      store(rows.a + m, a);
-      store(rows.q + m, q);
-      store(rows.d + m, d);
+      store(dual.a + m, a);
+      store(dual.q + m, q);
+      store(dual.d + m, d);
       loss += w * s * s;
       entropy += w * s * (2.0 - s);
       mass += q;
@@ -35,11 +35,15 @@ struct SquaredHinge {
     return {sum(loss), sum(entropy), sum(mass), sum(curvature)};
   }
 
-  static MovedSums move(const ClassRows& rows, const double* t, double* q, double) {
+  static void bound_curvature(const ClassRows& rows, const double*, const double*, double* d) {
+    for (Index m = 0; m < rows.n; ++m) d[m] = 2.0 * rows.w[m];
+  }
+
+  static MovedSums move(const ClassRows& rows, const double* a_of, const double*, const double* t, double* q, double) {
     Lanes entropy = broadcast(0.0), mass = entropy;
     const Lanes zero = broadcast(0.0);
     for (Index m = 0; m < rows.n; m += lane_count) {
-      const Lanes a = load(rows.a + m);
+      const Lanes a = load(a_of + m);
       const Lanes moved = select(a > at_end, most(a + 2.0 * load(t + m), zero), a);
       const Lanes weighted = load(rows.w + m) * moved;
       store(q + m, weighted);

@@ -51,11 +51,11 @@ nb::dict evaluate_rows_of(const std::string& loss, const InputVector<double>& gi
   require(length(given_w) == n && length(given_t) == n, "w and t: one per row is needed.");
   const Buffer<double> u = padded_copy(given_u), w = padded_copy(given_w), t = padded_copy(given_t);
   Buffer<double> a(u.size()), b(u.size(), 0.0), q(u.size()), d(u.size()), moved(u.size());
-  const ClassRows rows{u.size(), w.data(), u.data(), a.data(), b.data(), q.data(), d.data(), smoothing};
+  const ClassRows rows{u.size(), w.data(), u.data(), smoothing};
   nb::dict result;
   with_loss(loss_of(loss), [&](auto chosen) {
-    const ClassSums sums = chosen.evaluate(rows);
-    const MovedSums moved_sums = chosen.move(rows, t.data(), moved.data(), sums.entropy);
+    const ClassSums sums = chosen.evaluate(rows, {a.data(), b.data(), q.data(), d.data()});
+    const MovedSums moved_sums = chosen.move(rows, a.data(), b.data(), t.data(), moved.data(), sums.entropy);
     result["loss"] = sums.loss;
     result["entropy"] = sums.entropy;
     result["mass"] = sums.mass;
@@ -83,7 +83,8 @@ Decisions decisions_of(const InputVector<std::int8_t>& given, Index n_predictors
 
 Doubles as_numbers(const Decisions& decisions) {
   Buffer<double> numbers(decisions.size());
-  std::transform(decisions.begin(), decisions.end(), numbers.begin(), [](Decision d) { return static_cast<double>(d); });
+  std::transform(decisions.begin(), decisions.end(), numbers.begin(),
+                 [](Decision d) { return static_cast<double>(d); });
   return new_array(std::move(numbers));
 }
 
@@ -260,8 +261,7 @@ void bind_testing(nb::module_& m) {
         "smoothing"_a);
   m.def("ask_oracle", &ask_oracle, "limits"_a, "v"_a, "decisions"_a);
   m.def("value_table", &value_table, "limits"_a, "v"_a, "decisions"_a, "budget"_a, "skipped"_a);
-  m.def("fit_from", &fit_from, "problem"_a, "support"_a, "coef"_a, "intercept"_a, "start"_a, "cutoff"_a,
-        "tolerance"_a);
+  m.def("fit_from", &fit_from, "problem"_a, "support"_a, "coef"_a, "intercept"_a, "start"_a, "cutoff"_a, "tolerance"_a);
   m.def("plan_rounds", &plan_rounds, "search"_a, "first_node"_a, "nodes_of_part"_a, "n_parts"_a);
   m.def("relax", &relax, "problem"_a, "limits"_a, "decisions"_a, "coef"_a, "intercept"_a, "mu"_a, "cutoff"_a);
   m.def("solve_system", &solve_system, "matrix"_a, "right"_a, "n_first"_a);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Try a wheel in two new environments at once: with the oldest versions of its dependencies,
-# and with the newest.
+# Try a wheel in two new environments at once: with the oldest versions of its dependencies, and with
+# the newest.
 #
-#     tests/smoke.sh python3 dist/shortlist-0.1.0-py3-none-any.whl
+#     tests/smoke.sh python3 dist/shortlist-0.1.0-cp311-cp311-linux_x86_64.whl
 set -euo pipefail
 
 python=$1

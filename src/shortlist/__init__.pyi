@@ -7,6 +7,7 @@ from . import report as report
 from .backends import available_backends as available_backends
 from .backends import solve as solve
 from .certificate import Certificate as Certificate
+from .choice import cheapest_within as cheapest_within
 from .choice import near_optimal as near_optimal
 from .choice import price_ranges as price_ranges
 from .choice import solve_path as solve_path
@@ -21,9 +22,9 @@ from .errors import MissingDependencyError as MissingDependencyError
 from .errors import ShortlistWarning as ShortlistWarning
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
+from .patients import ModelCard as ModelCard
+from .patients import PrognosticModel as PrognosticModel
 from .problem import SubsetProblem as SubsetProblem
-from .prognostic import ModelCard as ModelCard
-from .prognostic import PrognosticModel as PrognosticModel
 from .solution import Solution as Solution
 from .solution import Status as Status
 from .verification import Verdict as Verdict

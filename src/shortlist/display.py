@@ -1,4 +1,4 @@
-"""HTML for notebooks: a headline that says what is proven, and a small table below it."""
+"""HTML for notebooks: a headline about the proof, and a small table below it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LIMITS = {
 
 
 def describe_proof(status: str, gap: float) -> str:
-    """Return in words what a solve has proven; `status` is the value of a `Status`."""
+    """Return the proof of a solve in words; `status` is the value of a `Status`."""
     if status == "optimal":
         return f"Proven optimal (relative gap {gap:.2g})"
     if status == "heuristic":
@@ -47,12 +47,12 @@ def panel(
     header: Sequence[str] = (),
     note: str = "",
 ) -> str:
-    """Return the HTML of a headline, a table and a note; whatever is a name is escaped.
+    """Return the HTML of a headline, a table and a note; all text is escaped.
 
     Parameters
     ----------
     headline : str
-        What it is, and what is proven.
+        The name of the object, and its proof.
     is_proven : bool
         Whether the headline is marked as proven.
     rows : iterable of sequences

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from math import inf, log
 
 import numpy as np
-from scipy.special import entr, expit, xlog1py
 
 from .arguments import Float
 from .errors import InvalidProblemError
@@ -101,6 +100,18 @@ def _hinge_curvature(margins: Float, smoothing: float) -> Float:
     return np.where((a > 0.0) & (a < 1.0), 1.0 / smoothing, 0.0)
 
 
+def _entropy(a: Float) -> Float:
+    """Return -a log a - (1 - a) log(1 - a), to the last digits for tiny a."""
+    inner = (a > 0.0) & (a < 1.0)
+    a = np.where(inner, a, 0.5)
+    return np.where(inner, -a * np.log(a) - (1.0 - a) * np.log1p(-a), 0.0)
+
+
+def _logistic_curvature(margins: Float, smoothing: float) -> Float:
+    decay = np.exp(-np.abs(margins))
+    return np.asarray(decay / (1.0 + decay) ** 2)
+
+
 LOGISTIC = Loss(
     "logistic",
     # The vectorised exponential of numpy: several times faster than logaddexp and expit.
@@ -108,8 +119,8 @@ LOGISTIC = Loss(
     dual=lambda margins, smoothing: (
         np.exp(-np.maximum(margins, 0.0)) / (1.0 + np.exp(-np.abs(margins)))
     ),
-    entropy=lambda a: entr(a) - xlog1py(1.0 - a, -a),  # to the last digits for tiny a
-    curvature=lambda margins, smoothing: expit(-margins) * expit(margins),
+    entropy=_entropy,
+    curvature=_logistic_curvature,
     largest=1.0,
     best_intercept=lambda positive, negative: log(positive / negative),
     gives_risks=True,
@@ -135,11 +146,26 @@ HINGE = Loss(
     rounding=2e-7,
     slack=1e-7,
     # Its smoothing may be 1e-7: there a depends steeply on the margin, and so on its rounding.
-    harmless_rounding=5e-9,
+    harmless_rounding=1e-11,
     smoothing=0.2,
     takes_intervals=False,
     takes_sample=False,
 )
+
+
+def risk_of(log_odds: Float) -> Float:
+    """Return the probability of the positive class, given the scores of a logistic model.
+
+    Examples
+    --------
+    >>> from shortlist.losses import risk_of
+    >>> risk_of([-1000.0, 0.0, 1000.0]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    with np.errstate(over="ignore"):  # a risk of 0
+        return np.asarray(1.0 / (1.0 + np.exp(-np.asarray(log_odds))))
+
+
 LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE)}
 
 

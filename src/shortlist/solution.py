@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments import Float
-from .certificate import Certificate
 from .display import describe_proof, panel
 from .problem import SubsetProblem
+
+if TYPE_CHECKING:
+    from .certificate import Certificate  # loads pydantic
 
 
 class Status(Enum):

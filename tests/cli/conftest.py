@@ -1,4 +1,6 @@
-"""Files that the tests of the commands share."""
+"""Commands as a user calls them, and files that they are called with."""
+
+import json
 
 import numpy as np
 import pytest
@@ -9,17 +11,33 @@ from shortlist.cli.app import app
 
 @pytest.fixture
 def run():
-    """Run a command and return its result; an exception is a failure of the test."""
+    """Run a command that ends with a code; `text` and `notes` are its output without line ends."""
 
-    def invoke(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    def invoke(*arguments, code=0):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert code is None or result.exit_code == code, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        result.text, result.notes = (" ".join(s.split()) for s in (result.stdout, result.stderr))
+        return result
 
     return invoke
 
 
 @pytest.fixture
-def clinic(tmp_path):
-    """A folder with patients, a price list and fees."""
+def record(run):
+    """Return the JSON that a command prints."""
+    return lambda *arguments: json.loads(run(*arguments, "--json").stdout)
+
+
+@pytest.fixture
+def refusal(run):
+    """Return the sentence by which a command refuses its input, with exit code 2."""
+    return lambda *arguments: run(*arguments, code=2).notes
+
+
+@pytest.fixture
+def clinic(tmp_path, monkeypatch):
+    """The current folder, with patients, a price list and fees."""
     rng = np.random.default_rng(1)
     rows = ["age,sex,stage,lab,smoker,visit,fate"]
     for number in range(80):
@@ -32,4 +50,5 @@ def clinic(tmp_path):
     (tmp_path / "patients.csv").write_text("\n".join(rows) + "\n")
     (tmp_path / "costs.csv").write_text("predictor,cost\nage,1\nsex,1\nstage,3\nlab,5\nsmoker,1\n")
     (tmp_path / "fees.csv").write_text("2,stage,lab\n")
+    monkeypatch.chdir(tmp_path)
     return tmp_path

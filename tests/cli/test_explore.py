@@ -1,4 +1,4 @@
-"""`shortlist explore`: what it hands to the server, and what it refuses."""
+"""`shortlist explore`: its call of the server, and the input that it refuses."""
 
 import json
 import os
@@ -8,13 +8,14 @@ import sys
 from urllib.request import urlopen
 
 import pytest
+from clinic_options import OUTCOME
 
 from shortlist.explorer import serve
 
 
 @pytest.fixture
 def served(monkeypatch):
-    """Serve nothing, and remember what should have been."""
+    """Serve nothing, and keep the arguments."""
     calls = []
     monkeypatch.setattr(
         serve, "serve", lambda prepared, **options: calls.append((prepared, options))
@@ -23,22 +24,19 @@ def served(monkeypatch):
 
 
 def test_a_table_with_prices(run, clinic, served):
-    result = run(
-        "explore", clinic / "patients.csv", "--outcome", "fate", "--positive", "dead",
-        "--costs", clinic / "costs.csv", "--fees", clinic / "fees.csv", "--exclude", "visit",
-        "--ridge", "0.5", "--no-browser",
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
+    prices = ("--costs", "costs.csv", "--fees", "fees.csv", "--budget", "4,5")
+    run("explore", "patients.csv", *OUTCOME, *prices, "--ridge", "0.5", "--no-browser")
     [(prepared, options)] = served
     assert prepared.name == "patients.csv"
     assert prepared.costs == {"age": 1, "sex": 1, "stage": 3, "lab": 5, "smoker": 1}
     assert [(fee.amount, fee.members) for fee in prepared.fees] == [(2, ("stage", "lab"))]
+    assert prepared.first_state().budget == 4.5
     assert options["ridge"] == 0.5
     assert not options["open_browser"]
 
 
 def test_without_data_there_are_synthetic_patients(run, served):
-    assert run("explore").exit_code == 0
+    run("explore")
     assert served[0][0].name == "synthetic patients"
 
 
@@ -46,34 +44,25 @@ def test_without_data_there_are_synthetic_patients(run, served):
     ("arguments", "words"),
     [
         (["patients.csv"], "--outcome: name the column"),
-        (["--outcome", "fate"], "DATA: is missing"),
+        (["--outcome", "fate"], "DATA: is missing; give the table that the options refer to"),
+        (["--exclude", "visit"], "DATA: is missing"),
         (["nowhere.csv", "--outcome", "fate"], "there is no such file"),
+        (["--no-browser", "--settings", "settings.json"], "The settings cannot be used"),
     ],
 )
-def test_wrong_input_is_one_sentence(run, clinic, monkeypatch, arguments, words):
-    monkeypatch.chdir(clinic)
-    result = run("explore", *arguments)
-    assert result.exit_code == 2
-    assert words in result.output
+def test_wrong_input_is_one_sentence(refusal, clinic, arguments, words):
+    (clinic / "settings.json").write_text("{}")
+    assert words in refusal("explore", *arguments)
 
 
-def test_a_port_in_use_and_settings_of_other_data(run, tmp_path):
+def test_a_port_in_use_is_refused(refusal):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        result = run("explore", "--no-browser", "--port", taken.getsockname()[1])
-    assert result.exit_code == 2
-    assert "--port:" in result.output
-    settings = tmp_path / "settings.json"
-    settings.write_text("{}")
-    result = run("explore", "--no-browser", "--settings", settings)
-    assert result.exit_code == 2
-    assert "The settings cannot be used" in result.output
+        assert "--port:" in refusal("explore", "--no-browser", "--port", taken.getsockname()[1])
 
 
-def test_an_extra_that_is_missing_is_named(run, monkeypatch):
+def test_an_extra_that_is_missing_is_named(refusal, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    result = run("explore")
-    assert result.exit_code == 2
-    assert "install shortlist[explore]" in result.output
+    assert "install shortlist[explore]" in refusal("explore")
 
 
 @pytest.mark.slow

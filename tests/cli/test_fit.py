@@ -1,39 +1,33 @@
-"""`shortlist fit`, `predict`, `costs-template` and `simulate`, as a user calls them."""
+"""`shortlist costs-template` and `shortlist fit`."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from clinic_options import OUTCOME, POSED, PRICED
+from messy import MESSY, UNUSABLE, make_messy
 
 import shortlist as sl
 from shortlist.native.search import branch_and_bound
 from shortlist.tables import read_table
 
-FIT = ("--outcome", "fate", "--positive", "dead", "--exclude", "visit", "--ridge", "1")
-
-
-def words(text):
-    return " ".join(text.split())
+TWO = (*POSED, "--max-features", "2")
 
 
 @pytest.fixture
-def fit(run, clinic):
-    """Run `fit` on the clinic's patients with a given budget."""
-
-    def invoke(*arguments, data="patients.csv", options=FIT):
-        return run("fit", clinic / data, *options, *arguments)
-
-    return invoke
+def table(clinic):
+    return pd.read_csv(clinic / "patients.csv")
 
 
-def priced(clinic, budget):
-    return ("--costs", clinic / "costs.csv", "--fees", clinic / "fees.csv", "--budget", budget)
+def fit_to(table, *options):
+    """Write other patients; return the command that fits two predictors to them."""
+    table.to_csv("other.csv", index=False)
+    return ("fit", "other.csv", *POSED[1:], "--max-features", "2", *options)
 
 
-def test_from_files_to_the_model_of_the_estimator(fit, clinic):
-    result = fit(*priced(clinic, 6), "--model", clinic / "model.json")
-    assert result.exit_code == 0, result.output
+def test_from_files_to_the_model_of_the_estimator(run, clinic):
+    run("fit", *PRICED, "--budget", 6, "--model", "model.json")
     table = read_table(clinic / "patients.csv")
     y = table.pop("fate")
     model = sl.PrognosticModel(
@@ -43,15 +37,14 @@ def test_from_files_to_the_model_of_the_estimator(fit, clinic):
         exclude=["visit"],
         ridge=1.0,
     ).fit(table, y)
-    card = sl.ModelCard.load(clinic / "model.json")
+    card = sl.ModelCard.load("model.json")
     assert card.model_dump() == model.card_.model_dump()
     assert card.probability(table).tobytes() == model.predict_proba(table)[:, 1].tobytes()
 
 
-def test_the_terminal_says_what_the_model_says(fit, clinic):
-    result = fit(*priced(clinic, 6), "--model", clinic / "model.json")
-    card = sl.ModelCard.load(clinic / "model.json")
-    text = words(result.stdout)
+def test_the_terminal_and_json_show_the_model_file(run, record, clinic):
+    text = run("fit", *PRICED, "--budget", 6, "--model", "model.json").text
+    card = sl.ModelCard.load("model.json")
     for term in card.terms:
         assert term.name in text
     assert f"{len(card.terms)} of 5 predictors bought for {card.cost:g} of 6" in text
@@ -59,158 +52,134 @@ def test_the_terminal_says_what_the_model_says(fit, clinic):
     assert f"80 patients, {card.data.events} with fate = dead" in text
     assert "Proven: no affordable selection" in text
     assert f"{card.search.objective:.4f}" in text
+    printed = record("fit", *TWO, "--model", "model.json")
+    assert printed["model"] == json.loads((clinic / "model.json").read_text())
+    assert printed["effects"][0].keys() == {"predictor", "contrast", "coefficient", "odds_ratio"}
+    assert 0.5 < printed["apparent_auc"] <= 1
+    assert printed["model_file"] == "model.json"
 
 
-def test_json_traces_to_the_model_file(fit, clinic):
-    result = fit("--max-features", "2", "--json", "--model", clinic / "model.json")
-    record = json.loads(result.stdout)
-    assert record["model"] == json.loads((clinic / "model.json").read_text())
-    assert record["effects"][0].keys() == {"predictor", "contrast", "coefficient", "odds_ratio"}
-    assert 0.5 < record["apparent_auc"] <= 1
-    assert record["model_file"] == str(clinic / "model.json")
-
-
-def test_a_report_is_written_beside_its_numbers(fit, clinic):
-    result = fit(*priced(clinic, 6), "--report", clinic / "r.html", "--resamples", "0", "--json")
-    assert result.exit_code == 0, result.output
-    record, content = json.loads(result.stdout), json.loads((clinic / "r.json").read_text())
-    assert record["report_file"] == str(clinic / "r.html")
-    assert content["model"] == record["model"]
+def test_a_report_is_written_beside_its_numbers(record, clinic):
+    printed = record("fit", *TWO, "--report", "r.html", "--resamples", "0")
+    content = json.loads((clinic / "r.json").read_text())
+    assert printed["report_file"] == "r.html"
+    assert content["model"] == printed["model"]
     assert "Prognostic model for fate = dead" in (clinic / "r.html").read_text()
 
 
-def test_the_answer_comes_before_the_report(fit, clinic, monkeypatch):
+def test_the_answer_comes_before_the_report(run, clinic, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shortlist.cli.fit.make_report", interrupted)
-    result = fit(*priced(clinic, 6), "--report", clinic / "r.html", "--model", clinic / "m.json")
-    assert result.exit_code == 130
-    assert "Proven: no affordable selection" in result.stdout
+    monkeypatch.setattr("shortlist.cli.fit._make_report", interrupted)
+    result = run("fit", *TWO, "--report", "r.html", "--model", "m.json", code=130)
+    assert "Proven: no selection of at most 2 has" in result.stdout
     assert (clinic / "m.json").exists() and not (clinic / "r.html").exists()
 
 
-def test_suspicious_data_are_noted_with_their_culprits(fit, clinic):
-    lines = (clinic / "patients.csv").read_text().splitlines()
-    rows = [f"{lines[0]},years"] + [f"{line},{line.split(',')[0]}" for line in lines[1:]]
-    (clinic / "patients.csv").write_text("\n".join([*rows, rows[-1]]) + "\n")
-    result = fit("--max-features", "3", "--include", "age,years")
-    notes = result.stderr.replace("\n", " ")
-    assert "Copies: 'age' and 'years' carry the same information. Both were bought" in notes
-    assert "Duplicated rows: 1 row(s) repeat another" in notes
+def test_an_interrupt_ends_with_130_and_no_model(run, clinic, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
 
-
-@pytest.mark.parametrize(
-    ("name", "message"), [("r.pdf", "must end in .html"), ("costs.html", "is used twice")]
-)
-def test_a_report_that_cannot_be_written_is_told_before_the_work(fit, clinic, name, message):
-    result = fit(*priced(clinic, 6), "--report", clinic / name, "--model", clinic / "costs.json")
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert not (clinic / "costs.json").exists()
-
-
-def test_too_few_events_for_a_report_are_told_before_the_work(fit, clinic):
-    lines = (clinic / "patients.csv").read_text().splitlines()
-    dead = [i for i, line in enumerate(lines) if line.endswith(",dead")]
-    for i in dead[2:]:
-        lines[i] = lines[i].replace(",dead", ",alive")
-    (clinic / "patients.csv").write_text("\n".join(lines) + "\n")
-    files = ("--report", clinic / "r.html", "--model", clinic / "m.json")
-    result = fit("--max-features", "1", *files)
-    assert result.exit_code == 2
-    assert "needs 3 patients of each outcome" in " ".join(result.stderr.split())
+    monkeypatch.setattr("shortlist.classifier.log_odds.solve", interrupted)
+    assert run("fit", *TWO, "--model", "m.json", code=130).stderr == "Interrupted.\n"
     assert not (clinic / "m.json").exists()
 
 
-def test_a_proof_that_is_too_long_is_a_note_and_no_loss(fit, clinic, monkeypatch):
+def test_suspicious_data_are_noted_with_their_columns(run, table):
+    table = pd.concat([table, table[-1:]]).assign(years=lambda t: t["age"])
+    notes = run(*fit_to(table, "--max-features", "3", "--include", "age,years")).notes
+    assert "Copies: 'age' and 'years' carry the same information. Both were bought" in notes
+    assert "Duplicated rows: 1 row repeats another" in notes
+
+
+def test_too_few_events_for_a_report_are_told_before_the_work(refusal, clinic, table):
+    dead = table.index[table["fate"] == "dead"]
+    table.loc[dead[2:], "fate"] = "alive"
+    told = refusal(*fit_to(table, "--report", "r.html", "--model", "m.json"))
+    assert "needs 3 patients of each outcome" in told
+    assert not (clinic / "m.json").exists()
+
+
+def test_a_proof_that_is_too_long_is_a_note_and_no_loss(record, clinic, monkeypatch):
     monkeypatch.setattr("shortlist.PrognosticModel.certificate_", None)
-    files = ("--certificate", clinic / "p.json", "--model", clinic / "m.json")
-    result = fit("--max-features", "1", *files, "--json")
-    assert result.exit_code == 0, result.output
-    record = json.loads(result.stdout)
-    assert record["certificate_file"] is None
-    assert any("was not written" in note for note in record["notes"])
+    printed = record("fit", *TWO, "--certificate", "p.json", "--model", "m.json")
+    assert printed["certificate_file"] is None
+    assert any("was not written" in note for note in printed["notes"])
     assert (clinic / "m.json").exists() and not (clinic / "p.json").exists()
 
 
-def test_ridge_is_tuned_unless_given(fit, clinic):
-    tuned = fit("--max-features", "1", "--ridge", "tuned", "--json")
-    assert len(json.loads(tuned.stdout)["model"]["search"]["tuning"]) == 4
-    given = fit("--max-features", "1", "--ridge", "0.5", "--json")
-    assert json.loads(given.stdout)["model"]["search"]["ridge"] == 0.5
+def test_ridge_is_tuned_unless_given(record, clinic):
+    assert len(record("fit", *TWO, "--ridge", "tuned")["model"]["search"]["tuning"]) == 4
+    assert record("fit", *TWO, "--ridge", "0.5")["model"]["search"]["ridge"] == 0.5
 
 
-def test_the_same_patients_in_other_files_give_the_same_model(fit, clinic):
-    table = pd.read_csv(clinic / "patients.csv")
-    table.to_parquet(clinic / "patients.parquet")
-    table.to_excel(clinic / "patients.xlsx", index=False)
-    table.to_csv(clinic / "patients.tsv", sep="\t", index=False)
-    table.to_csv(clinic / "semicolon.csv", sep=";", decimal=",", index=False)
-    expected = json.loads(fit("--max-features", "3", "--json").stdout)["model"]
+def test_the_same_patients_in_other_files_give_the_same_model(record, table):
+    table.to_parquet("patients.parquet")
+    table.to_excel("patients.xlsx", index=False)
+    table.to_csv("patients.tsv", sep="\t", index=False)
+    table.to_csv("semicolon.csv", sep=";", decimal=",", index=False)
+    expected = record("fit", *TWO)["model"]
     for name in ("patients.parquet", "patients.xlsx", "patients.tsv", "semicolon.csv"):
-        result = fit("--max-features", "3", "--json", data=name)
-        assert json.loads(result.stdout)["model"] == expected, name
+        assert record("fit", name, *TWO[1:])["model"] == expected, name
 
 
-def test_positive_turns_the_model_around(fit):
-    records = [
-        json.loads(fit("--max-features", "2", "--json", "--positive", value).stdout)["model"]
-        for value in ("dead", "alive")
-    ]
-    assert records[0]["outcome"] == {"name": "fate", "event": "dead", "no_event": "alive"}
-    assert records[1]["outcome"] == {"name": "fate", "event": "alive", "no_event": "dead"}
-    assert records[0]["intercept"] == pytest.approx(-records[1]["intercept"])
+@pytest.mark.parametrize("values", [("live", "die"), ("nein", "ja"), ("negative", "positive")])
+def test_the_event_is_the_obvious_or_the_given_one(run, record, table, values):
+    table["fate"] = np.where(table["fate"] == "dead", values[1], values[0])
+    obvious = fit_to(table)
+    assert f"with fate = {values[1]}." in run(*obvious).stdout
+    models = [record(*obvious, "--positive", value)["model"] for value in values]
+    assert models[0]["outcome"] == {"name": "fate", "event": values[0], "no_event": values[1]}
+    assert models[0]["intercept"] == pytest.approx(-models[1]["intercept"])
 
 
-def test_persons_are_no_predictor_and_stay_together(fit, clinic):
-    table = pd.read_csv(clinic / "patients.csv")
-    table["patient"] = [f"p{row // 4}" for row in table.index]
-    table.to_csv(clinic / "visits.csv", index=False)
-    arguments = ("--max-features", "2", "--json", "--ridge", "tuned")
-    result = fit(*arguments, "--person", "patient", data="visits.csv")
-    assert result.exit_code == 0, result.output
-    model = json.loads(result.stdout)["model"]
+def test_persons_are_no_predictor_and_stay_together(record, table):
+    command = fit_to(table.assign(patient=[f"p{row // 4}" for row in table.index]))
+    command = (*command, "--ridge", "tuned")
+    model = record(*command, "--person", "patient")["model"]
     assert "patient" not in [candidate["name"] for candidate in model["candidates"]]
-    apart = json.loads(fit(*arguments).stdout)["model"]
+    apart = record(*command, "--exclude", "patient")["model"]
     assert model["search"]["tuning"] != apart["search"]["tuning"]
 
 
-def test_codes_are_pointed_at(fit, clinic):
-    table = pd.read_csv(clinic / "patients.csv")
-    table["stage"] = table["stage"].str.len()
-    table.to_csv(clinic / "codes.csv", index=False)
-    result = fit("--max-features", "2", data="codes.csv")
-    assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
-    blank = table.astype({"stage": str})
-    blank.loc[0, "stage"] = " \n"
-    blank.to_csv(clinic / "blank.csv", index=False)
-    result = fit("--max-features", "2", data="blank.csv")
-    assert "Note: 'stage': few distinct whole numbers" in words(result.stderr)
-    for option in ("--categorical", "--numeric"):
-        result = fit("--max-features", "2", option, "stage", data="codes.csv")
-        assert "few distinct whole numbers" not in result.stderr
+def test_the_person_column_may_be_excluded_and_priced_but_not_included(run, refusal, clinic, table):
+    table.assign(pid=[f"p{i // 2}" for i in range(80)]).to_csv("persons.csv", index=False)
+    (clinic / "costs.csv").write_text((clinic / "costs.csv").read_text() + "pid,3\nfate,1\n")
+    command = ("fit", "persons.csv", *POSED[1:], "--costs", "costs.csv", "--budget", "3")
+    command = (*command, "--person", "pid")
+    run(*command, "--exclude", "pid,fate")
+    for option in ("--include", "--categorical", "--numeric"):
+        assert f"{option}: 'pid' is the --person column" in refusal(*command, option, "pid")
 
 
-def test_lists_of_columns_have_commas_between_them(fit, clinic):
-    table = pd.read_csv(clinic / "patients.csv").rename(columns={"lab": "lab, fasting"})
-    table.to_csv(clinic / "comma.csv", index=False)
-    arguments = ("--max-features", "3", "--json", "--exclude", "smoker, stage", "--exclude")
-    result = fit(*arguments, "lab, fasting", data="comma.csv")
-    model = json.loads(result.stdout)["model"]
+@pytest.mark.parametrize("command", ["fit", "path", "alternatives", "export", "explore"])
+def test_every_command_points_at_codes(run, table, command, monkeypatch):
+    monkeypatch.setattr("shortlist.explorer.serve.serve", lambda *_, **__: None)
+    table["stage"] = table["stage"].str.len().astype(str)
+    table.loc[0, "stage"] = " \n"
+    table.to_csv("codes.csv", index=False)
+    file = ["m.cbf"] if command == "export" else []
+    limit = [] if command == "explore" else ["--max-features", "2", "--ridge", "1"]
+    asked = (command, "codes.csv", *file, *OUTCOME, *limit)
+    assert "Note: 'stage': few distinct whole numbers" in run(*asked).notes
+    for option in ("--categorical", "--numeric", "--exclude"):
+        assert "few distinct whole numbers" not in run(*asked, option, "stage").stderr
+
+
+def test_lists_of_columns_have_commas_between_them(record, table):
+    command = fit_to(table.rename(columns={"lab": "lab, fasting"}))
+    model = record(*command, "--exclude", "smoker, stage", "--exclude", "lab, fasting")["model"]
     assert [candidate["name"] for candidate in model["candidates"]] == ["age", "sex"]
 
 
-def test_a_time_limit_ends_with_3_and_a_model(run, tmp_path):
-    simulate = ("simulate", tmp_path / "p.csv", tmp_path / "c.csv", "--label-noise", "0.3")
-    run(*simulate, "--rows", "300", "--columns", "60")
-    result = run(
-        *("fit", tmp_path / "p.csv", "--outcome", "outcome", "--max-features", "12"),
-        *("--ridge", "0.001", "--time-limit", "0", "--model", tmp_path / "m.json"),
-    )
-    assert result.exit_code == 3, result.output
-    assert "Not proven, the search stopped (time limit)" in words(result.stdout)
-    assert sl.ModelCard.load(tmp_path / "m.json").search.status == "time_limit"
+def test_a_time_limit_ends_with_3_and_a_model(run, clinic):
+    noise = ("--label-noise", "0.3", "--rows", "300", "--columns", "60")
+    run("simulate", "p.csv", "c.csv", *noise)
+    limits = ("--max-features", "12", "--ridge", "0.001", "--time-limit", "0")
+    result = run("fit", "p.csv", "--outcome", "outcome", *limits, "--model", "m.json", code=3)
+    assert "Not proven, the search stopped (time limit)" in result.text
+    assert sl.ModelCard.load("m.json").search.status == "time_limit"
 
 
 def test_threads_reach_every_search(run, clinic, monkeypatch):
@@ -222,183 +191,212 @@ def test_threads_reach_every_search(run, clinic, monkeypatch):
 
     monkeypatch.setattr("shortlist.backends.native.branch_and_bound", recording)
     for command in ("fit", "path", "alternatives"):
-        question = (command, clinic / "patients.csv", *FIT)
-        limits = ("--max-features", "2", "--time-limit", "60")
+        question = (command, *TWO, "--time-limit", "60")
         for threads, expected in ((("--threads", "3"), 3), ((), None)):
             given.clear()
-            result = run(*question, *limits, *threads)
-            assert result.exit_code == 0, result.output
-            assert given
-            assert set(given) == {expected}
-        assert run(*question, *limits, "--threads", "0").exit_code == 2
+            run(*question, *threads)
+            assert given and set(given) == {expected}
+        run(*question, "--threads", "0", code=2)
 
 
-def test_an_interrupt_ends_with_130_and_no_model(fit, clinic, monkeypatch):
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("shortlist.classifier.log_odds.solve", interrupted)
-    result = fit("--max-features", "1", "--model", clinic / "m.json")
-    assert result.exit_code == 130
-    assert result.stderr == "Interrupted.\n"
-    assert not (clinic / "m.json").exists()
-
-
-def test_names_are_neither_markup_nor_emoji_codes(run, tmp_path):
+def test_names_are_neither_markup_nor_emoji_codes(run, clinic):
     rng = np.random.default_rng(0)
     names = ["[bold]x[/bold]", ":smile:", "<script>alert(1)</script>", "=1+1", 'a"b', "👩‍⚕️"]
     table = pd.DataFrame(rng.normal(size=(60, 6)), columns=names)
     table["ill"] = (table.sum(axis=1) + rng.logistic(size=60) > 0).astype(int)
-    table.to_csv(tmp_path / "p.csv", index=False)
-    template = run("costs-template", tmp_path / "p.csv", "--outcome", "ill").stdout
-    (tmp_path / "c.csv").write_text(
-        "\n".join(f"{line}1" for line in template.splitlines()[1:]), encoding="utf-8"
-    )
-    result = run(
-        *("fit", tmp_path / "p.csv", "--outcome", "ill", "--costs", tmp_path / "c.csv"),
-        *("--budget", "9", "--ridge", "1", "--model", tmp_path / "m.json"),
-    )
-    assert result.exit_code == 0, result.output
+    table.to_csv("p.csv", index=False)
+    template = run("costs-template", "p.csv", "--outcome", "ill").stdout
+    costs = "\n".join(f"{line}1" for line in template.splitlines()[1:])
+    (clinic / "c.csv").write_text(costs, encoding="utf-8")
+    limits = ("--costs", "c.csv", "--budget", "9", "--ridge", "1")
+    result = run("fit", "p.csv", "--outcome", "ill", *limits, "--model", "m.json")
     for name in names[:-1]:
         assert name in result.stdout
     table.iloc[0, :] = np.nan
-    table.to_csv(tmp_path / "new.csv", index=False)
-    predicted = run("predict", tmp_path / "m.json", tmp_path / "new.csv", "--id", "=1+1")
+    table.to_csv("new.csv", index=False)
+    predicted = run("predict", "m.json", "new.csv", "--id", "=1+1")
     assert predicted.stdout.startswith("row,'=1+1,probability,imputed,outside\n1,,0.")
     assert "[bold]x[/bold]; :smile:" in predicted.stdout
+
+
+def test_decimal_commas_everywhere(record, clinic, table):
+    limits = ("--costs", "costs.csv", "--fees", "fees.csv")
+    (clinic / "costs.csv").write_text("age,1.5\nsex,1\nstage,3.25\nlab,5\nsmoker,1\n")
+    (clinic / "fees.csv").write_text("2.5,stage,lab\n")
+    expected = record("fit", *POSED, *limits, "--budget", "7.25")["model"]
+    (clinic / "costs.csv").write_text("age;1,5\nsex;1\nstage;3,25\nlab;5\nsmoker;1\n")
+    (clinic / "fees.csv").write_text("2,5;stage;lab\n")
+    table.to_csv("comma.csv", index=False, sep=";", decimal=",")
+    assert record("fit", "comma.csv", *POSED[1:], *limits, "--budget", "7,25")["model"] == expected
+    for name in ("costs", "fees"):
+        rows = [line.split(";") for line in (clinic / f"{name}.csv").read_text().splitlines()]
+        pd.DataFrame(rows).to_excel(f"{name}.xlsx", index=False, header=False)
+    sheets = ("--costs", "costs.xlsx", "--fees", "fees.xlsx", "--budget", "7,25", "--ridge", "1,0")
+    assert record("fit", *POSED, *sheets)["model"] == expected
+
+
+ONE = ("--max-features", "1")
+BUDGET = ("--costs", "costs.csv", "--budget", "3")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--outcome", "fat", "--max-features", "1"), "'fat' for --outcome; is it 'fate'?"),
-        (("--outcome", "qqq", "--max-features", "1"), "there are 'age', 'sex', 'stage', 'lab'"),
-        (("--outcome", "stage", "--max-features", "1"), "must have 2 different values, not 3"),
-        (("--outcome", "sex", "--max-features", "1"), "name the event with --positive"),
-        ((*FIT, "--positive", "ill", "--max-features", "1"), "'ill' is not a value of 'fate'"),
-        (FIT, "state a limit"),
-        ((*FIT, "--budget", "3"), "needs a price list"),
-        ((*FIT, "--max-features", "1", "--ridge", "big"), "must be a number greater than 0"),
-        ((*FIT, "--max-features", "1", "--ridge", "0"), "ridge: must be greater than 0"),
-        ((*FIT, "--max-features", "1", "--ridge", "nan"), "ridge: must be finite"),
-        ((*FIT, "--max-features", "1", "--include", "height"), "include: there is no column"),
-        ((*FIT, "--max-features", "1", "--exclude", "height"), "exclude: there is no column"),
-        ((*FIT, "--max-features", "1", "--include", "visit"), "in both"),
-        ((*FIT, "--max-features", "1", "--categorical", "height"), "there is no column 'height'"),
-        ((*FIT, "--max-features", "1", "--person", "fate"), "must be another column"),
-        ((*FIT, "--max-features", "1", "--person", "age"), "is empty in row 4"),
+        (("--outcome", "fat", *ONE), "'fat' for --outcome; is it 'fate'?"),
+        (("--outcome", "qqq", *ONE), "there are 'age', 'sex', 'stage', 'lab'"),
+        (("--outcome", "stage", *ONE), "must have 2 different values, not 3"),
+        (("--outcome", "sex", *ONE), "name the event with --positive"),
+        (("--positive", "ill", *ONE), "'ill' is not a value of 'fate'"),
+        ((), "state a limit"),
+        (("--budget", "3"), "needs a price list"),
+        ((*ONE, "--ridge", "big"), "must be a number greater than 0"),
+        ((*ONE, "--ridge", "0"), "ridge: must be greater than 0"),
+        ((*ONE, "--ridge", "nan"), "ridge: must be finite"),
+        ((*ONE, "--include", "height"), "include: there is no column"),
+        ((*ONE, "--exclude", "height"), "exclude: there is no column"),
+        ((*ONE, "--include", "visit"), "in both"),
+        ((*ONE, "--categorical", "height"), "there is no column 'height'"),
+        ((*ONE, "--person", "fate"), "must be another column"),
+        ((*ONE, "--person", "age"), "is empty in row 4"),
+        ((*ONE, "--resamples", "9"), "--resamples: has no effect without --report"),
+        ((*ONE, "--costs", "costs.csv"), "--costs: has no effect without --budget"),
+        ((*ONE, "--loss", "hinge"), "BestSubsetClassifier"),
+        ((*ONE, "--loss", "huber"), "must be one of logistic, squared_hinge, hinge"),
+        ((*ONE, "--report", "r.pdf"), "must end in .html"),
+        ((*ONE, "--report", "m.html"), "m.json: is where the report m.html puts its numbers"),
+        ((*ONE, "--certificate", "patients.csv"), "is used twice"),
+        ((*ONE, "--certificate", "no folder/c.json"), "there is no folder"),
+        (("--costs", "few.csv", "--budget", "3"), "no cost for 'sex', 'stage', 'lab', 'smoker'"),
+        (("--costs", "more.csv", "--budget", "3"), "there is no predictor 'height'"),
+        ((*BUDGET, "--fees", "wrong.csv"), "the fee in row 2 for 'lab', 'sex' must be a number"),
     ],
 )
-def test_wrong_input_ends_with_2_and_one_sentence(fit, clinic, options, message):
-    result = fit("--model", clinic / "m.json", options=options)
-    assert result.exit_code == 2, result.output
-    assert message in words(result.stderr)
+def test_wrong_input_ends_with_2_and_one_sentence(run, clinic, options, message):
+    before = (clinic / "patients.csv").read_bytes()
+    (clinic / "few.csv").write_text("age,1\nsex,\n")
+    (clinic / "more.csv").write_text("age,1\nheight,1\n")
+    (clinic / "wrong.csv").write_text("2,stage\ncheap,lab,sex\n")
+    result = run("fit", *POSED, *options, "--model", "m.json", code=2)
+    assert message in result.notes
     assert result.stderr.count("\n") == 1
     assert not (clinic / "m.json").exists()
-
-
-def test_missing_costs_and_costs_too_many(fit, clinic):
-    (clinic / "costs.csv").write_text("age,1\nsex,\n")
-    result = fit("--costs", clinic / "costs.csv", "--budget", "3")
-    assert result.exit_code == 2
-    assert "no cost for 'sex', 'stage', 'lab', 'smoker'" in words(result.stderr)
-    (clinic / "costs.csv").write_text("age,1\nheight,1\n")
-    result = fit("--costs", clinic / "costs.csv", "--budget", "3")
-    assert "there is no predictor 'height'" in words(result.stderr)
-
-
-def test_outputs_do_not_replace_inputs(fit, run, clinic):
-    before = (clinic / "patients.csv").read_bytes()
-    result = fit("--max-features", "1", "--model", clinic / "patients.csv")
-    assert result.exit_code == 2
-    assert "is used twice" in result.stderr
     assert (clinic / "patients.csv").read_bytes() == before
-    result = fit("--max-features", "1", "--model", clinic / "no folder" / "m.json")
-    assert "there is no folder" in result.stderr
-    result = run("simulate", clinic / "a.csv", clinic / "a.csv")
-    assert result.exit_code == 2
 
 
-def test_predictions(fit, run, clinic):
-    fit("--max-features", "3", "--model", clinic / "m.json")
-    card = sl.ModelCard.load(clinic / "m.json")
-    table = read_table(clinic / "patients.csv")
-    predict = ("predict", clinic / "m.json", clinic / "patients.csv")
-    result = run(*predict, "--id", "visit", "-o", clinic / "out.csv")
-    assert result.exit_code == 0, result.output
-    written = read_table(clinic / "out.csv")
-    assert written.columns.tolist() == ["row", "visit", "probability", "imputed", "outside"]
-    assert written["probability"].to_numpy().tobytes() == card.probability(table).tobytes()
-    assert written["imputed"].dropna().to_dict() == {3: "age"}
-    printed = run(*predict, "--id", "visit")
-    assert printed.stdout == (clinic / "out.csv").read_text()
-    named = json.loads(run(*predict, "--id", "visit", "--json").stdout)
-    assert named["predictions"][3]["id"] == "2020-01-04"
-    record = json.loads(run(*predict, "--json").stdout)
-    assert record["outcome"]["event"] == "dead"
-    assert record["predictions"][3]["imputed"] == ["age"]
-    run(*predict, "--json", "-o", clinic / "out.json")
-    assert json.loads((clinic / "out.json").read_text()) == record
-    old = read_table(clinic / "patients.csv").head(2).assign(age=[40, 140])
-    old.to_csv(clinic / "old.csv", index=False)
-    printed = run("predict", clinic / "m.json", clinic / "old.csv").stdout
-    assert [line.endswith(",age") for line in printed.splitlines()] == [False, False, True]
+@pytest.mark.parametrize("budget", ["-1", "1,200", "cheap", "nan", "1,2,3"])
+def test_budgets_that_are_none(run, clinic, budget):
+    result = run("fit", *POSED, "--costs", "costs.csv", "--budget", budget, code=2)
+    assert "--budget" in result.output
 
 
-def test_wrong_predictions(fit, run, clinic):
-    fit("--max-features", "3", "--include", "stage", "--model", clinic / "m.json")
-    (clinic / "new.csv").write_text("stage,sex\nIV,m\n")
-    result = run("predict", clinic / "m.json", clinic / "new.csv", "-o", clinic / "out.csv")
-    assert result.exit_code == 2
-    assert "The model needs the column(s) 'age'" in words(result.stderr)
-    assert not (clinic / "out.csv").exists()
-    (clinic / "new.csv").write_text("age,stage,sex,smoker,lab\nold,I,m,TRUE,1\n")
-    result = run("predict", clinic / "m.json", clinic / "new.csv")
-    assert "'old' in row 1 is not a number" in words(result.stderr)
-    (clinic / "new.csv").write_text("age,stage,sex,smoker,lab\n50,IV,m,TRUE,1\n")
-    result = run("predict", clinic / "m.json", clinic / "new.csv")
-    assert result.exit_code == 0
-    assert "Note: column 'stage': the model does not know 'IV'" in words(result.stderr)
-    assert result.stdout.splitlines()[1].endswith(",stage,")
-    result = run("predict", clinic / "patients.csv", clinic / "new.csv")
-    assert result.exit_code == 2
-    assert "is not a model file" in result.stderr
-    result = run("predict", clinic / "m.json", clinic / "new.csv", "--id", "no")
-    assert "there is no column 'no' for --id" in result.stderr
+def test_all_bad_columns_are_named_at_once(run, refusal, table):
+    table["pid"] = [f"p{i:04d}" for i in range(len(table))]
+    command = list(fit_to(table.assign(born="3.4.1950")))
+    without = [part for part in command if part not in ("--exclude", "visit")]
+    told = refusal(*without)
+    assert "3 columns cannot be used as they are" in told
+    assert "column 'visit': holds dates such as '2020-01-01'" in told
+    assert told.endswith("exclude visit,pid,born.")
+    run(*without, "--exclude", "visit,pid,born")
 
 
-def test_costs_template(run, clinic):
-    arguments = ("costs-template", clinic / "patients.csv", "--outcome", "fate")
-    printed = run(*arguments, "--person", "visit").stdout
+def test_notes_are_printed_also_when_an_error_follows(run, table):
+    with pd.ExcelWriter("two.xlsx") as book:
+        table.to_excel(book, sheet_name="patients", index=False)
+        pd.DataFrame({"x": [1]}).to_excel(book, sheet_name="notes", index=False)
+    result = run("fit", "two.xlsx", *TWO[1:], "--include", "height", code=2)
+    note, error = result.stderr.splitlines()
+    assert "only the first of 2 sheets, 'patients', is read" in note
+    assert "there is no column 'height'" in error
+
+
+def test_costs_template(run, refusal, clinic):
+    arguments = ("costs-template", "patients.csv", "--outcome", "fate", "--person", "visit")
+    printed = run(*arguments).stdout
     assert printed == "predictor,cost\nage,\nsex,\nstage,\nlab,\nsmoker,\n"
-    result = run(*arguments, "--person", "visit", "-o", clinic / "template.csv")
+    assert run(*arguments, "-o", "template.csv").stdout == ""
     assert (clinic / "template.csv").read_text() == printed
-    assert result.stdout == ""
     (clinic / "template.csv").write_text("filled in")
-    result = run(*arguments, "-o", clinic / "template.csv")
-    assert result.exit_code == 2
-    assert "exists already" in result.stderr
+    assert "exists already" in refusal(*arguments, "-o", "template.csv")
     assert (clinic / "template.csv").read_text() == "filled in"
-    assert run("costs-template", clinic / "patients.csv", "--outcome", "no").exit_code == 2
+    refusal("costs-template", "patients.csv", "--outcome", "no")
 
 
-def test_simulate_writes_what_make_prognostic_draws(run, tmp_path):
-    arguments = ("simulate", tmp_path / "p.csv", tmp_path / "c.csv")
-    result = run(*arguments, "--rows", "100", "--seed", "3")
-    assert result.exit_code == 0, result.output
-    data = sl.datasets.make_prognostic(100, random_state=3)
-    table = read_table(tmp_path / "p.csv")
-    assert table.pop("outcome").tolist() == data.y.tolist()
-    pd.testing.assert_frame_equal(table, data.X, check_exact=True, check_column_type=False)
-    assert pd.read_csv(tmp_path / "c.csv")["cost"].tolist() == data.costs.tolist()
-    result = run(*arguments, "--columns", "3")
-    assert result.exit_code == 2
-    assert "n_features" in result.stderr
+@pytest.fixture
+def ward(tmp_path, monkeypatch):
+    """The current folder, with a table that has one defect per column."""
+    table, y = make_messy()
+    table.assign(fate=y).to_csv(tmp_path / "ward.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
-def test_every_command_has_help(run):
-    for command in ("fit", "predict", "costs-template", "simulate", "demo"):
-        result = run(command, "--help")
-        assert result.exit_code == 0
-        assert "Usage" in result.stdout
-    assert "Exit codes" in run("--help").stdout
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_costs_template_marks_what_nobody_should_price(run, record, ward, ending):
+    template = f"prices.{ending}"
+    notes = run("costs-template", "ward.csv", "--outcome", "fate", "-o", template).notes
+    prices = read_table(template).set_index("predictor")
+    marked = {*MESSY, *UNUSABLE, "pulse"}
+    assert set(prices.index[prices["remark"].notna()]) == marked
+    assert all(f"Note: {name!r}: " in notes for name in marked)
+    wanted = {"age": 1.5, "glucose": 3, "smoking": 1}
+    prices = prices.assign(cost=prices.index.map(wanted)).reset_index()
+    save = prices.to_csv if ending == "csv" else prices.to_excel
+    save(f"filled.{ending}", index=False)
+    left_out = ",".join({*prices["predictor"]} - {*wanted})
+    options = ("--costs", f"filled.{ending}", "--budget", "5", "--exclude", left_out)
+    printed = record("fit", "ward.csv", "--outcome", "fate", "--ridge", "1", *options)
+    assert printed["model"]["limits"]["budget"] == 5
+
+
+def test_every_defect_is_noted_by_fit_and_mended_by_options(run, record, ward):
+    fit = ("fit", "ward.csv", "--outcome", "fate", "--ridge", "1", "--max-features", "2")
+    notes = run(*fit, "--exclude", ",".join(UNUSABLE)).notes
+    for name, topic in MESSY.items():
+        assert f"Note: {topic}: " in notes and repr(name) in notes
+    mended = ("--missing-codes", "glucose=0,score=9,*=999", "--merge-levels")
+    kept = {*MESSY, "pulse", "age"} - {"age in months", "record", "died", "autopsy", "ward"}
+    out = sorted({*read_table("ward.csv").columns} - {*kept, "fate"})
+    (ward / "words.csv").write_text("column,level,meant\nsmoking,quit,former\n")
+    printed = record(*fit, "--exclude", ",".join(out), *mended, "--synonyms", "words.csv")
+    assert {note.partition(":")[0] for note in printed["notes"]} <= {
+        *("Sample size", "Events per parameter", "Missing values"),
+        "'score'",  # few distinct whole numbers
+    }
+    preprocessing = printed["model"]["preprocessing"]
+    assert preprocessing["missing_codes"]["glucose"] == ["0", "999"]
+    assert preprocessing["synonyms"]["smoking"] == {
+        **{"quit": "former", "Never": "never", "curent": "current"}
+    }
+
+
+@pytest.mark.parametrize("codes", ["glucose", "nothing=0", "glucose="])
+def test_wrong_codes_are_one_sentence(refusal, ward, codes):
+    fit = ("fit", "ward.csv", "--outcome", "fate", "--max-features", "2")
+    assert "--missing-codes: " in refusal(*fit, "--missing-codes", codes)
+
+
+def test_an_outcome_that_differs_in_case_is_told(refusal, table):
+    fate = table["fate"].mask(table.index == 3, "DEAD").mask(table.index == 4, "dead")
+    told = refusal(*fit_to(table.assign(fate=fate)))
+    assert "'DEAD' and 'dead' differ in case or blanks only" in told
+
+
+def test_within_a_share_of_the_best(run, record, refusal, clinic):
+    best = record("fit", *PRICED, "--budget", "11")["model"]
+    thrifty = record("fit", *PRICED, "--budget", "11", "--within", "20%")["model"]
+    assert thrifty == record("fit", *PRICED, "--budget", "11", "--within", "0,2")["model"]
+    within = thrifty["search"]["within"]
+    assert (within["share"], within["stated"], within["is_proven"]) == (0.2, 11, True)
+    assert within["best_objective"] == pytest.approx(best["search"]["objective"], rel=1e-8)
+    assert thrifty["cost"] == thrifty["limits"]["budget"] < best["cost"]
+    excess = thrifty["search"]["objective"] / best["search"]["objective"] - 1
+    assert 0 < excess <= 0.2
+    files = ("--model", "m.json", "--certificate", "c.json")
+    text = run("fit", *PRICED, "--budget", "11", "--within", "20%", *files).text
+    assert f"Proven cheapest within 20 % of the best: {excess:.2%} worse than what" in text
+    assert "holds" in run("verify", "c.json", "patients.csv").text
+    count = record("fit", *POSED, "--max-features", "4", "--within", "20%")["model"]
+    assert count["limits"]["max_features"] == len(count["terms"]) < 4
+    told = refusal("fit", *PRICED, "--budget", "11", "--within", "20")
+    assert "is not a share below 100 %" in told

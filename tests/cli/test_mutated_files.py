@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 
 from shortlist.cli.app import app
 from shortlist.explorer import PreparedPatients
-from shortlist.prognostic import ModelCard
-from shortlist.prognostic.patients import read_patients
+from shortlist.patients import ModelCard
+from shortlist.patients.table import read_patients
 
 PATIENTS = [["age", "sex", "stage", "smoker", "ill"]] + [
     [

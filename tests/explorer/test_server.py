@@ -8,6 +8,8 @@ from pathlib import Path
 from threading import Barrier, Event
 from time import sleep
 
+import anyio
+import numpy as np
 import pandas as pd
 import pytest
 from explorer_page import Page, table_of
@@ -16,10 +18,10 @@ from starlette.testclient import TestClient
 import shortlist.explorer
 from shortlist.choice import near_optimal
 from shortlist.errors import InvalidProblemError, ShortlistWarning
-from shortlist.explorer import PreparedPatients, bootstrap, session, upload
+from shortlist.explorer import PreparedPatients, answer, session
 from shortlist.explorer.app import make_app
-from shortlist.explorer.fitted import make_problem
-from shortlist.explorer.save import tune_ridge
+from shortlist.explorer.model import make_problem, tune_ridge
+from shortlist.explorer.prepared import Upload, UploadChoice, prepare_upload, read_upload
 from shortlist.explorer.serve import _fragment
 from shortlist.explorer.session import Session, SessionEndedError, Sessions, SupersededError
 
@@ -217,7 +219,7 @@ def test_a_fit_for_the_data_before_is_not_kept(prepared, monkeypatch):
 def test_a_page_that_is_loaded_again_leaves_no_upload_behind(prepared):
     sessions = Sessions(prepared)
     name, mine = sessions.open(None)
-    mine.upload = upload.read_upload("table.csv", table_of(20).to_csv(index=False).encode())
+    mine.upload = read_upload("table.csv", table_of(20).to_csv(index=False).encode())
     sessions.open(name)
     assert mine.upload is None
 
@@ -255,7 +257,7 @@ def test_a_refusal_in_the_middle_of_the_resamples_is_a_line(page, monkeypatch):
         yield {"done": 1}
         raise InvalidProblemError("That is too much.")
 
-    monkeypatch.setattr(bootstrap, "draw_selections", draw)
+    monkeypatch.setattr(answer, "draw_selections", draw)
     text = page.post("stability", {"number": 1, "state": page.state}).text
     assert [json.loads(line) for line in text.splitlines()] == [
         {"done": 1}, {"error": "That is too much."}
@@ -281,9 +283,7 @@ def test_data_of_all_sessions_together_are_limited(prepared, monkeypatch):
         sessions.open(None)
     assert len(sessions) == 4  # they share the data they start with
     frame = prepared.patients.predictors.assign(outcome=prepared.patients.events)
-    other = upload.prepare_upload(
-        upload.Upload("copy", frame, 0), upload.UploadChoice(outcome="outcome", event="1")
-    )
+    other = prepare_upload(Upload("copy", frame, 0), UploadChoice(outcome="outcome", event="1"))
     _, newest = sessions.open(None)
     newest.use(other)
     sessions.make_room()
@@ -350,7 +350,7 @@ def test_data_without_predictors_are_told_in_words_of_the_page(page):
 
 
 def test_a_file_that_is_too_large_is_not_read(page, monkeypatch):
-    monkeypatch.setattr(shortlist.explorer.app, "MOST_BYTES", 1000)
+    monkeypatch.setattr(shortlist.explorer.app, "MOST_UPLOAD_BYTES", 1000)
     response = page.post("upload", b"a,b\n" + b"1,2\n" * 1000)
     assert response.status_code == 400
     assert "The file has more than 0.001 MB" in response.json()["error"]
@@ -481,3 +481,45 @@ def test_the_event_that_is_proposed_is_that_of_the_command_line(page, values, ev
     text = "\n".join(["age,fate", *rows])
     columns = page.post("upload", text.encode()).json()["columns"]
     assert {column["name"]: column["event"] for column in columns} == {"age": None, "fate": event}
+
+
+def test_a_workbook_is_not_searched_for_delimiters(page):
+    content = b"PK\x03\x04" + 2000 * b","
+    answer = page.post("upload", content, **{"x-file-name": "p.xlsx"})
+    assert answer.status_code == 400
+    assert "is not an Excel workbook" in answer.json()["error"]
+
+
+def test_a_page_that_leaves_during_an_upload_is_no_error(prepared):
+    """The server neither raises nor logs when the connection ends before the file."""
+    app = make_app(prepared)
+    messages = [
+        {"type": "http.request", "body": b"age,sex", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent = []
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    async def run():
+        scope = {
+            **{"type": "http", "method": "POST", "path": "/api/session", "raw_path": b""},
+            **{"query_string": b"", "root_path": "", "http_version": "1.1", "scheme": "http"},
+            **{"headers": [(b"host", b"127.0.0.1")], "server": ("127.0.0.1", 80), "client": None},
+        }
+        await app(scope, receive, send)
+
+    anyio.run(run)
+    assert sent[0]["status"] == 400
+
+
+@pytest.mark.parametrize("budget", [None, 12.5])
+def test_the_budget_of_the_command_is_where_the_slider_starts(prepared, budget):
+    started = PreparedPatients.prepare("p", prepared.patients, costs=prepared.costs, budget=budget)
+    expected = np.ceil(sum(prepared.costs.values()) / 3)
+    assert started.first_state().budget == (expected if budget is None else budget)
+    assert started.first_state().limit == "budget"

@@ -5,7 +5,8 @@ import pytest
 
 import shortlist as sl
 from shortlist.report import compare_rules, validate_model
-from shortlist.report.comparison import RULES, describe_comparison
+from shortlist.report.performance import describe_comparison
+from shortlist.report.validation import RULES
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,8 @@ def study(request):
     X, y = request.param()
     model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(X, y)
     evaluation = validate_model(model, X, y, n_resamples=N_RESAMPLES)
-    return X, y.to_numpy(), model, evaluation, describe_model(model, X, y, evaluation)
+    content = describe_model(model, X, y, evaluation).model_dump()
+    return X, y.to_numpy(), model, evaluation, content
 
 
 def fit_by_hand(X, y, rows, predictors):
@@ -192,10 +193,10 @@ def test_external_validation(study):
     content = describe_external(card, X[~half], y[~half])
     log_odds = card.log_odds(X[~half])
     expected = scores(y[~half], log_odds)
-    for row in content["measures"]:
+    for row in content.measures:
         assert row["estimate"] == pytest.approx(expected[row["metric"]], rel=1e-4, abs=1e-5)
         assert row["lower"] < row["estimate"] < row["upper"]
-    original, large, slope, refit = content["updates"]
+    original, large, slope, refit = content.updates
     assert large["intercept"] == pytest.approx(
         card.intercept + expected["calibration_in_the_large"], abs=1e-4
     )

@@ -14,18 +14,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
 from shortlist.errors import MissingDependencyError
-from shortlist.prognostic.design import Design
+from shortlist.patients.design import Design
 from shortlist.report import (
+    ReportContent,
     describe_model,
     render_report,
     riley_sample_sizes,
     validate_model,
     write_report,
 )
-from shortlist.report.checks import describe_checks
-from shortlist.report.effects import describe_effects
-from shortlist.report.figures import draw_figures
+from shortlist.report.equation import describe_effects
+from shortlist.report.page import draw_figures
 from shortlist.report.sample_size import cox_snell_r2, largest_r2
+from shortlist.report.text import describe_checks
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -319,7 +320,8 @@ def test_the_name_must_be_that_of_a_page(patients, model, tmp_path):
 
 def test_content_is_the_same_every_time(patients, model, evaluation, content):
     again = describe_model(model, *patients, evaluation)
-    assert json.loads(json.dumps(again)) == content
+    assert again.model_dump(mode="json") == content
+    assert ReportContent.model_validate(content) == again
 
 
 def cells(page, first):
@@ -377,16 +379,16 @@ def test_calibration_groups_by_another_way(content, evaluation):
 def test_rows_of_persons_are_told(patients, model, evaluation):
     persons = np.arange(len(patients[0])) // 2
     content = describe_model(model, *patients, evaluation, persons)
-    assert content["persons"]["text"] == "90 rows of 45 persons"
+    assert content.persons.text == "90 rows of 45 persons"
     page = " ".join(Page(render_report(content)).words)
     assert "chosen from 90 rows of 45 persons" in page
     assert "The rows of a person were kept together" in page
-    assert content["sample_size"]["patients"] == 45
+    size = content.sample_size
+    assert size.patients == 45
     events = patients[1].to_numpy()
     with_event = len(np.unique(persons[events == 1]))
     without = len(np.unique(persons[events == 0]))
-    size = content["sample_size"]
-    assert size["events_per_parameter"] == min(with_event, without) / size["n_parameters"]
+    assert size.events_per_parameter == min(with_event, without) / size.n_parameters
     assert "85 rows have all candidates" in page
 
 
@@ -398,32 +400,38 @@ def test_a_tuned_ridge_is_told(content):
     assert render_report(tuned).count(sentence) == 1
 
 
-def test_ties_are_claimed_only_as_far_as_they_are_known(content):
-    def told(**changes):
-        alternatives = content["alternatives"] | changes
-        checks = describe_checks(content | {"alternatives": alternatives})
-        (text,) = [check["text"] for check in checks if check["topic"] == "Ties"]
-        return text
-
-    assert told(n_ties=0, ties_are_known=True) == "No other selection is exactly as good."
-    assert told(n_ties=0, ties_are_known=False).startswith("Unknown")
-    assert told(n_ties=2, ties_are_known=True).startswith("2 other")
-    assert told(n_ties=2, ties_are_known=False).startswith("At least 2 other")
+def checks_with(content, topic, section, **changes):
+    """The texts on a topic after some changes to a section of the content."""
+    changed = ReportContent.model_validate(content | {section: content[section] | changes})
+    return [check["text"] for check in describe_checks(changed) if check["topic"] == topic]
 
 
-def test_slopes_are_judged_on_both_sides(content):
-    def levels(slope):
-        rows = [
-            row | ({"corrected": slope} if row["metric"] == "calibration_slope" else {})
-            for row in content["performance"]["corrected"]
-        ]
-        performance = content["performance"] | {"corrected": rows}
-        checks = describe_checks(content | {"performance": performance})
-        return [check["text"] for check in checks if check["topic"] == "Calibration"]
+@pytest.mark.parametrize(
+    ("n_ties", "are_known", "start"),
+    [
+        (0, True, "No other selection is exactly as good."),
+        (0, False, "Unknown"),
+        (2, True, "2 other"),
+        (2, False, "At least 2 other"),
+    ],
+)
+def test_ties_are_claimed_only_as_far_as_they_are_known(content, n_ties, are_known, start):
+    changes = {"n_ties": n_ties, "ties_are_known": are_known}
+    (text,) = checks_with(content, "Ties", "alternatives", **changes)
+    assert text.startswith(start)
 
-    assert "too extreme" in levels(0.8)[0]
-    assert "too close to the overall event rate" in levels(1.2)[0]
-    assert levels(1.0) == []
+
+@pytest.mark.parametrize(
+    ("slope", "told"),
+    [(0.8, "too extreme"), (1.2, "too close to the overall event rate"), (1.0, None)],
+)
+def test_slopes_are_judged_on_both_sides(content, slope, told):
+    rows = [
+        row | ({"corrected": slope} if row["metric"] == "calibration_slope" else {})
+        for row in content["performance"]["corrected"]
+    ]
+    texts = checks_with(content, "Calibration", "performance", corrected=rows)
+    assert [told in text for text in texts] == ([] if told is None else [True])
 
 
 def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
@@ -433,7 +441,7 @@ def test_long_names_stay_apart_in_both_figures(patients, tmp_path):
     model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(table, y)
     evaluation = validate_model(model, table, y, n_resamples=2)
     content = write_report(tmp_path / "r.html", model, table, y, evaluation=evaluation)
-    figures = draw_figures(content)
+    figures = draw_figures(ReportContent.model_validate(content))
     bought = {name for step in content["staircase"]["steps"] for name in step["predictors"]}
     places = [list(long.values()).index(name) + 1 for name in bought]
     for number in places:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shortlist.tables import csv_text
-from shortlist.tables.write import harmless, original
+from shortlist.tables.delimited import harmless, original
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 

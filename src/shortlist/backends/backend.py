@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from ..problem import SubsetProblem
 from ..solution import Options, Solution, Status, solution_of
-from .support_fit import SupportModel
+
+if TYPE_CHECKING:
+    from .support_fit import SupportModel  # loads SciPy
 
 
 class Backend(ABC):

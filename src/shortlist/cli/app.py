@@ -15,19 +15,14 @@ from ..errors import (
     InvalidProblemError,
     MissingDependencyError,
 )
-from .alternatives import alternatives
-from .costs_template import costs_template
-from .demo import demo
+from .choice import alternatives, path
 from .explore import explore
-from .export import export
-from .fit import fit
-from .path import path
-from .predict import predict
-from .simulate import simulate
-from .validate import validate
-from .verify import verify
+from .fit import costs_template, fit
+from .prediction import predict, validate
+from .proof import export, verify
+from .synthetic import demo, simulate
 
-# What the package raises when it is given something wrong: each message is one sentence.
+# Errors about wrong input, whose messages are one sentence each.
 _INPUT_ERRORS = (
     InvalidCertificateError,
     InvalidFileError,
@@ -105,16 +100,10 @@ def _root(
     pass
 
 
-# In the order of a first visit. The commands import what they need when they run, so that --help
+# In the order of a first visit. The commands import heavy packages when they run, so that --help
 # answers at once.
-app.command()(demo)
-app.command()(simulate)
-app.command()(costs_template)
-app.command()(fit)
-app.command()(predict)
-app.command()(validate)
-app.command()(path)
-app.command()(alternatives)
-app.command()(verify)
-app.command()(export)
-app.command()(explore)
+for command in (
+    *(demo, simulate, costs_template, fit, predict, validate),
+    *(path, alternatives, verify, export, explore),
+):
+    app.command()(command)

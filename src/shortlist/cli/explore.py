@@ -9,24 +9,19 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InvalidProblemError
-from .parameter import (
-    CategoricalColumns,
-    CostsFile,
-    EventValue,
-    ExcludedColumns,
-    FeesFile,
-    MissingIndicator,
-    NumericColumns,
-    PersonColumn,
-    SplineKnots,
-)
-from .problem_options import ProblemOptions
-from .progress import noting, working
+from .option import ProblemOptions, with_problem_options
+from .terminal import noting, working
 
 _page_option = partial(typer.Option, rich_help_panel="Page")
+_ABOUT_DATA = (
+    *("positive", "person", "budget", "costs", "fees", "exclude", "categorical", "numeric"),
+    *("missing_codes", "merge_levels", "synonyms", "spline_knots", "missing_indicator"),
+)
 
 
+@with_problem_options(*_ABOUT_DATA, make=dict)
 def explore(
+    about_data: dict[str, Any],
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -38,15 +33,6 @@ def explore(
     outcome: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
     ] = None,
-    positive: EventValue = None,
-    person: PersonColumn = None,
-    costs: CostsFile = None,
-    fees: FeesFile = None,
-    exclude: ExcludedColumns = None,
-    categorical: CategoricalColumns = None,
-    numeric: NumericColumns = None,
-    spline_knots: SplineKnots = None,
-    missing_indicator: MissingIndicator = False,
     ridge: Annotated[
         float,
         _page_option(
@@ -72,17 +58,6 @@ def explore(
     from ..explorer.serve import check_installed, serve
 
     check_installed()
-    about_data: dict[str, Any] = {
-        "positive": positive,
-        "person": person,
-        "costs": costs,
-        "fees": fees,
-        "exclude": exclude,
-        "categorical": categorical,
-        "numeric": numeric,
-        "spline_knots": spline_knots,
-        "missing_indicator": missing_indicator,
-    }
     if data is None and any((outcome, *about_data.values())):
         raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
     if data is not None and outcome is None:
@@ -91,7 +66,9 @@ def explore(
         if data is None or outcome is None:
             prepared = example_patients()
         else:
-            patients, model = ProblemOptions(data, outcome, **about_data).read()
+            options = ProblemOptions(data, outcome, **about_data)
+            options.check_limits(required=False)
+            patients, model = options.read()
             prepared = PreparedPatients.prepare(
                 data.name,
                 patients,
@@ -99,8 +76,12 @@ def explore(
                 fees=model.fees or (),
                 exclude=model.exclude,
                 kinds=model.kinds,
-                spline_knots=spline_knots,
-                missing_indicator=missing_indicator,
+                spline_knots=model.spline_knots,
+                missing_indicator=model.missing_indicator,
+                missing_codes=model.missing_codes,
+                synonyms=model.synonyms,
+                merge_levels=model.merge_levels,
+                budget=model.budget,
             )
     serve(
         prepared,

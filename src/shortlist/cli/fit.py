@@ -1,26 +1,92 @@
-"""`shortlist fit`: from patients and prices to a model."""
+"""`shortlist costs-template` and `shortlist fit`: from patients and prices to a model."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from math import isfinite
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from ..errors import InvalidProblemError, ShortlistWarning
-from .output import check_paths
-from .parameter import AsJson, LossName, ReportFile
-from .problem_options import ProblemOptions, with_problem_options
-from .progress import noting, working
-from .report import make_report, report_files
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
+from .option import (
+    AsJson,
+    DataFile,
+    LossName,
+    OutcomeColumn,
+    OutputFile,
+    PersonColumn,
+    ProblemOptions,
+    ReportFile,
+    Within,
+    with_problem_options,
+)
+from .terminal import (
+    check_paths,
+    make_table,
+    noting,
+    plain,
+    plain_console,
+    print_json,
+    working,
+    write_or_print,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..patients import ModelCard, PrognosticModel
+    from ..patients.table import Patients
+    from ..patients.term import Effect
 
 _RESAMPLES = 199
+_HINTS = {
+    "model": "Predict with: shortlist predict {} NEW.csv",
+    "certificate": "Verify it with: shortlist verify {} DATA.csv",
+}
 
 
-@with_problem_options
+def costs_template(
+    data: DataFile,
+    outcome: OutcomeColumn,
+    person: PersonColumn = None,
+    output: OutputFile = None,
+) -> None:
+    """Write a price list with all predictors of a table, to fill in the costs.
+
+    Columns that look wrong (patient numbers, dates, copies, what tells the outcome) have a remark.
+    """
+    from ..patients.suspicion import remarks
+    from ..patients.table import split_columns
+    from ..tables import csv_text, read_table, write_workbook
+
+    check_paths([data], [output])
+    if output is not None and output.exists():
+        raise InvalidFileError(
+            f"{output}: exists already, perhaps filled in; choose another name or delete it."
+        )
+    with noting(), working("Reading"):
+        table = read_table(data)
+        predictors = split_columns(data, table, outcome, person)
+        found = remarks(predictors, table[outcome])
+        for name, text in found.items():
+            warnings.warn(f"{shown(name)}: {text}", ShortlistWarning, stacklevel=2)
+    header = ["predictor", "cost", *(["remark"] if found else [])]
+    rows = [(name, None, found.get(name))[: len(header)] for name in predictors.columns]
+    hint = "Fill in a cost of at least 0 in every row; leave out what is not to be bought."
+    if output is not None and output.suffix.lower() in (".xlsx", ".xlsm"):
+        write_workbook(output, header, rows)
+        typer.echo(f"{output} written. {hint}", err=True)
+    else:
+        write_or_print(csv_text(header, rows), output, hint)
+
+
+@with_problem_options()
 def fit(
     options: ProblemOptions,
     model: Annotated[
@@ -41,6 +107,7 @@ def fit(
             f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
+    within: Within = None,
     loss: LossName = "logistic",
     as_json: AsJson = False,
 ) -> None:
@@ -50,10 +117,6 @@ def fit(
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
     from ..losses import loss_of
-    from ..prognostic import check_fit, save_proof
-    from ..solution import Status
-    from .fit_view import Fitted, as_record, render
-    from .terminal import print_json
 
     if not loss_of(loss).gives_risks:
         raise InvalidProblemError(
@@ -62,11 +125,15 @@ def fit(
         )
     if resamples is not None and report is None:
         raise InvalidProblemError("--resamples: has no effect without --report; give one.")
-    check_paths(options.inputs, [model, certificate, *report_files(report)])
+    check_paths(options.inputs, [model, certificate], report)
+    require_report(report)
     options.check_limits()
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
+        from ..patients import save_proof  # slow to import, so after the first checks
+
         patients, estimator = options.read()
+        estimator.set_params(within=within)
         if report is not None:
             from ..report import check_enough
 
@@ -74,11 +141,8 @@ def fit(
         announce("Preparing")
         estimator.fit(*patients.data, announce, outcome=patients.outcome)
         card = estimator.card_
-        announce("Checking data and model")
-        for finding in check_fit(estimator, *patients.data):
-            if finding.level == "warning":
-                text = f"{finding.topic}: {finding.text}"
-                warnings.warn(text, ShortlistWarning, stacklevel=2)
+        for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
+            warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
         if model is not None:
             card.save(model)
         if certificate is not None:
@@ -89,14 +153,172 @@ def fit(
                 text = f"{certificate}: was not written, because the proof is too long."
                 warnings.warn(text, ShortlistWarning, stacklevel=2)
                 certificate = None
+    seconds = perf_counter() - started
     files = {"model": model, "certificate": certificate, "report": report}
-    fitted = Fitted(card, estimator, patients, files, notes, perf_counter() - started)
     if as_json:
-        print_json(as_record(fitted))
+        _print_record(card, patients, files, seconds, notes)
     else:
-        render(fitted)
+        _print_model(card, patients, files)
     if report is not None:
         sys.stdout.flush()
-        make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
-    if estimator.status_ is not Status.OPTIMAL:
+        _make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
+    if card.search.status != "optimal":
         raise typer.Exit(3)
+
+
+def require_report(path: Path | None) -> None:
+    """Raise if a report is asked for and cannot be made, before any work."""
+    if path is not None:
+        from ..report import report_data_path, require_packages
+
+        report_data_path(path)
+        require_packages()
+
+
+def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
+    """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
+    from ..report import N_COMPARED, compare_rules, validate_model, write_report
+
+    console = Console(stderr=True)
+    console.print(f"Report: repeating the selection on {n_resamples} resamples.")
+    data = (patients.predictors, patients.events)
+    options: dict[str, Any] = {"persons": patients.persons, "n_jobs": "auto", "progress": True}
+    evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
+    n_compared = min(n_resamples, N_COMPARED)
+    console.print(f"Report: the usual selection rules on {n_compared} of them.")
+    rivals = compare_rules(model, *data, n_resamples=n_compared, **options)
+    with working("Writing the report") as announce:
+        write_report(
+            path,
+            model,
+            *data,
+            persons=patients.persons,
+            evaluation=evaluation,
+            rivals=rivals,
+            announce=announce,
+        )
+    console.print(f"{path} written. Open it in a browser.", soft_wrap=True, highlight=False)
+
+
+def _apparent_auc(card: ModelCard, patients: Patients) -> float:
+    """Return the area under the ROC curve on the patients that the model was fitted to."""
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(patients.events, card.log_odds(patients.predictors)))
+
+
+def _print_record(
+    card: ModelCard,
+    patients: Patients,
+    files: dict[str, Path | None],
+    seconds: float,
+    notes: list[str],
+) -> None:
+    record = {
+        "model": card.model_dump(mode="json"),
+        "effects": [
+            effect._asdict()
+            | {"odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None}
+            for effect in card.effects()
+        ],
+        "apparent_auc": _apparent_auc(card, patients),
+        "seconds": seconds,
+        "notes": notes,
+    }
+    names = {f"{name}_file": None if path is None else str(path) for name, path in files.items()}
+    print_json(record | names)
+
+
+def _print_model(card: ModelCard, patients: Patients, files: dict[str, Path | None]) -> None:
+    """Print the purchase, the odds ratios and the proof."""
+    console = plain_console()
+    console.print()
+    console.print(_introduction(card, patients))
+    if card.terms:
+        console.print(_odds_table(card))
+    for sentence in _conclusions(card, patients):
+        console.print(Text(sentence))
+    for name, hint in _HINTS.items():
+        if files[name] is not None:
+            console.print(Text(f"{files[name]} written. {hint.format(files[name])}"))
+
+
+def _introduction(card: ModelCard, patients: Patients) -> Text:
+    outcome, data, budget = card.outcome, card.data, card.limits.budget
+    spent = "" if budget is None else f" for {card.cost:g} of {budget:g}"
+    word = "selected" if budget is None else "bought"
+    bought = f"{len(card.terms)} of {len(card.candidates)} predictors {word}{spent}"
+    n_persons = data.rows if patients.persons is None else patients.persons.nunique()
+    several = n_persons < data.rows
+    who = f"{data.rows} rows of {n_persons} persons" if several else f"{data.rows} patients"
+    return Text(bought, style="bold").append(
+        f"\n{who}, {data.events} {'rows ' if several else ''}with "
+        f"{plain(outcome.name or 'the outcome')} = {plain(outcome.event)}.",
+        style="not bold",
+    )
+
+
+def _odds_table(card: ModelCard) -> Table:
+    has_prices = card.limits.budget is not None
+    costs = {candidate.name: candidate.cost for candidate in card.candidates}
+    columns = ["predictor", *(["cost"] if has_prices else []), "difference", "odds ratio"]
+    table = make_table(columns, numbers=["cost", "odds ratio"])
+    for term in card.terms:
+        name, cost = plain(term.name), f"{costs[term.name]:g}"
+        for effect in term.effects():
+            cells = [Text(name), Text(cost)] if has_prices else [Text(name)]
+            table.add_row(*cells, Text(plain(effect.contrast)), _odds_ratio(effect))
+            name = cost = ""
+    if has_prices:
+        bought = {term.name for term in card.terms}
+        for fee in card.limits.fees:
+            sharing = [plain(name) for name in fee.members if name in bought]
+            if sharing:
+                table.add_row("fee", f"{fee.amount:g}", Text(f"for {', '.join(sharing)}"), "")
+        table.add_section()
+        table.add_row("total", f"{card.cost:g}", f"of {card.limits.budget:g}", "")
+    return table
+
+
+def _odds_ratio(effect: Effect) -> str:
+    if effect.odds_ratio > 1e6:
+        return "over a million"
+    return "under a millionth" if effect.odds_ratio < 1e-6 else f"{effect.odds_ratio:.4g}"
+
+
+def _at_most(card: ModelCard) -> str:
+    most = card.limits.max_features
+    return "" if most is None else f" of at most {most}"
+
+
+def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
+    search, thrift = card.search, card.search.within
+    first = []
+    if thrift is not None:
+        given_up = search.objective / thrift.best_objective - 1
+        less = f"{thrift.best_cost:g}" if thrift.limit == "budget" else "more predictors"
+        first = [
+            f"{'Proven cheapest' if thrift.is_proven else 'Cheapest found'} within "
+            f"{100 * thrift.share:g} % of the best: {given_up:.2%} worse than what {less} buys."
+        ]
+    if search.status == "optimal":
+        proof = (
+            f"Proven: no {'' if card.limits.budget is None else 'affordable '}selection"
+            f"{_at_most(card)} has a penalised loss below {search.lower_bound:.4f}; this one has "
+            f"{search.objective:.4f}."
+        )
+    else:
+        proof = (
+            f"Not proven, the search stopped ({search.status.replace('_', ' ')}): this selection "
+            f"has a penalised loss of {search.objective:.4f}, and none can be below "
+            f"{search.lower_bound:.4f}, {search.gap:.1%} less."
+        )
+    ridge = f"Ridge {search.ridge:g}"
+    if search.tuning:
+        tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
+        ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
+    return [
+        *first,
+        proof,
+        f"{ridge}. AUC {_apparent_auc(card, patients):.3f} (apparent, so optimistic).",
+    ]

@@ -1,15 +1,25 @@
-"""Tables, text and JSON on a terminal, in which nothing a user named is markup."""
+"""The output of commands: tables, text and JSON, notes and progress, and files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
+
+from ..errors import InvalidFileError, ShortlistWarning
+from ..files import write_whole
+from ..progress import telling
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def print_json(record: dict[str, object]) -> None:
@@ -27,20 +37,124 @@ def plain(text: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
+def make_table(columns: Iterable[str], numbers: Sequence[str] = ()) -> Table:
+    """Return an empty table; the columns in `numbers` are aligned to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold", justify="right" if name in numbers else "left")
+    return table
+
+
 def print_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()
 ) -> None:
-    """Print a table under a title; the columns in `numbers` are aligned to the right.
-
-    A cell may be a list of names.
-    """
-    console = plain_console()
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for name in header:
-        table.add_column(name, overflow="fold", justify="right" if name in numbers else "left")
+    """Print a table under a title; a cell may be a list of names."""
+    console, table = plain_console(), make_table(header, numbers)
     for row in rows:
         cells = (", ".join(cell) if isinstance(cell, list) else str(cell) for cell in row)
         table.add_row(*[Text(plain(cell)) for cell in cells])
     console.print()
     console.print(Text(title, style="bold"))
     console.print(table)
+
+
+def check_paths(
+    inputs: Iterable[Path | None], outputs: Iterable[Path | None], report: Path | None = None
+) -> None:
+    """Raise if an input is missing, or an output has no folder or would replace another file.
+
+    The numbers of a report go into a JSON file of the same name, which is an output too.
+    """
+    given = [path for path in inputs if path is not None]
+    for path in given:
+        if not path.exists():  # said here at once, before pandas is imported to read it
+            raise InvalidFileError(f"{path}: there is no such file.")
+    taken = {path.resolve() for path in given}
+    numbers = None if report is None else report.with_suffix(".json")
+    for path in (path for path in (*outputs, report, numbers) if path is not None):
+        if path.is_dir():
+            raise InvalidFileError(f"{path}: cannot be written, because it is a folder.")
+        if not path.parent.is_dir():
+            reason = f"there is no folder {path.parent}."
+            raise InvalidFileError(f"{path}: cannot be written, because {reason}")
+        if path.resolve() in taken and path is numbers:
+            raise InvalidFileError(
+                f"{path}: is where the report {report} puts its numbers, and is used already; "
+                "choose another name for one of them."
+            )
+        if path.resolve() in taken:
+            raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
+        taken.add(path.resolve())
+
+
+def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
+    """Write text to a file and say so, or print it."""
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+        typer.echo(f"{output} written. {hint}".strip(), err=True)
+
+
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner on standard error; yield a function that changes the text beside it.
+
+    Without a terminal the text is written after a second, and again every few seconds. Messages
+    that the package logs are shown too: warnings above the spinner, others beside it.
+    """
+    console, now = Console(stderr=True), text
+    lines = nullcontext() if console.is_terminal else telling(lambda: now)
+    with console.status(Text(f"{text}…")) as status, lines:
+
+        def announce(news: str) -> None:
+            nonlocal now
+            now = news
+            status.update(Text(f"{news}…"))
+
+        def notify(notice: str) -> None:
+            status.console.print(Text(notice), soft_wrap=True)
+
+        log, handler = logging.getLogger("shortlist"), _SpinnerHandler(notify, announce)
+        level = log.level
+        log.addHandler(handler)
+        log.setLevel(logging.DEBUG)
+        try:
+            yield announce
+        finally:
+            log.setLevel(level)
+            log.removeHandler(handler)
+
+
+class _SpinnerHandler(logging.Handler):
+    def __init__(self, notify: Callable[[str], None], announce: Callable[[str], None]) -> None:
+        super().__init__()
+        self._notify, self._announce = notify, announce
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record."""
+        show = self._notify if record.levelno >= logging.WARNING else self._announce
+        show(record.getMessage())
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """Collect the package's warnings as notes, and print them at the end, also after an error."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield notes
+        finally:
+            # That of scikit-learn by its name: to import it takes longer than many a command.
+            notes += dict.fromkeys(
+                str(warning.message)
+                for warning in caught
+                if issubclass(warning.category, ShortlistWarning)
+                or warning.category.__name__ == "ConvergenceWarning"
+            )
+            for note in notes:
+                typer.echo(f"Note: {note}", err=True)

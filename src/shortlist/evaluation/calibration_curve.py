@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import t
 
 from ..arguments import Float, Int
-from ..prognostic.spline import KNOT_QUANTILES, spline_curves
+from ..patients.term import KNOT_QUANTILES, spline_curves
 from .metric import degrees_of_freedom, fit_logistic, influence_of_fit
 
 _MANY = 100  # patients of the rarer outcome, for a fourth knot

@@ -1,29 +1,39 @@
-"""Answers about models for the page, as JSON values."""
+"""Answers to the questions of the page about a model, as JSON values."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import expit
 
-from ..choice import near_optimal, solve_path, substitutes
+from ..backends import solve, uninterrupted
+from ..choice import cheapest_within, near_optimal, solve_path, substitutes
 from ..choice.record import excess
-from ..report.curves import calibration_groups, roc_points
+from ..evaluation import Evaluation, inclusion_frequencies, stability
+from ..evaluation.metric import METRICS, scores
+from ..evaluation.resampling import draw_counts
+from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation
+from ..report.performance import calibration_groups, roc_points
 from ..solution import Status
-from .fitted import STEP_SECONDS, Callback, Fitted, make_problem
+from .model import STEP_SECONDS, Callback, ShownModel, make_problem
 from .prepared import PreparedPatients
 from .state import State
 
 LISTING_SECONDS = 5.0
 MOST_ALTERNATIVES = 25
+N_RESAMPLES = 100
+_SHOWN = ("auc", "brier", "calibration_slope")
 
 
-def describe_model(prepared: PreparedPatients, state: State, fitted: Fitted) -> dict[str, Any]:
-    """Return the model that is shown, and what is proven about it."""
-    problem, shown = fitted.problem, fitted.shown
+def describe_model(prepared: PreparedPatients, state: State, model: ShownModel) -> dict[str, Any]:
+    """Return the model that is shown, and the proof of the best one."""
+    problem, shown = model.problem, model.shown
     bought = [problem.name_of(g) for g in shown.support]
     return {
         "predictors": bought,
@@ -34,35 +44,35 @@ def describe_model(prepared: PreparedPatients, state: State, fitted: Fitted) -> 
             if not set(bought).isdisjoint(fee.members)
         ],
         "objective": shown.objective,
-        "auc": prepared.auc(fitted.log_odds),
-        "equation": describe_equation(fitted.card),
+        "auc": prepared.auc(model.log_odds),
+        "equation": describe_equation(model.card).model_dump(),
         "effects": [
             {
                 "predictor": effect.predictor,
                 "contrast": effect.contrast,
                 "odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None,
             }
-            for effect in fitted.card.effects()
+            for effect in model.card.effects()
         ],
         "best": {
-            "predictors": [problem.name_of(g) for g in fitted.best.support],
-            "cost": fitted.best.cost,
-            "status": fitted.best.status.value,
-            "is_proven": fitted.best.status is Status.OPTIMAL,
-            "objective": fitted.best.objective,
-            "lower_bound": fitted.best.lower_bound,
-            "gap": fitted.best.gap,
-            "nodes": fitted.best.nodes,
-            "seconds": fitted.best.seconds,
+            "predictors": [problem.name_of(g) for g in model.best.support],
+            "cost": model.best.cost,
+            "status": model.best.status.value,
+            "is_proven": model.best.status is Status.OPTIMAL,
+            "objective": model.best.objective,
+            "lower_bound": model.best.lower_bound,
+            "gap": model.best.gap,
+            "nodes": model.best.nodes,
+            "seconds": model.best.seconds,
         },
-        "excess": excess(shown.objective, fitted.best.objective),
+        "excess": excess(shown.objective, model.best.objective),
     }
 
 
 def describe_staircase(
     prepared: PreparedPatients, state: State, callback: Callback
 ) -> dict[str, Any]:
-    """Return what every budget (or number of predictors) buys."""
+    """Return the best selection for every budget, or for every number of predictors."""
     problem = make_problem(prepared, state, limited=False)
     path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
     limits = problem.limits
@@ -93,18 +103,29 @@ def describe_alternatives(
     }
 
 
+def describe_cheapest(
+    prepared: PreparedPatients, state: State, tolerance: float, callback: Callback
+) -> dict[str, Any]:
+    """Return the limit that buys the cheapest selection at most `tolerance` worse than the best."""
+    if state.limit == "count":  # the fewest predictors, whatever they cost
+        state = state.model_copy(update={"costs": dict.fromkeys(state.costs, 1.0), "fees": ()})
+    problem = make_problem(prepared, state)
+    found = cheapest_within(problem, tolerance, time_limit=STEP_SECONDS, callback=callback)
+    return {"limit": found.limit, "excess": found.excess, "is_proven": found.is_proven}
+
+
 def describe_substitutes(
     prepared: PreparedPatients, state: State, callback: Callback
 ) -> dict[str, Any]:
-    """Return what to buy instead of each predictor of the best model."""
+    """Return the substitute of each predictor of the best model."""
     problem = make_problem(prepared, state)
     found = substitutes(problem, time_limit=STEP_SECONDS, callback=callback)
     return {"substitutes": found.to_records()}
 
 
-def describe_performance(prepared: PreparedPatients, fitted: Fitted) -> dict[str, Any]:
+def describe_performance(prepared: PreparedPatients, model: ShownModel) -> dict[str, Any]:
     """Return the ROC curve and the calibration on the patients that the model was fitted to."""
-    log_odds = fitted.log_odds
+    log_odds = model.log_odds
     return {
         "auc": prepared.auc(log_odds),
         "roc": roc_points(prepared.events, log_odds),
@@ -113,13 +134,13 @@ def describe_performance(prepared: PreparedPatients, fitted: Fitted) -> dict[str
 
 
 def describe_patient(
-    prepared: PreparedPatients, fitted: Fitted, values: dict[str, Any]
+    prepared: PreparedPatients, model: ShownModel, values: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return one patient's risk, and what each predictor adds relative to the average patient.
+    """Return the risk of a patient, and the contribution of each predictor relative to the average.
 
-    A patient of whom nothing is known that the model asks for has no risk of his own: None.
+    The risk is None if all predictors of the model are missing.
     """
-    card = fitted.card
+    card = model.card
     names = [term.name for term in card.terms]
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
@@ -142,3 +163,53 @@ def describe_patient(
         "average": float(expit(base)),
         "parts": parts,
     }
+
+
+def draw_selections(
+    prepared: PreparedPatients, state: State, callback: Callback
+) -> Iterator[dict[str, Any]]:
+    """Yield after every resample the frequency of each predictor, and the optimism, so far.
+
+    The columns are prepared once, on all rows; a resample weighs rows, or whole persons. Harrell's
+    optimism is the mean difference between a model's scores on its resample and on the data.
+    """
+    rng = np.random.default_rng(0)
+    everyone = np.ones_like(prepared.events)
+    rows = []
+    for resample in range(N_RESAMPLES + 1):
+        weights = _draw_weights(prepared, rng) if resample else everyone
+        problem = make_problem(prepared, state, sample_weight=weights)
+        solution = uninterrupted(solve(problem, time_limit=STEP_SECONDS, callback=callback))
+        log_odds = problem.decision_function(solution.coef, solution.intercept)
+        row: dict[str, Any] = {
+            "resample": resample,
+            "support": " ".join(map(str, solution.support)),
+            "unproven": solution.status is not Status.OPTIMAL,
+        }
+        for place, counts in (("resample", weights), ("data", everyone)):
+            found = scores(prepared.events, log_odds, counts)
+            row |= {f"{place}_{name}": value for name, value in found.items()}
+        rows.append(row)
+        if resample:
+            yield _describe_resamples(Evaluation(pd.DataFrame(rows), prepared.design.names))
+
+
+def _describe_resamples(evaluation: Evaluation) -> dict[str, Any]:
+    selection = evaluation.selection
+    corrected = evaluation.optimism().loc[list(_SHOWN)]
+    return {
+        "done": len(selection),
+        "of": N_RESAMPLES,
+        "unproven": int(evaluation.resamples["unproven"].sum()),
+        "stability": json_value(stability(selection).value) if len(selection) > 1 else None,
+        "inclusion": json_rows(inclusion_frequencies(selection), "predictor"),
+        "corrected": [row | {"name": METRICS[row["metric"]]} for row in json_rows(corrected)],
+    }
+
+
+def _draw_weights(prepared: PreparedPatients, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the weight of each row in a resample that has both outcomes."""
+    while True:
+        weights = draw_counts(rng, len(prepared.events), prepared.persons)
+        if 0 < (weights * prepared.events).sum() < weights.sum():
+            return weights

@@ -1,4 +1,4 @@
-"""The explorer's server: the page and its API."""
+"""The explorer's server: the page, its API, and the guard in front of them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,50 @@ from urllib.parse import unquote
 
 from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
-from ..prognostic.term import Plain
-from . import answer, bootstrap, save
-from .fitted import Fitted, make_problem
-from .guard import HOSTS, Guard
-from .prepared import PreparedPatients
-from .session import Session, SessionEndedError, Sessions, SupersededError, Turn
-from .state import PageRequest, State, check_names, parse
-from .upload import (
-    MOST_BYTES,
+from ..patients.term import StrictModel
+from . import answer
+from .model import WRITERS, ShownModel, describe_notes, make_problem, tune_ridge
+from .prepared import (
+    MOST_UPLOAD_BYTES,
+    PreparedPatients,
     UploadChoice,
     describe_upload,
     prepare_upload,
     read_prices,
     read_upload,
 )
+from .session import Session, SessionEndedError, Sessions, SupersededError, Turn
+from .state import PageRequest, State, check_names, parse
 
 STATIC = Path(__file__).parent / "static"
 _MOST_JSON_BYTES = 1_000_000
 _N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would not be faster
 _REFUSALS = (InvalidProblemError, InvalidFileError, MissingDependencyError)
+HOSTS = ["127.0.0.1", "localhost"]
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
-class Opening(Plain):
+class Opening(StrictModel):
     """A page that was loaded, and the session that it had before."""
 
     earlier: str | None = None
@@ -49,7 +62,7 @@ class Opening(Plain):
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A question, and the data that it was checked to be about: a session may go on with others."""
+    """A question, and the data that it is about; the session may go on with other data."""
 
     prepared: PreparedPatients
     question: PageRequest
@@ -60,23 +73,26 @@ class Inquiry:
         """The settings."""
         return self.question.state
 
-    def fit(self) -> Fitted:
+    def fit(self) -> ShownModel:
         """Return the model for the settings."""
         return self.turn.session.fit(self.prepared, self.state, self.turn)
 
 
-# What a page may ask about its settings; stability comes bit by bit and has a way of its own.
+# The questions about settings; that about stability is answered bit by bit, by its own route.
 TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
     "solve": lambda i: answer.describe_model(i.prepared, i.state, i.fit()),
     "staircase": lambda i: answer.describe_staircase(i.prepared, i.state, i.turn),
     "alternatives": lambda i: answer.describe_alternatives(
         i.prepared, i.state, i.question.tolerance, i.turn
     ),
+    "cheapest": lambda i: answer.describe_cheapest(
+        i.prepared, i.state, i.question.tolerance, i.turn
+    ),
     "substitutes": lambda i: answer.describe_substitutes(i.prepared, i.state, i.turn),
     "performance": lambda i: answer.describe_performance(i.prepared, i.fit()),
     "patient": lambda i: answer.describe_patient(i.prepared, i.fit(), i.question.values),
-    "notes": lambda i: save.describe_notes(i.prepared, i.state, i.turn),
-    "tune": lambda i: save.tune_ridge(i.prepared, i.state, i.turn),
+    "notes": lambda i: describe_notes(i.prepared, i.state, i.turn),
+    "tune": lambda i: tune_ridge(i.prepared, i.state, i.turn),
 }
 
 
@@ -99,6 +115,7 @@ def make_app(prepared: PreparedPatients, *, ridge: float = 1.0, key: str = "") -
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
         exception_handlers={
             **dict.fromkeys(_REFUSALS, _error_answer(400)),
+            ClientDisconnect: _error_answer(400, error="The page has left."),
             SupersededError: _error_answer(409, superseded=True),
             SessionEndedError: _error_answer(
                 410, error="This session has expired; reload the page.", ended=True
@@ -113,7 +130,9 @@ class _Explorer:
         self._sessions = Sessions(prepared)
         self._ridge = ridge
         self._limiter = CapacityLimiter(_N_THREADS)
-        self._solve_limiter = CapacityLimiter(_N_THREADS)  # so that a slider waits for nothing else
+        self._solve_limiter = CapacityLimiter(
+            _N_THREADS
+        )  # so that a slider does not wait for other answers
         self._save_limiter = CapacityLimiter(1)
 
     async def open_session(self, request: Request) -> Response:
@@ -124,7 +143,7 @@ class _Explorer:
 
     async def take_upload(self, request: Request) -> Response:
         session = self._session(request)
-        content = await _file(request, MOST_BYTES)
+        content = await _file(request, MOST_UPLOAD_BYTES)
         upload = await self._run(read_upload, _file_name(request), content)
         described = await self._run(describe_upload, upload)
         session.upload = upload
@@ -152,16 +171,16 @@ class _Explorer:
     async def stability(self, request: Request) -> Response:
         inquiry = await self._inquiry(request, "stability")
         await self._run(make_problem, inquiry.prepared, inquiry.state)  # or a refusal
-        steps = bootstrap.draw_selections(inquiry.prepared, inquiry.state, inquiry.turn)
+        steps = answer.draw_selections(inquiry.prepared, inquiry.state, inquiry.turn)
         return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
 
     async def cancel(self, request: Request) -> Response:
-        """End what is asked about a topic, as a newer question on it would."""
+        """End the answer to the last question on a topic."""
         await self._inquiry(request, request.path_params["topic"])
         return JSONResponse({"cancelled": True})
 
     async def save(self, request: Request) -> Response:
-        write = save.WRITERS.get(request.path_params["what"])
+        write = WRITERS.get(request.path_params["what"])
         if write is None:
             return JSONResponse({"error": "There is no such file to save."}, status_code=404)
         inquiry = await self._inquiry(request, "save")
@@ -171,7 +190,7 @@ class _Explorer:
         return Response(content, media_type="application/octet-stream")
 
     def answerer(self, topic: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers the requests on a topic."""
+        """Return the endpoint of a topic."""
 
         async def respond(request: Request) -> Response:
             inquiry = await self._inquiry(request, topic)
@@ -243,15 +262,44 @@ async def _body(request: Request, most_bytes: int, what: str, advice: str) -> by
 
 
 def _file_name(request: Request) -> str:
-    """Return what to call a file; it is shown and never opened."""
+    """Return the name of a file, which is shown and never opened."""
     name = unquote(request.headers.get("x-file-name", "")).strip()
     return "".join(c if c.isprintable() else "?" for c in name)[:80] or "the file"
 
 
 def _error_answer(status: int, **content: object) -> Callable[..., Awaitable[Response]]:
-    """Return what answers an error: by this content, or else by the sentence of the error."""
+    """Return a handler of errors; its answer is this content, or else the sentence of the error."""
 
     async def respond(request: Request, error: Exception) -> Response:
         return JSONResponse(content or {"error": str(error)}, status_code=status)
 
     return respond
+
+
+class Guard:
+    """Refuse requests of other sites, and add headers that isolate the page.
+
+    `TrustedHostMiddleware`, in front of it, refuses sites whose name points at this machine.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if origin is not None and origin != f"http://{headers.get('host')}":
+            refusal = PlainTextResponse("Another site may not use the explorer.", status_code=403)
+            await refusal(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_guarded)

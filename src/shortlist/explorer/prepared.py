@@ -1,28 +1,39 @@
-"""Patients with prices, prepared once per session; every problem is made from them."""
+"""Patients with prices, prepared once; every problem is made from them. Uploads become such."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..classifier.event import obvious_event
 from ..datasets import make_prognostic
-from ..errors import InvalidProblemError
+from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import auc
-from ..prognostic.card import Outcome, SharedFee
-from ..prognostic.design import Design
-from ..prognostic.patients import Patients
-from ..prognostic.plain_table import PlainTable, check_table
+from ..patients.card import Outcome, SharedFee
+from ..patients.column import level_of
+from ..patients.design import Design
+from ..patients.table import Patients, PlainTable, check_table, split_patients
+from ..patients.term import StrictModel
+from ..tables import read_costs, read_table_and_notes
 from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
 
 Fees = Sequence[tuple[float, Sequence[str]]]
+MOST_UPLOAD_BYTES = 10_000_000
+_MOST_COLUMNS = 1000
+_FEW_VALUES = 10
+_BINARY = (b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0")  # workbooks and Parquet files
+_ENDINGS = (".xlsx", ".xlsm", ".xls", ".parquet", ".tsv", ".tab")
 
 
 @dataclass(frozen=True)
@@ -41,8 +52,10 @@ class PreparedPatients:
         The prices that a session starts with; a predictor without one costs 1.
     spline_knots, missing_indicator
         As in `PrognosticModel`.
+    budget : float or None
+        The budget that a session starts with; None is a third of the price of everything.
     n_bytes : int
-        What the data take in memory.
+        The bytes that the data take in memory.
     """
 
     name: str
@@ -53,6 +66,7 @@ class PreparedPatients:
     fees: tuple[SharedFee, ...]
     spline_knots: int | None
     missing_indicator: bool
+    budget: float | None
     n_bytes: int
 
     @classmethod
@@ -67,6 +81,10 @@ class PreparedPatients:
         kinds: Mapping[str, str] | None = None,
         spline_knots: int | None = None,
         missing_indicator: bool = False,
+        missing_codes: Mapping[str, Any] | None = None,
+        synonyms: Mapping[str, Mapping[str, str]] | None = None,
+        merge_levels: bool = False,
+        budget: float | None = None,
     ) -> PreparedPatients:
         """Check and prepare patients; columns in `exclude` are not predictors."""
         check_amounts("costs", (costs or {}).values())
@@ -74,7 +92,14 @@ class PreparedPatients:
         if len(fees) > MOST_FEES:
             raise InvalidProblemError(f"fees: there are more than {MOST_FEES}; join some of them.")
         plain = check_table(
-            patients.predictors, patients.events, kinds=kinds, include=(), exclude=exclude
+            patients.predictors,
+            patients.events,
+            kinds=kinds,
+            include=(),
+            exclude=exclude,
+            missing_codes=missing_codes,
+            synonyms=synonyms,
+            merge_levels=merge_levels,
         )
         design = Design(plain.kinds, spline_knots, missing_indicator).fit(plain.frame)
         known = set(design.names)
@@ -91,6 +116,7 @@ class PreparedPatients:
             fees=tuple(fee for fee in shared if fee.members),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
+            budget=budget,
             n_bytes=design.matrix.nbytes
             + n_bytes_of(patients.predictors)
             + n_bytes_of(plain.frame),
@@ -127,14 +153,17 @@ class PreparedPatients:
         return [name for name in columns if name not in self.plain.kinds]
 
     def first_state(self, ridge: float = 1.0) -> State:
-        """Return what a session starts with: a third of what everything costs."""
-        has_prices = bool(self.fees) or any(cost != 1.0 for cost in self.costs.values())
+        """Return the settings of a new session."""
+        has_prices = self.budget is not None or bool(self.fees)
+        has_prices = has_prices or any(cost != 1.0 for cost in self.costs.values())
         everything = round(sum(self.costs.values()) + sum(fee.amount for fee in self.fees), 9)
         return State(
             version=1,
             data=self.digest,
             limit="budget" if has_prices else "count",
-            budget=min(float(np.ceil(everything / 3)), MOST_AMOUNT),
+            budget=min(
+                float(np.ceil(everything / 3)) if self.budget is None else self.budget, MOST_AMOUNT
+            ),
             count=min(5, len(self.design.names)),
             ridge=ridge,
             must=(),
@@ -145,7 +174,7 @@ class PreparedPatients:
         )
 
     def describe(self) -> dict[str, Any]:
-        """Return what the page shows of the data, and what it needs to ask for a patient."""
+        """Return the description of the data that the page shows and makes its forms from."""
         return {
             "name": self.name,
             "digest": self.digest,
@@ -168,7 +197,7 @@ class PreparedPatients:
 
 
 def n_bytes_of(table: pd.DataFrame) -> int:
-    """Return what a table takes in memory."""
+    """Return the bytes that a table takes in memory."""
     return int(table.memory_usage(deep=True).sum())
 
 
@@ -184,3 +213,107 @@ def example_patients() -> PreparedPatients:
     costs = dict(zip(data.X.columns, data.costs.tolist(), strict=True))
     fees = [(2.0, ["informative_2", "informative_3"])]
     return PreparedPatients.prepare("synthetic patients", patients, costs=costs, fees=fees)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A table from a page, before it is known which column is the outcome."""
+
+    name: str
+    table: pd.DataFrame
+    n_bytes: int
+    notes: tuple[str, ...] = ()
+
+
+class UploadChoice(StrictModel):
+    """The outcome and the predictors of an upload."""
+
+    outcome: str
+    event: str
+    exclude: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+
+
+def read_upload(name: str, content: bytes) -> Upload:
+    """Read a table that a page sent; messages call it by the name on the page."""
+    n_columns = 0
+    if not content.startswith(_BINARY):
+        first_line = content.split(b"\n", 1)[0]
+        n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
+    if n_columns <= _MOST_COLUMNS:
+        with _stored(name, content) as path:
+            table, notes = read_table_and_notes(path)
+        n_columns = len(table.columns)
+    if n_columns > _MOST_COLUMNS:
+        raise InvalidFileError(
+            f"{name}: has more than {_MOST_COLUMNS} columns; keep those you need."
+        )
+    if n_columns < 2:
+        raise InvalidFileError(f"{name}: has one column; it needs an outcome and predictors.")
+    notes_of_page = tuple(note.replace(str(path), name) for note in notes)
+    return Upload(name, table, n_bytes_of(table), notes_of_page)
+
+
+def read_prices(name: str, content: bytes, prepared: PreparedPatients) -> dict[str, float]:
+    """Read a price list; prices of columns that are no predictors are left out."""
+    columns = list(prepared.patients.predictors.columns)
+    with _stored(name, content) as path:
+        costs = read_costs(path, columns)
+    check_amounts(name, costs.values())
+    return {column: cost for column, cost in costs.items() if column in prepared.costs}
+
+
+def describe_upload(upload: Upload) -> dict[str, Any]:
+    """Return the columns of an upload: few different values, and the event among them."""
+    columns = []
+    for name in upload.table.columns:
+        known = upload.table[name].dropna()
+        values = sorted({level_of(value) for value in known.unique()[: _FEW_VALUES + 1]})
+        columns.append(
+            {
+                "name": name,
+                "values": values if len(values) <= _FEW_VALUES else None,
+                "event": obvious_event(values),
+                "complete": len(known) == len(upload.table),
+            }
+        )
+    return {
+        "name": upload.name,
+        "rows": len(upload.table),
+        "columns": columns,
+        "notes": upload.notes,
+    }
+
+
+def prepare_upload(upload: Upload, choice: UploadChoice) -> PreparedPatients:
+    """Return the patients of an upload, given its outcome and event."""
+    try:
+        patients = split_patients(
+            Path(upload.name), upload.table, choice.outcome, choice.event, None
+        )
+        kinds = {name: "categorical" for name in choice.categorical if name in patients.predictors}
+        gone = [name for name in choice.exclude if name in patients.predictors]
+        return PreparedPatients.prepare(upload.name, patients, kinds=kinds, exclude=gone)
+    except (InvalidFileError, InvalidProblemError) as error:
+        raise InvalidProblemError(_in_words_of_page(str(error), upload.name)) from None
+
+
+def _in_words_of_page(message: str, name: str) -> str:
+    """Return a message of the command line or the library in the words of the page."""
+    for prefix, said in (("--positive: ", "Event: "), ("X: ", f"{name}: ")):
+        if message.startswith(prefix):
+            return said + message.removeprefix(prefix)
+    return message.replace(" for --outcome;", " for the outcome;")
+
+
+@contextmanager
+def _stored(name: str, content: bytes) -> Iterator[Path]:
+    """Store a file in a folder of its own, under a fixed name with a known ending."""
+    ending = Path(name).suffix.lower()
+    with TemporaryDirectory(prefix="shortlist-") as folder:
+        path = Path(folder) / f"upload{ending if ending in _ENDINGS else '.csv'}"
+        path.write_bytes(content)
+        try:
+            yield path
+        except InvalidFileError as error:
+            raise InvalidFileError(str(error).replace(str(path), name)) from None

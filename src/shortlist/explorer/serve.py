@@ -8,13 +8,12 @@ import webbrowser
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from ..backends import solve
 from ..choice import near_optimal
 from ..errors import InvalidProblemError, import_extra
-from .fitted import make_problem
+from .model import make_problem
 from .prepared import PreparedPatients
 from .state import State, check_names, parse
 
@@ -51,37 +50,24 @@ def serve(
         Called with the address.
     """
     fragment = "" if settings is None else f"#{_fragment(settings, prepared)}"
-    with _listening_server(prepared, ridge, port) as (server, listener, address):
+    with listening_server(prepared, ridge, port) as (server, listener, address):
         announce(address + fragment)
         if open_browser:
             webbrowser.open(address + fragment)
         server.run(sockets=[listener])
 
 
-@contextmanager
-def serve_in_background(prepared: PreparedPatients, *, ridge: float = 1.0) -> Iterator[str]:
-    """Serve the explorer on a thread of its own while the context lasts, and give its address."""
-    with _listening_server(prepared, ridge, 0) as (server, listener, address):
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
 def check_installed() -> None:
-    """Raise if what the extra brings is not there."""
+    """Raise if the packages of the extra are not installed."""
     for package in ("starlette", "uvicorn"):
         import_extra(package, "explore")
 
 
 @contextmanager
-def _listening_server(
+def listening_server(
     prepared: PreparedPatients, ridge: float, port: int
 ) -> Iterator[tuple[Server, socket.socket, str]]:
-    """Give a server, its socket and its address: only who knows the key in it gets an answer."""
+    """Give a server, its socket and its address, which has a secret key in it."""
     check_installed()
     from uvicorn import Config, Server
 
@@ -113,7 +99,7 @@ def _listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((ADDRESS, port))
-        listener.listen(128)  # so that a page that comes early waits
+        listener.listen(128)  # so that early requests wait
     except OSError as error:
         listener.close()
         raise InvalidProblemError(

@@ -7,21 +7,20 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Condition
 
-import pandas as pd
-
-from .fitted import Fitted, fit_adopted, fit_state
-from .prepared import PreparedPatients
+from .model import ShownModel, fit_adopted, fit_state
+from .prepared import PreparedPatients, Upload
 from .state import State
 
 MOST_SESSIONS = 64
-MOST_BYTES = 1_000_000_000  # of all data together; the sessions that rested longest end first
+MOST_BYTES = 1_000_000_000  # of all data together; sessions that were idle longest end first
 _KEPT_FITS = 4
-_POLL_SECONDS = 0.1  # seconds after which who waits for a fit looks whether it is still wanted
+_POLL_SECONDS = 0.1  # between checks whether a request that waits for a fit was superseded
 
 # The settings that an answer does not depend on; the page asks again only when others change.
 _IRRELEVANT: dict[str, dict[str, object]] = {
     "staircase": {"adopted": None, "budget": 0.0, "count": 0},
     "substitutes": {"adopted": None},
+    "cheapest": {"adopted": None},
     "stability": {"adopted": None},
     "notes": {"adopted": None},
     "tune": {"adopted": None, "ridge": 1.0},
@@ -29,28 +28,18 @@ _IRRELEVANT: dict[str, dict[str, object]] = {
 
 
 class SupersededError(Exception):
-    """A newer request of the same page made this one pointless."""
+    """A newer request of the same page has replaced this one."""
 
 
 class SessionEndedError(Exception):
     """There is no such session, or no longer."""
 
 
-@dataclass
-class Upload:
-    """A table that was read, and waits to hear which column is the outcome."""
-
-    name: str
-    table: pd.DataFrame
-    n_bytes: int
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class Turn:
-    """A request that goes on until a newer one makes it pointless; its solves call it back.
+    """A request that a newer one may supersede; its solves call it to find out.
 
-    That is one on its topic, or one with other settings that its answer depends on.
+    It is superseded by a request on its topic, or by one with other settings that matter to it.
     """
 
     session: Session
@@ -76,13 +65,13 @@ class Turn:
 
 @dataclass
 class Session:
-    """What one page works on."""
+    """The data and models of one page."""
 
     prepared: PreparedPatients
     upload: Upload | None = None
     newest_numbers: dict[str, int] = field(default_factory=dict)  # of the requests on each topic
     newest: tuple[int, State | None] = (0, None)  # of all requests, with its settings
-    _fits: OrderedDict[str, Fitted] = field(default_factory=OrderedDict)
+    _fits: OrderedDict[str, ShownModel] = field(default_factory=OrderedDict)
     _being_fitted: set[str] = field(default_factory=set)
     _changed: Condition = field(default_factory=Condition)  # guards the two above
 
@@ -101,15 +90,15 @@ class Session:
         self.forget()
 
     def forget(self) -> None:
-        """Drop what can be asked for again."""
+        """Drop everything that the page can ask for again."""
         self.upload = None
         with self._changed:
             self._fits.clear()
 
-    def fit(self, prepared: PreparedPatients, state: State, turn: Turn) -> Fitted:
+    def fit(self, prepared: PreparedPatients, state: State, turn: Turn) -> ShownModel:
         """Return the model of a state for its data; those asked for last are kept.
 
-        Who asks for a model that is being fitted waits for it.
+        A request for a model that is being fitted waits for it.
         """
         key = prepared.digest + state.model_dump_json()
         with self._changed:
@@ -133,7 +122,7 @@ class Session:
                 self._changed.notify_all()
         return fitted
 
-    def _fit_now(self, prepared: PreparedPatients, state: State, turn: Turn) -> Fitted:
+    def _fit_now(self, prepared: PreparedPatients, state: State, turn: Turn) -> ShownModel:
         if state.adopted is None:
             return fit_state(prepared, state, turn)
         best = self.fit(prepared, state.without_adoption(), turn)
@@ -151,7 +140,7 @@ class Sessions:
         return len(self._sessions)
 
     def open(self, earlier: str | None) -> tuple[str, Session]:
-        """Start a session with the data of an earlier one, as a page does that is loaded again."""
+        """Start a session, with the data of an earlier one if the page was loaded again."""
         prepared = self._prepared
         if earlier is not None and earlier in self._sessions:
             prepared = self._sessions[earlier].prepared
@@ -169,7 +158,7 @@ class Sessions:
         return self._sessions[name]
 
     def make_room(self) -> None:
-        """End the sessions that rested longest until the others are within the limits."""
+        """End the sessions that were idle longest until the others are within the limits."""
         while len(self._sessions) > 1 and (
             len(self._sessions) > MOST_SESSIONS or self._n_bytes() > MOST_BYTES
         ):

@@ -1,4 +1,4 @@
-"""The settings of the page, which every request sends and a link or a file can hold."""
+"""The settings of a page, which are part of every request, of links and of files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
-from ..prognostic.card import Count, SharedFee
-from ..prognostic.term import Name, Plain, describe_error
+from ..patients.card import Count, SharedFee
+from ..patients.term import Name, StrictModel, describe_error
 
 MOST_AMOUNT = 1e9  # above it, sums of prices lose their cents
 MOST_FEES = 1000
@@ -17,7 +17,7 @@ _MOST_PREDICTORS = 1_000_000
 Amount = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
 
 
-class State(Plain):
+class State(StrictModel):
     """The settings of a session.
 
     Attributes
@@ -72,8 +72,8 @@ class State(Plain):
         }
 
 
-class PageRequest(Plain):
-    """A request of the page: its number, the settings it is about, and what else it needs.
+class PageRequest(StrictModel):
+    """A request of the page: its number, the settings, and further arguments.
 
     Attributes
     ----------
@@ -93,11 +93,11 @@ class PageRequest(Plain):
     values: dict[str, str | float | bool | None] = Field(default_factory=dict)
 
 
-Form = TypeVar("Form", bound=Plain)
+Form = TypeVar("Form", bound=StrictModel)
 
 
 def parse(kind: type[Form], text: str | bytes) -> Form:
-    """Return what a page or a file sent; one sentence says what is wrong with it."""
+    """Parse JSON from a page or a file; raise with one sentence if it is wrong."""
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:

@@ -1,4 +1,7 @@
-"""The record of a search, and the certificates that are made of it."""
+"""The record of a search, and the certificates that are made of it.
+
+`certificate` is imported where one is made: it loads pydantic, which most solves do without.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite, isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arguments import Float
-from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step, Unaffordable
 from ..problem import SubsetProblem
 from ..solution import Solution
 from .core import Prepared, uncentred
+
+if TYPE_CHECKING:
+    from ..certificate import Certificate, Point, Step
 
 # The structs of core/trace.hpp.
 _STEP = np.dtype([("kind", "i8"), ("node", "i8"), ("reference", "i8"), ("first_member", "i8")])
@@ -32,7 +37,7 @@ class Prover:
     problem: SubsetProblem
     trace: Any  # core.Trace
     data: Any  # core.Data
-    leaves: list[Bound]  # the nodes that were still open
+    leaves: list[tuple[int, int]]  # the nodes that were still open, and their points
 
     @classmethod
     def of(cls, problem: SubsetProblem, prepared: Prepared, search: Any) -> Prover | None:
@@ -42,8 +47,7 @@ class Prover:
         """
         if not search.is_recording or not search.is_started:
             return None
-        leaves = [Bound(node, point) for node, point in search.open_nodes()]
-        return cls(problem, search.take_trace(), prepared.data, leaves)
+        return cls(problem, search.take_trace(), prepared.data, search.open_nodes())
 
     def __call__(self, solution: Solution) -> Certificate:
         """Return the certificate of the solution."""
@@ -59,7 +63,7 @@ class Prover:
 
         The selection is made from steps with their recorded members.
         """
-        steps = [*select(list(self._steps())), *self.leaves]
+        steps = [*select(list(self._steps())), *self._leaf_steps()]
         return make_certificate(problem, solution, steps, self._points())
 
     def proof(self) -> tuple[list[Step], list[Point]]:
@@ -68,15 +72,24 @@ class Prover:
         Where one more can be bought, a listing also closes the selection without it, by a bound of
         its own. The other steps of such a node bound it too, so that one is left out.
         """
-        steps = [*(step for step, _ in self._steps()), *self.leaves]
+        from ..certificate import Bound, One
+
+        steps = [*(step for step, _ in self._steps()), *self._leaf_steps()]
         ends = {step.node for step in steps if isinstance(step, One)}
         return [s for s in steps if not (isinstance(s, Bound) and s.node in ends)], self._points()
+
+    def _leaf_steps(self) -> list[Step]:
+        from ..certificate import Bound
+
+        return [Bound(node, point) for node, point in self.leaves]
 
     def _points(self) -> list[Point]:
         """Return the points for columns that are not centred.
 
         The correction of a point also takes what rounding its intercept leaves over.
         """
+        from ..certificate import Point
+
         recorded, entries = self.trace.points.view(_POINT), self.trace.entries.view(_ENTRY)
         in_problem = np.array(self.data.columns, dtype=np.int64)[entries["column"]]
         columns, centres = in_problem.tolist(), self.data.centre[in_problem].tolist()
@@ -100,6 +113,8 @@ class Prover:
         return points
 
     def _steps(self) -> Iterator[tuple[Step, list[int]]]:
+        from ..certificate import Bound, Branch, Fix, One, Unaffordable
+
         recorded = self.trace.steps.view(_STEP)
         members = self.trace.members.view(np.int64).tolist()
         first = [*recorded["first_member"].tolist(), len(members)]
@@ -135,6 +150,8 @@ class BudgetProver:
 
     def _steps(self, recorded: list[tuple[Step, list[int]]]) -> Iterator[Step]:
         """Walk the tree, and stop at each node as soon as a bound covers the budget."""
+        from ..certificate import Bound, Branch, Fix, Unaffordable
+
         limits = self.whole.problem.limits
         by_node: dict[int, list[tuple[Step, list[int]]]] = {}
         for step, members in recorded:
@@ -167,6 +184,8 @@ def make_certificate(
     problem: SubsetProblem, solution: Solution, steps: Iterable[Step], points: Sequence[Point]
 ) -> Certificate:
     """Return the certificate of a solution, with the distinct points that its steps refer to."""
+    from ..certificate import Branch, Certificate, Unaffordable
+
     number: dict[Point, int] = {}
 
     def renumbered(step: Step) -> Step:
@@ -190,5 +209,7 @@ def make_certificate(
 
 def point_of(coef: Float, intercept: float) -> Point:
     """Return the point of a model, which is that of its own coefficients."""
+    from ..certificate import Point
+
     columns = np.flatnonzero(coef)
     return Point(intercept, tuple(columns.tolist()), tuple(coef[columns].tolist()))

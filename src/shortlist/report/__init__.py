@@ -4,16 +4,18 @@
 The extra `shortlist[report]` brings what it needs.
 """
 
-from .content import describe_model
+from ..patients.sample_size import SampleSizes, riley_sample_sizes
+from .content import ExternalContent, ReportContent
+from .document import describe_model, report_data_path, write_report
 from .external import describe_external, update_model, write_external
 from .page import render_report, require_packages
-from .sample_size import SampleSizes, riley_sample_sizes
 from .validation import N_COMPARED, N_RESAMPLES, check_enough, compare_rules, validate_model
-from .write import report_data_path, write_report
 
 __all__ = [
     "N_COMPARED",
     "N_RESAMPLES",
+    "ExternalContent",
+    "ReportContent",
     "SampleSizes",
     "check_enough",
     "compare_rules",

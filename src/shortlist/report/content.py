@@ -1,95 +1,291 @@
-"""Everything that a report says, as JSON values: the report is rendered from these alone."""
+"""The content of a report, typed: its JSON file holds it, and its page shows nothing else."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
+import json
+from math import isfinite
+from typing import Annotated, Any, Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from ..errors import ShortlistWarning
-from ..evaluation import Evaluation
-from ..prognostic import PrognosticModel, check_fit
-from .checks import describe_checks, describe_missing
-from .choices import describe_alternatives, describe_proof, describe_staircase
-from .comparison import describe_comparison
-from .effects import describe_effects, describe_splines
-from .equation import describe_equation, describe_example, describe_purchase
-from .methods import AUTHORS_ITEMS, describe_methods, describe_versions
-from .performance import describe_performance, describe_stability, json_value
-from .sample_size import describe_persons, describe_sample_size
+from ..patients import ModelCard
+from ..patients.sample_size import (
+    DEFAULT_SHARE,
+    PREDICTION_ERROR,
+    R2_DIFFERENCE,
+    RISK_MARGIN,
+    SHRINKAGE,
+)
+
+Rows = list[dict[str, Any]]  # a table of JSON values
+Number = float | None  # None for NaN and infinity
+Card = Annotated[
+    ModelCard,
+    BeforeValidator(
+        lambda card: ModelCard.parse(json.dumps(card), "model") if isinstance(card, dict) else card
+    ),
+]
+
+LEVEL = 0.95  # of all intervals
+TOLERANCE = 0.01  # relative excess of the loss of alternatives
+MOST_MODELS = 20  # alternatives
+WORTHWHILE = 0.01  # of the loss
+ENOUGH = 100  # patients of each outcome in a validation (Collins, Ogundimu and Altman 2016)
+# Items of TRIPOD+AI that only the authors of a study can report.
+AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 12d, 14, 17 to 19, 20a, 20b and 25 to 27"
 
 
-def describe_model(
-    model: PrognosticModel,
-    X: Any,
-    y: ArrayLike,
-    evaluation: Evaluation,
-    persons: ArrayLike | None = None,
-    rivals: Mapping[str, Evaluation] | None = None,
-    announce: Callable[[str], None] = lambda text: None,
-) -> dict[str, Any]:
-    """Return the content of a report.
+class Section(BaseModel):
+    """A part of a report: JSON values without numpy's types, None for NaN and infinity."""
 
-    Parameters
-    ----------
-    model : PrognosticModel
-        Fitted.
-    X, y
-        What it was fitted to.
-    evaluation : Evaluation
-        Of this model, as `validate_model` gives it.
-    persons : array-like of shape (n_rows,), optional
-        Whom each row belongs to, as for `fit` and `validate_model`.
-    rivals : mapping, optional
-        Evaluations of the usual rules, as `compare_rules` gives them.
-    announce : callable
-        Called with a sentence on the progress.
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    Returns
-    -------
-    dict
-        JSON values.
-    """
-    card = model.card_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
-        plain = model.check(X, y)
-        problem = model.problem(plain, plain.labels)
-    content: dict[str, Any] = {
-        "format": "shortlist report",
-        "format_version": 1,
-        "versions": describe_versions(),
-        "model": card.model_dump(mode="json"),
-        "purchase": describe_purchase(card),
-        "equation": describe_equation(card),
-        "example": describe_example(card),
-        "persons": describe_persons(plain.labels, persons),
-    }
-    announce("Checking the proof")
-    content["proof"] = describe_proof(model, problem)
-    announce("Finding what other budgets buy")
-    limits = (model.time_limit, model.threads)
-    content["staircase"] = describe_staircase(card, problem, *limits)
-    announce("Listing alternatives")
-    content["alternatives"] = describe_alternatives(card, problem, *limits)
-    announce("Describing performance")
-    performance = describe_performance(evaluation)
-    findings = check_fit(model, plain, plain.labels, persons)
-    content |= {
-        "performance": performance,
-        "comparison": describe_comparison(evaluation, rivals or {}),
-        "evaluated": list(evaluation.selected),
-        "stability": describe_stability(card, evaluation),
-        "effects": describe_effects(model, plain, evaluation),
-        "splines": describe_splines(card.terms),
-        "sample_size": describe_sample_size(problem, performance["log_loss"], content["persons"]),
-        "missing": describe_missing(card, plain.frame),
-        "findings": [finding._asdict() for finding in findings],
-    }
-    content = {name: json_value(value) for name, value in content.items()}
-    content["checks"] = describe_checks(content)
-    content["methods"] = describe_methods(content)
-    content["authors_items"] = AUTHORS_ITEMS
-    return content
+    @model_validator(mode="before")
+    @classmethod
+    def _clean(cls, values: Any) -> Any:
+        return json_value(values)
+
+
+class Purchase(Section):
+    """The predictors bought and not bought, with prices."""
+
+    bought: Rows
+    not_bought: Rows
+    fees: Rows
+    not_bought_fees: Rows
+    n_bought: int
+    n_candidates: int
+    cost: float
+    budget: Number
+    max_features: int | None
+    include: tuple[str, ...]
+
+
+class Equation(Section):
+    """The intercept and everything that is added to it."""
+
+    intercept: float
+    parts: Rows
+    splines: Rows
+
+
+class WorkedExample(Section):
+    """The prediction for a made-up patient, step by step."""
+
+    terms: Rows
+    intercept: float
+    log_odds: float
+    probability: float
+    odds: Number
+
+
+class PersonCount(Section):
+    """The numbers of rows and persons; without persons each row is a patient."""
+
+    rows: int
+    persons: int
+    with_event: int
+    without_event: int
+    has_several_rows: bool
+    unit: str
+    row_unit: str
+    text: str
+
+
+class ProofCheck(Section):
+    """The proof, and the verdict of the independent checker."""
+
+    status: str
+    is_optimal: bool
+    objective: float
+    lower_bound: float
+    gap: float
+    gap_target: float
+    nodes: int
+    ridge: float
+    checked: bool
+    valid: bool
+    reason: str = ""
+    checked_lower_bound: Number = None
+    checked_upper_bound: Number = None
+    checked_gap: Number = None
+    problem_digest: str
+
+
+class StaircaseStep(Section):
+    """A step beyond the limit: how much it lowers the loss, and the change of predictors."""
+
+    limit: float
+    gain: float
+    gained: list[str]
+    lost: list[str]
+
+
+class Staircase(Section):
+    """The best selection for every budget, or for every number of predictors."""
+
+    limit_name: str
+    own_limit: Number
+    highest_limit: Number
+    is_proven: bool
+    steps: Rows
+    n_hidden: int
+    next: StaircaseStep | None
+    worthwhile: float = WORTHWHILE
+    next_worthwhile: StaircaseStep | None
+
+
+class Alternatives(Section):
+    """Models that are nearly as good, and the substitute of each predictor."""
+
+    tolerance: float = TOLERANCE
+    most: int = MOST_MODELS
+    is_complete: bool
+    models: Rows
+    n_ties: int
+    ties_are_known: bool
+    substitutes: Rows
+
+
+class Curves(Section):
+    """ROC, calibration and decision curves of predictions."""
+
+    level: float = LEVEL
+    roc: Rows
+    thresholds: Rows
+    calibration: Rows
+    smooth: Rows
+    ici: Number
+    e90: Number
+    histogram: Rows
+    decision_curve: Rows
+
+
+class Performance(Section):
+    """Measures with and without optimism, and the curves of cross-validated predictions."""
+
+    level: float = LEVEL
+    n_resamples: int
+    n_folds: int
+    corrected: Rows
+    log_loss: Number
+    n_unproven: int
+    n_solves: int
+    curves: Curves | None
+
+    def row(self, metric: str) -> dict[str, Any]:
+        """Return the row of a measure."""
+        return next(row for row in self.corrected if row["metric"] == metric)
+
+
+class Stability(Section):
+    """The frequencies of predictors and of models on resamples."""
+
+    n_resamples: int
+    stability: Number
+    lower: Number
+    upper: Number
+    inclusion: Rows
+    models: Rows
+    n_models: int
+    own_frequency: float
+
+
+class SampleSize(Section):
+    """Events per candidate parameter, and the criteria of Riley."""
+
+    patients: int
+    events: int
+    prevalence: float
+    n_parameters: int
+    rarer: int
+    events_per_parameter: float
+    cox_snell_r2: float
+    nagelkerke_r2: float
+    r2_is_default: bool
+    default_share: float = DEFAULT_SHARE
+    shrinkage: float = SHRINKAGE
+    r2_difference: float = R2_DIFFERENCE
+    risk_margin: float = RISK_MARGIN
+    prediction_error: float = PREDICTION_ERROR
+    is_beyond_formula: bool
+    needed: dict[str, int]
+    needed_overall: int
+
+
+class MissingValues(Section):
+    """The number of missing values of each candidate."""
+
+    columns: Rows
+    complete_rows: int
+    complete_rows_bought: int
+
+
+class ReportContent(Section):
+    """The content of a report about a fitted model."""
+
+    format: Literal["shortlist report"] = "shortlist report"
+    format_version: Literal[1] = 1
+    versions: dict[str, str]
+    model: Card
+    purchase: Purchase
+    equation: Equation
+    example: WorkedExample
+    persons: PersonCount
+    proof: ProofCheck
+    staircase: Staircase
+    alternatives: Alternatives
+    performance: Performance
+    comparison: Rows
+    evaluated: list[str]
+    stability: Stability | None
+    effects: Rows
+    splines: Rows
+    sample_size: SampleSize
+    missing: MissingValues
+    findings: Rows
+    checks: Rows = []
+    methods: Rows = []
+    authors_items: str = AUTHORS_ITEMS
+
+
+class ExternalContent(Section):
+    """The content of a page about an external validation."""
+
+    format: Literal["shortlist external validation"] = "shortlist external validation"
+    format_version: Literal[1] = 1
+    versions: dict[str, str]
+    model: Card
+    level: float = LEVEL
+    persons: PersonCount
+    events: int
+    prevalence: float
+    development_prevalence: float
+    mean_risk: float
+    enough: int = ENOUGH
+    is_enough: bool
+    rarer: int
+    measures: Rows
+    curves: Curves
+    columns: Rows
+    development: Literal["none", "most", "all"]
+    findings: Rows
+    updates: Rows
+
+
+def json_rows(frame: pd.DataFrame, key: str = "metric") -> Rows:
+    """Return the rows of a table as JSON values; `key` is the name of its index."""
+    return [json_value(row) for row in frame.reset_index(names=key).to_dict("records")]
+
+
+def json_value(value: Any) -> Any:
+    """Return a value, or nested ones, for JSON: no numpy, and None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: json_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,18 +1,32 @@
-"""The model in the report: what was bought, the equation, an example, odds ratios."""
+"""The model in the report: the purchase, the equation, an example, and effects.
+
+Effects are followed over resamples on which the selection is repeated (Heinze, Wallisch and Dunkler
+2018). They are compared with those of the full model, which has all candidates and the same ridge.
+A predictor that a resample does not select has the coefficient 0 there.
+"""
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, nan, sqrt
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import clone
 
-from ..prognostic import ModelCard
-from ..prognostic.term import BooleanTerm, NumericTerm, Term
+from ..arguments import Float
+from ..evaluation import Evaluation, percentile_interval
+from ..limits import given_limits
+from ..patients import ModelCard, PrognosticModel
+from ..patients.table import PlainTable
+from ..patients.term import BooleanTerm, NumericTerm, Term
+from .content import LEVEL, Equation, Purchase, Rows, WorkedExample
 
 
-def describe_purchase(card: ModelCard) -> dict[str, Any]:
-    """Return what was bought and what was not, with prices."""
+def describe_purchase(card: ModelCard) -> Purchase:
+    """Return the predictors bought and not bought, with prices."""
     names = {term.name for term in card.terms}
 
     def predictors(bought: bool) -> list[dict[str, Any]]:
@@ -22,42 +36,40 @@ def describe_purchase(card: ModelCard) -> dict[str, Any]:
             if item.bought == bought
         ]
 
-    return {
-        "bought": predictors(True),
-        "not_bought": predictors(False),
-        "fees": [
+    return Purchase(
+        bought=predictors(True),
+        not_bought=predictors(False),
+        fees=[
             {"amount": fee.amount, "members": [name for name in fee.members if name in names]}
             for fee in card.limits.fees
             if names.intersection(fee.members)
         ],
-        "not_bought_fees": [
+        not_bought_fees=[
             {"amount": fee.amount, "members": list(fee.members)}
             for fee in card.limits.fees
             if not names.intersection(fee.members)
         ],
-        "n_bought": len(card.terms),
-        "n_candidates": len(card.candidates),
-        "cost": card.cost,
-        "budget": card.limits.budget,
-        "max_features": card.limits.max_features,
-        "include": list(card.limits.include),
-    }
+        n_bought=len(card.terms),
+        n_candidates=len(card.candidates),
+        cost=card.cost,
+        **card.limits.model_dump(include={"budget", "max_features", "include"}),
+    )
 
 
-def describe_equation(card: ModelCard) -> dict[str, Any]:
+def describe_equation(card: ModelCard) -> Equation:
     """Return the intercept and everything that is added to it."""
-    return {
-        "intercept": card.intercept,
-        "parts": [part for term in card.terms for part in _parts(term)],
-        "splines": [
+    return Equation(
+        intercept=card.intercept,
+        parts=[part for term in card.terms for part in _parts(term)],
+        splines=[
             {"predictor": term.name, "knots": list(term.knots)}
             for term in card.terms
             if isinstance(term, NumericTerm) and term.knots
         ],
-    }
+    )
 
 
-def describe_example(card: ModelCard) -> dict[str, Any]:
+def describe_example(card: ModelCard) -> WorkedExample:
     """Return the worked example: a made-up patient, typical in every predictor.
 
     It has the median of every number and the most frequent value of everything else, so that the
@@ -67,20 +79,20 @@ def describe_example(card: ModelCard) -> dict[str, Any]:
     patient = pd.DataFrame({name: [value] for name, value in values.items()}, index=[0])
     added = card.contributions(patient)
     log_odds = float(card.log_odds(patient)[0])
-    return {
-        "terms": [
+    return WorkedExample(
+        terms=[
             {"predictor": name, "value": value, "adds": float(added[name].iloc[0])}
             for name, value in values.items()
         ],
-        "intercept": card.intercept,
-        "log_odds": log_odds,
-        "probability": float(card.probability(patient)[0]),
-        "odds": exp(log_odds) if log_odds < 700 else None,
-    }
+        intercept=card.intercept,
+        log_odds=log_odds,
+        probability=float(card.probability(patient)[0]),
+        odds=exp(log_odds) if log_odds < 700 else None,
+    )
 
 
-def _parts(term: Term) -> list[dict[str, Any]]:
-    """Return what a term adds to the log-odds, and when."""
+def _parts(term: Term) -> Rows:
+    """Return the summands of a term, and the condition of each."""
     parts: list[tuple[float, str, str | None]]
     if isinstance(term, NumericTerm):
         parts = [(term.coefficients[0], "times", None)]
@@ -98,3 +110,132 @@ def _parts(term: Term) -> list[dict[str, Any]]:
         {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
         for coefficient, what, level in parts
     ]
+
+
+def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel:
+    """Return a fitted model's counterpart that buys every candidate, with the same ridge."""
+    everything = [item.name for item in model.card_.candidates]
+    unlimited = given_limits(PrognosticModel()) | {"include": everything}
+    full: PrognosticModel = clone(model).set_params(
+        **unlimited, ridge=model.ridge_, backend="native", time_limit=None, node_limit=None
+    )
+    return full.fit(plain, plain.labels)
+
+
+def make_probes(full: PrognosticModel) -> pd.DataFrame:
+    """Return made-up patients, two per contrast, with typical values of all else."""
+    terms = full.card_.terms
+    typical: dict[str, float | str | None] = {term.name: term.typical for term in terms}
+    patients = [
+        typical | {term.name: end}
+        for term in terms
+        for contrast in term.contrasts()
+        for end in (contrast.value, contrast.reference)
+    ]
+    table = pd.DataFrame(patients, columns=list(typical), dtype=object)
+    kinds = full.kinds_
+    return table.astype({name: object if kinds[name] == "categorical" else float for name in kinds})
+
+
+def describe_effects(model: PrognosticModel, plain: PlainTable, evaluation: Evaluation) -> Rows:
+    """Return every contrast of every candidate: in the model, in the full one, on resamples."""
+    full = fit_full_model(model, plain)
+    bought = {effect[:2]: effect.coefficient for effect in model.card_.effects()}
+    errors = _standard_errors(full, plain).tolist()
+    on_resamples = _on_resamples(evaluation, len(errors))
+    selection = evaluation.selection
+    rows = []
+    for number, (effect, error) in enumerate(zip(full.card_.effects(), errors, strict=True)):
+        own = bought.get(effect[:2], nan)
+        row: dict[str, Any] = {
+            "predictor": effect.predictor,
+            "contrast": effect.contrast,
+            "is_bought": effect[:2] in bought,
+            "coefficient": own,
+            "odds_ratio": _ratio(own),
+            "full_coefficient": effect.coefficient,
+            "full_error": error,
+        }
+        if on_resamples is not None:
+            chosen = selection[effect.predictor].to_numpy()
+            row |= _describe_values(on_resamples[:, number], chosen, effect.coefficient, error)
+        rows.append(row)
+    return rows
+
+
+def describe_splines(card_terms: tuple[Term, ...]) -> Rows:
+    """Return the odds along each spline, relative to those at the median."""
+    curves = []
+    for term in card_terms:
+        if not (isinstance(term, NumericTerm) and term.knots):
+            continue
+        points = np.linspace(*term.range, 80)
+        shown = [*points.tolist(), *term.knots, term.fill]
+        log_odds = term.contribution(pd.Series(shown)).log_odds
+        ratios = np.exp(log_odds - log_odds[-1]).tolist()
+        pairs = [{"value": x, "odds_ratio": r} for x, r in zip(shown, ratios, strict=True)]
+        curves.append(
+            {
+                "predictor": term.name,
+                "reference": term.fill,
+                "points": pairs[: len(points)],
+                "at_knots": pairs[len(points) : -1],
+            }
+        )
+    return curves
+
+
+def _describe_values(
+    values: Float, chosen: NDArray[np.bool_], full: float, error: float
+) -> dict[str, Any]:
+    lower, upper = percentile_interval(values, LEVEL)
+    of_chosen = values[chosen]
+    range_when_selected = percentile_interval(of_chosen, LEVEL)
+    return {
+        "lower": lower,
+        "upper": upper,
+        "odds_ratio_lower": _ratio(lower),
+        "odds_ratio_upper": _ratio(upper),
+        "selected_lower": _ratio(range_when_selected[0]),
+        "selected_upper": _ratio(range_when_selected[1]),
+        "frequency": chosen.mean(),
+        "rmsd_ratio": sqrt(float(np.mean((values - full) ** 2))) / error if error > 0 else None,
+        # Relative to a coefficient that could as well be 0 it would be any number.
+        "relative_conditional_bias": (
+            float(of_chosen.mean()) / full - 1 if len(of_chosen) and abs(full) > error else None
+        ),
+    }
+
+
+def _on_resamples(evaluation: Evaluation, n_contrasts: int) -> Float | None:
+    """Return the coefficient of each contrast on each resample.
+
+    None for fewer than two, and for an evaluation of a model with other contrasts.
+    """
+    probes = evaluation.probes
+    if probes is None or len(evaluation.resamples) < 2 or probes.shape[1] != 2 * n_contrasts:
+        return None
+    log_odds = probes.to_numpy()[1:]
+    coefficients: Float = log_odds[:, 0::2] - log_odds[:, 1::2]
+    return coefficients
+
+
+def _standard_errors(full: PrognosticModel, plain: PlainTable) -> Float:
+    """Return the errors of the contrasts of the full model, from its penalised information."""
+    design = full.design_of(plain)
+    columns = design.matrix
+    contrasts = np.diff(
+        design.transform(make_probes(full)).reshape(-1, 2, columns.shape[1]), axis=1
+    )
+    probability = expit(columns @ full.solution_.coef + full.solution_.intercept)
+    rows = np.column_stack([columns, np.ones(len(columns))])
+    penalty = np.diag([full.ridge_] * columns.shape[1] + [0.0])
+    information = (rows.T * (probability * (1 - probability))) @ rows + penalty
+    directions = np.column_stack([contrasts[:, 0], np.zeros(len(contrasts))]).T
+    variances = (directions * np.linalg.solve(information, directions)).sum(axis=0)
+    errors: Float = np.sqrt(np.maximum(variances, 0.0))
+    return errors
+
+
+def _ratio(coefficient: float) -> float:
+    return exp(coefficient) if abs(coefficient) < 700 else nan

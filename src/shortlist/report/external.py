@@ -1,43 +1,53 @@
-"""External validation: a saved model on patients it was not fitted to."""
+"""External validation: a saved model on patients it was not fitted to, and its update to them."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from ..errors import InvalidProblemError
+from ..arguments import Float, Int
+from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..evaluation import interval, measure
 from ..evaluation.metric import log_loss
-from ..prognostic import ModelCard
-from ..prognostic.update import recalibrate, refit
-from .curves import LEVEL, describe_curves
-from .methods import describe_versions
-from .performance import json_rows, json_value
-from .sample_size import describe_persons
-from .write import write_page
+from ..patients import Finding, ModelCard, PrognosticModel
+from ..patients.card import UpdateRecord
+from ..patients.column import as_numbers
+from ..patients.table import check_table
+from ..patients.term import BooleanTerm, NumericTerm, Term
+from .content import ENOUGH, LEVEL, ExternalContent, Rows, json_rows
+from .document import write_page
+from .performance import describe_curves
+from .sample_size import count_persons
+from .text import describe_versions
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-
-ENOUGH = 100  # patients of each outcome (Collins, Ogundimu and Altman 2016)
 _SURE = 50.0  # log-odds beyond which a risk is 0 or 1
+_ALL, _MOST = 0.98, 0.5  # of the patients are those of the development
+_MANY_OUTSIDE = 0.1  # of the values of a column
+_OTHER_UNIT = 3.0  # times the median, or that part of it
 _UPDATES = {
     "original": "original",
     "in-the-large": "recalibrated in the large: new intercept",
     "slope": "recalibrated: new intercept and slope",
     "refit": "refitted: same predictors, new coefficients",
 }
+_RECORDS: dict[str, Any] = {
+    "in-the-large": "recalibrated in the large",
+    "slope": "recalibrated, intercept and slope",
+    "refit": "refitted",
+}
 
 
 def describe_external(
     card: ModelCard, X: pd.DataFrame, y: ArrayLike, persons: ArrayLike | None = None
-) -> dict[str, Any]:
+) -> ExternalContent:
     """Return the content of a page about a model and patients it was not fitted to.
 
     Parameters
@@ -49,12 +59,12 @@ def describe_external(
     y : array-like of shape (n_rows,)
         1 for the event, else 0; both occur.
     persons : array-like of shape (n_rows,), optional
-        Whom each row belongs to.
+        The person of each row.
 
     Returns
     -------
-    dict
-        JSON values: `measures` with intervals, `curves`, `updates` and what was missing.
+    ExternalContent
+        Among others `measures` with intervals, `curves`, `updates`, and missing values by column.
 
     Examples
     --------
@@ -63,7 +73,7 @@ def describe_external(
     >>> data = sl.datasets.make_prognostic(n_samples=300, label_noise=0.05, random_state=1)
     >>> model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(data.X[:150], data.y[:150])
     >>> content = describe_external(model.card_, data.X[150:], data.y[150:])
-    >>> [row["name"] for row in content["updates"]]
+    >>> [row["name"] for row in content.updates]
     ['original', 'in-the-large', 'slope', 'refit']
     """
     labels: Int = np.asarray(y).astype(np.int64)
@@ -72,28 +82,84 @@ def describe_external(
     owners = None if persons is None else np.unique(np.asarray(persons), return_inverse=True)[1]
     log_odds = np.clip(card.log_odds(X), -_SURE, _SURE)
     shares = pd.DataFrame({"imputed": card.imputed(X).mean(), "outside": card.outside(X).mean()})
-    people = describe_persons(labels, persons)
-    rarer = min(people["with_event"], people["without_event"])
-    content: dict[str, Any] = {
-        "format": "shortlist external validation",
-        "format_version": 1,
-        "versions": describe_versions(),
-        "model": card.model_dump(mode="json"),
-        "level": LEVEL,
-        "persons": people,
-        "events": labels.sum(),
-        "prevalence": labels.mean(),
-        "development_prevalence": card.data.events / card.data.rows,
-        "mean_risk": (1 / (1 + np.exp(-log_odds))).mean(),
-        "enough": ENOUGH,
-        "is_enough": rarer >= ENOUGH,
-        "rarer": rarer,
-        "measures": _measures(labels, log_odds, owners),
-        "curves": describe_curves(labels, log_odds, owners),
-        "columns": json_rows(shares, "predictor"),
-        "updates": _describe_updates(card, X, labels, owners),
-    }
-    return {name: json_value(value) for name, value in content.items()}
+    count = count_persons(labels, persons)
+    rarer = min(count.with_event, count.without_event)
+    development = _development(card, X, labels)
+    return ExternalContent(
+        versions=describe_versions(),
+        model=card,
+        persons=count,
+        events=labels.sum(),
+        prevalence=labels.mean(),
+        development_prevalence=card.data.events / card.data.rows,
+        mean_risk=(1 / (1 + np.exp(-log_odds))).mean(),
+        is_enough=rarer >= ENOUGH,
+        rarer=rarer,
+        measures=_measures(labels, log_odds, owners),
+        curves=describe_curves(labels, log_odds, owners),
+        columns=json_rows(shares, "predictor"),
+        development=development,
+        findings=[
+            finding._asdict()
+            for finding in (*_check_development(development), *_check_ranges(card, X))
+        ],
+        updates=_describe_updates(card, X, labels, owners),
+    )
+
+
+def _development(card: ModelCard, X: pd.DataFrame, labels: Int) -> Literal["none", "most", "all"]:
+    """Return whether all patients, most or none are those that the model was fitted to."""
+    names = [item.name for item in card.candidates]
+    if all(name in X.columns for name in names) and len(labels) == card.data.rows:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ShortlistWarning)
+            try:
+                plain = check_table(
+                    X[names],
+                    labels,
+                    kinds={item.name: item.kind for item in card.candidates},
+                    include=(),
+                    exclude=(),
+                    missing_codes=card.preprocessing.missing_codes,
+                    synonyms=card.preprocessing.synonyms,
+                )
+            except InvalidProblemError:  # other columns than those bought may be of another kind
+                return "none"
+        if plain.sha256 == card.data.sha256:
+            return "all"
+    share = card.development_share(X, labels)
+    return "all" if share > _ALL else "most" if share > _MOST else "none"
+
+
+def _check_development(development: str) -> Iterator[Finding]:
+    if development != "none":
+        who = "These are" if development == "all" else "Most of these are"
+        yield Finding(
+            "warning",
+            "Not new patients",
+            f"{who} the patients that the model was fitted to. This is no validation: all "
+            "measures are optimistic.",
+        )
+
+
+def _check_ranges(card: ModelCard, X: pd.DataFrame) -> Iterator[Finding]:
+    """Name numbers many of which lie outside those of the development, as in another unit."""
+    outside = card.outside(X).mean()
+    for term in card.terms:
+        if isinstance(term, NumericTerm) and outside[term.name] > _MANY_OUTSIDE:
+            values = as_numbers(X[term.name])
+            median = float(np.nanmedian(values))
+            unit = ""
+            if term.fill > 0 and not 1 / _OTHER_UNIT < median / term.fill < _OTHER_UNIT:
+                times = f"{median / term.fill:.3g} times that of the development"
+                unit = f" Their median is {times}; check the unit."
+            yield Finding(
+                "warning",
+                "Outside the development range",
+                f"{outside[term.name]:.0%} of the values of {shown(term.name)} lie outside "
+                f"{term.range[0]:g} to {term.range[1]:g}, the range of the development.{unit}",
+                (term.name,),
+            )
 
 
 def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) -> ModelCard:
@@ -109,21 +175,27 @@ def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) ->
     Returns
     -------
     ModelCard
-        The updated model, which says that it was.
+        The updated model; its `update` is set.
     """
     labels: Int = np.asarray(y).astype(np.int64)
+    record = UpdateRecord(how=_RECORDS[update], rows=len(labels), events=int(labels.sum()))
     if update == "refit":
-        return refit(card, X, labels)
+        return _refit(card, X, labels).model_copy(update={"update": record})
     found = measure(labels, np.clip(card.log_odds(X), -_SURE, _SURE))
-    values = (found["calibration_intercept"].value, found["calibration_slope"].value)
+    intercept, slope = found["calibration_intercept"].value, found["calibration_slope"].value
     if update == "in-the-large":
-        values = (found["calibration_in_the_large"].value, 1.0)
-    if not all(map(isfinite, values)):
+        intercept, slope = found["calibration_in_the_large"].value, 1.0
+    if not (isfinite(intercept) and isfinite(slope)):
         raise InvalidProblemError(
             f"update: {update!r} has no solution here, as the predictions separate the outcomes or "
             "do not differ; use another update or more patients."
         )
-    return recalibrate(card, *values, rows=len(labels), events=int(labels.sum()))
+    changes = {
+        "intercept": intercept + slope * card.intercept,
+        "terms": tuple(_scaled(term, slope) for term in card.terms),
+        "update": record,
+    }
+    return card.model_copy(update=changes)
 
 
 def write_external(
@@ -147,12 +219,10 @@ def write_external(
     dict
         The content of the JSON file.
     """
-    content = describe_external(card, X, y, persons)
-    write_page(Path(path), content)
-    return content
+    return write_page(Path(path), describe_external(card, X, y, persons))
 
 
-def _measures(y: Int, log_odds: Float, persons: Int | None) -> list[dict[str, Any]]:
+def _measures(y: Int, log_odds: Float, persons: Int | None) -> Rows:
     rows = []
     for name, found in measure(y, log_odds).items():
         lower, upper = interval(name, found.value, found, y, persons, LEVEL)
@@ -160,12 +230,10 @@ def _measures(y: Int, log_odds: Float, persons: Int | None) -> list[dict[str, An
     return rows
 
 
-def _describe_updates(
-    card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None
-) -> list[dict[str, Any]]:
+def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None) -> Rows:
     """Return each update with its performance on the patients that it was made from."""
     ones = np.ones(len(y), dtype=np.int64)
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     deviance_before: float | None = None
     for update, text in _UPDATES.items():
         try:
@@ -198,3 +266,33 @@ def _describe_updates(
         )
         deviance_before = deviance
     return rows
+
+
+def _refit(card: ModelCard, X: pd.DataFrame, y: Int) -> ModelCard:
+    """Return a model of the same predictors with the same ridge; nothing is selected."""
+    names = [term.name for term in card.terms]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)
+        model = PrognosticModel(
+            include=names,
+            kinds={term.name: term.kind for term in card.terms},
+            spline_knots=card.preprocessing.spline_knots,
+            missing_indicator=card.preprocessing.missing_indicator,
+            missing_codes={n: card.preprocessing.missing_codes.get(n, ()) for n in names},
+            synonyms={n: card.preprocessing.synonyms.get(n, {}) for n in names},
+            ridge=card.search.ridge,
+        ).fit(X[names], y, outcome=card.outcome)
+    return model.card_
+
+
+def _scaled(term: Term, slope: float) -> Term:
+    changes: dict[str, Any] = {}
+    if isinstance(term, NumericTerm):
+        changes["coefficients"] = tuple(slope * c for c in term.coefficients)
+    elif isinstance(term, BooleanTerm):
+        changes["coefficient"] = slope * term.coefficient
+    else:
+        changes["coefficients"] = {level: slope * c for level, c in term.coefficients.items()}
+    if term.missing_coefficient is not None:
+        changes["missing_coefficient"] = slope * term.missing_coefficient
+    return term.model_copy(update=changes)

@@ -1,17 +1,58 @@
-"""The report as one HTML page, from its content alone."""
+"""The report as one HTML page with its figures, from its content alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from ..errors import import_extra
 from ..evaluation.metric import METRICS
-from .figures import draw_curves, draw_figures
+from ..plots import (
+    plot_calibration,
+    plot_decision_curve,
+    plot_effect,
+    plot_inclusion,
+    plot_roc,
+    plot_staircase,
+)
+from ..plots.style import new_figure, plain
+from .content import Curves, ExternalContent, ReportContent, Rows, Staircase
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
+_LONGEST_NAME = 32
+# The page's own colours, so that figures follow light and dark.
+_INK, _RULE = "#010203", "#dddddd"
+_COLOURS = {
+    _INK: "currentColor",
+    "#000000": "currentColor",
+    _RULE: "var(--rule)",
+    "#0072b2": "var(--blue)",
+    "#d55e00": "var(--red)",
+    "#8c8c8c": "var(--grey)",
+}
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "shortlist",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "axes.linewidth": 0.6,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "patch.edgecolor": "none",
+}
 
 
 def require_packages() -> None:
@@ -20,12 +61,12 @@ def require_packages() -> None:
         import_extra(package, "report")
 
 
-def render_report(content: Mapping[str, Any]) -> str:
+def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) -> str:
     """Return the page; the same content gives the same page.
 
     Parameters
     ----------
-    content : mapping
+    content : ReportContent, ExternalContent or mapping
         From `describe_model` or `describe_external`, or read from the JSON beside a report.
 
     Returns
@@ -48,17 +89,22 @@ def render_report(content: Mapping[str, Any]) -> str:
         number=_number,
         decimals=_decimals,
         small=_small,
+        p_value=_p_value,
         percent=_percent,
         risk=_risk,
         ratio=_ratio,
         signed=_signed,
         price=_price,
     )
-    is_external = content["format"] == "shortlist external validation"
-    figures = draw_curves(content["curves"]) if is_external else draw_figures(content)
-    template = "external.html" if is_external else "page.html"
+    if isinstance(content, Mapping):
+        is_external = content["format"] == "shortlist external validation"
+        content = (ExternalContent if is_external else ReportContent).model_validate(content)
+    if isinstance(content, ExternalContent):
+        figures, template = draw_curves(content.curves), "external.html"
+    else:
+        figures, template = draw_figures(content), "page.html"
     page: str = environment.get_template(template).render(
-        content,
+        dict(content),
         metrics=METRICS,
         css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         figures=figures,
@@ -79,7 +125,7 @@ def _price(value: float) -> str:
 
 
 def _decimals(value: float | None, digits: int = 3) -> str:
-    """Return a number with some decimals; what rounds to 0 has no sign."""
+    """Return a number with some decimals; 0 has no sign."""
     if value is None:
         return "\N{EN DASH}"
     text = f"{value:.{digits}f}"
@@ -93,6 +139,11 @@ def _small(value: float | None) -> str:
     if value is None or abs(value) >= 0.01 or abs(value) < 5e-7:
         return _decimals(value)
     return f"{value:.2g}".replace("-", _MINUS)
+
+
+def _p_value(value: float | None) -> str:
+    """Return a p value with three decimals, or that it is below them."""
+    return "< 0.001" if value is not None and value < 0.001 else _decimals(value)
 
 
 def _percent(value: float | None, digits: int = 1) -> str:
@@ -118,3 +169,114 @@ def _ratio(value: float | None) -> str:
 def _signed(value: float, digits: int = 4) -> str:
     """Return a number with its sign apart, as a summand of an equation."""
     return f"{_MINUS if value < 0 else '+'} {abs(value):.{digits}g}"
+
+
+class Drawing(NamedTuple):
+    """A figure as an SVG element: the attributes of its start tag, and its content."""
+
+    width: float  # in pixels
+    attributes: str
+    inside: str
+
+
+@contextmanager
+def _style_of_page() -> Iterator[None]:
+    """Draw in the colours of the page; also a decorator."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of characters that the font lacks: the browser has them
+        yield
+
+
+@_style_of_page()
+def draw_figures(content: ReportContent) -> dict[str, Drawing]:
+    """Return the figures that the content has data for, by name."""
+    labels = _short_labels([item.name for item in content.model.candidates])
+    figures = {"staircase": _draw_staircase(content.staircase, labels)}
+    if content.splines:
+        figures["splines"] = _draw_splines(content.splines, labels)
+    if content.performance.curves is not None:
+        figures |= draw_curves(content.performance.curves)
+    if content.stability is not None:
+        figures["inclusion"] = _draw_inclusion(content.stability.inclusion, labels)
+    return figures
+
+
+@_style_of_page()
+def draw_curves(curves: Curves) -> dict[str, Drawing]:
+    """Return the figures of predictions for patients outside the fit."""
+    smooth, histogram = pd.DataFrame(curves.smooth), pd.DataFrame(curves.histogram)
+    axes = {
+        "calibration": plot_calibration(
+            pd.DataFrame(curves.calibration), curve=smooth, histogram=histogram
+        ),
+        "roc": plot_roc(pd.DataFrame(curves.roc)),
+        "decision": plot_decision_curve(pd.DataFrame(curves.decision_curve)),
+    }
+    return {name: _draw(name, ax.figure) for name, ax in axes.items()}
+
+
+def _draw_staircase(staircase: Staircase, labels: dict[str, str]) -> Drawing:
+    steps = pd.DataFrame(staircase.steps)
+    steps["predictors"] = [[labels[name] for name in names] for names in steps["predictors"]]
+    figure = plot_staircase(
+        steps,
+        xlabel="budget" if staircase.limit_name == "budget" else "number of predictors",
+        highest=staircase.highest_limit or steps["limit"].iloc[-1],
+    )
+    figure.axes[0].set_title("", loc="left")  # the page has one
+    figure.axes[0].set_ylabel("penalised loss")
+    if staircase.own_limit is not None:
+        for ax in figure.axes:
+            ax.axvline(staircase.own_limit, color="#d55e00", linewidth=1, linestyle="--")
+    return _draw("staircase", figure)
+
+
+def _draw_splines(curves: Rows, labels: dict[str, str]) -> Drawing:
+    n_rows = -(-len(curves) // 2)
+    figure = new_figure(6.6, 2.5 * n_rows)
+    axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
+    for ax, curve in zip(axes, curves, strict=False):
+        points = pd.DataFrame(curve["points"])
+        plot_effect(points, xlabel=plain([labels[curve["predictor"]]])[0], ax=ax)
+    for ax in axes[len(curves) :]:
+        ax.set_visible(False)
+    return _draw("splines", figure)
+
+
+def _draw_inclusion(data: Rows, labels: dict[str, str]) -> Drawing:
+    frame = pd.DataFrame(data)
+    frame["predictor"] = [labels[name] for name in frame["predictor"]]
+    figure = new_figure(6.4, 0.9 + 0.26 * len(frame))
+    plot_inclusion(frame, ax=figure.subplots())
+    return _draw("inclusion", figure)
+
+
+def _draw(name: str, figure: Any) -> Drawing:
+    """Return a figure as SVG in the page's colours, and close it."""
+    from matplotlib import pyplot
+
+    buffer = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    pyplot.close(figure)
+    svg = buffer.getvalue().partition("<svg")[2]
+    # Names of parts must not collide with those of the other figures of the page.
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    for colour, variable in _COLOURS.items():
+        svg = svg.replace(colour, variable)
+    attributes, _, inside = svg.partition(">")
+    attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes).strip()
+    return Drawing(96 * figure.get_figwidth(), attributes, inside.strip())
+
+
+def _short_labels(names: list[str]) -> dict[str, str]:
+    """Return a label per name, long ones shortened; no two labels are equal."""
+    short = [
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names
+    ]
+    return {
+        name: label if short.count(label) == 1 else f"{label} ({number})"
+        for number, (name, label) in enumerate(zip(names, short, strict=True), start=1)
+    }

@@ -1,42 +1,65 @@
-"""Performance in the report: corrected for optimism, and what is selected on resamples."""
+"""Performance in the report: measures, curves, stability, and a comparison with the usual rules."""
 
 from __future__ import annotations
 
-from math import isfinite
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from scipy.special import expit
+from sklearn.metrics import roc_curve
 
-from ..evaluation import Evaluation, inclusion_frequencies, model_frequencies, stability
-from ..prognostic import ModelCard
-from .curves import LEVEL, describe_curves
+from ..arguments import Float, Int
+from ..evaluation import (
+    Evaluation,
+    inclusion_frequencies,
+    interval,
+    model_frequencies,
+    net_benefit,
+    share_interval,
+    smooth_calibration,
+    stability,
+)
+from ..evaluation.calibration_curve import HIGHEST
+from ..patients import ModelCard
+from .content import LEVEL, Curves, Performance, Rows, Stability, json_rows
+from .validation import RULES
 
+_THRESHOLDS = (
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
+)  # fmt: skip
+_FEWEST_ROWS, _FEWEST_SHARE = 5, 0.02  # on both sides of a threshold that is worth a line
+_MOST_GROUPS = 10
+_SMALLEST_GROUP, _EVENTS_PER_GROUP = 20, 5
+_N_BINS = 30
+_N_POINTS = 60
+_MOST_ROC_POINTS = 400
 _MOST_MODELS = 5
+_OWN = "proven best"
+_SHOWN = ("auc", "brier", "calibration_slope")
 
 
-def describe_performance(evaluation: Evaluation) -> dict[str, Any]:
-    """Return metrics with and without optimism, and what the curves are drawn from."""
+def describe_performance(evaluation: Evaluation) -> Performance:
+    """Return measures with and without optimism, and curves."""
     known = evaluation.predictions.dropna() if evaluation.predictions is not None else None
     curves = None
     if known is not None and known["y"].nunique() == 2:
         curves = describe_curves(
             known["y"].to_numpy(), known["log_odds"].to_numpy(), known["person"].to_numpy()
         )
-    return {
-        "level": LEVEL,
-        "n_resamples": len(evaluation.resamples),
-        "n_folds": evaluation.rows["test_folds"].iloc[0],
-        "corrected": json_rows(evaluation.optimism(LEVEL)),
-        "log_loss": evaluation.summary(LEVEL).loc["log_loss", "estimate"],
-        "n_unproven": evaluation.rows["unproven"].sum(),
-        "n_solves": evaluation.rows["solves"].sum(),
-        "curves": curves,
-    }
+    return Performance(
+        n_resamples=len(evaluation.resamples),
+        n_folds=evaluation.rows["test_folds"].iloc[0],
+        corrected=json_rows(evaluation.optimism(LEVEL)),
+        log_loss=float(evaluation.summary(LEVEL)["estimate"]["log_loss"]),
+        n_unproven=int(evaluation.rows["unproven"].sum()),
+        n_solves=int(evaluation.rows["solves"].sum()),
+        curves=curves,
+    )
 
 
-def describe_stability(card: ModelCard, evaluation: Evaluation) -> dict[str, Any] | None:
-    """Return how often what is selected on resamples; None for fewer than two."""
+def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | None:
+    """Return the frequencies of predictors and models on resamples; None for fewer than two."""
     selection = evaluation.selection
     if len(selection) < 2:
         return None
@@ -47,32 +70,173 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> dict[str, Any
         {"predictors": list(model), "frequency": frequency, "is_chosen": set(model) == own}
         for model, frequency in zip(frequencies["model"], frequencies["frequency"], strict=True)
     ]
-    return {
-        "n_resamples": len(selection),
-        "stability": overall.value,
-        "lower": overall.lower,
-        "upper": overall.upper,
-        "inclusion": [
+    return Stability(
+        n_resamples=len(selection),
+        stability=overall.value,
+        lower=overall.lower,
+        upper=overall.upper,
+        inclusion=[
             row | {"is_bought": row["predictor"] in own}
             for row in json_rows(inclusion_frequencies(selection, LEVEL), "predictor")
         ],
-        "models": models[:_MOST_MODELS],
-        "n_models": len(models),
-        "own_frequency": sum((row["frequency"] for row in models if row["is_chosen"]), 0.0),
+        models=models[:_MOST_MODELS],
+        n_models=len(models),
+        own_frequency=sum((row["frequency"] for row in models if row["is_chosen"]), 0.0),
+    )
+
+
+def describe_comparison(evaluation: Evaluation, rivals: Mapping[str, Evaluation]) -> Rows:
+    """Return the selection of each rule, and its paired differences to the proven selection.
+
+    The rules may have fewer resamples, which are then the first of the others.
+    """
+    if not rivals:
+        return []
+    last = min(int(rival.rows["resample"].max()) for rival in rivals.values())
+    own = _first(evaluation, last)
+    compared = {_OWN: own} | {RULES[name]: _first(r, last) for name, r in rivals.items()}
+    return [_describe_rule(rule, own, of_rule) for rule, of_rule in compared.items()]
+
+
+def _first(evaluation: Evaluation, last: int) -> Evaluation:
+    rows = evaluation.rows[evaluation.rows["resample"] <= last]
+    return Evaluation(rows, evaluation.names, evaluation.predictions)
+
+
+def _describe_rule(rule: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
+    excess = rival.rows["objective"] / evaluation.rows["objective"] - 1
+    same = evaluation.rows["support"] == rival.rows["support"]
+    corrected = rival.optimism(LEVEL)["corrected"]
+    difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
+    selection = rival.selection
+    return {
+        "rule": rule,
+        "is_own": rule == _OWN,
+        "n_resamples": len(rival.resamples),
+        "predictors": list(rival.selected),
+        "cost": rival.rows["cost"].iloc[0],
+        "excess": excess.iloc[0],
+        "mean_excess": excess.iloc[1:].mean(),
+        "same_share": same.iloc[1:].mean(),
+        "corrected": {metric: corrected[metric] for metric in _SHOWN},
+        # With the same selection the model is the same, so there is no difference to measure.
+        "differences": [] if same.iloc[0] else json_rows(difference),
+        "stability": stability(selection).value if len(selection) > 1 else None,
     }
 
 
-def json_rows(frame: pd.DataFrame, key: str = "metric") -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON values."""
-    return [json_value(row) for row in frame.reset_index(names=key).to_dict("records")]
+def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> Curves:
+    """Return the points of the curves; all axes and thresholds follow the risks.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        1 for an event, else 0; both occur.
+    log_odds : ndarray of shape (n_rows,)
+        Predicted.
+    persons : ndarray of shape (n_rows,), optional
+        The person of each row, numbered from 0.
+    """
+    probability: Float = expit(log_odds)
+    smooth = smooth_calibration(y, log_odds, persons, LEVEL)
+    thresholds = choose_thresholds(probability)
+    highest = min(0.99, 1.25 * thresholds[-1])
+    steps = highest * np.arange(1, _N_POINTS + 1) / _N_POINTS
+    return Curves(
+        roc=roc_points(y, log_odds),
+        thresholds=[_at_threshold(y, probability, persons, t) for t in thresholds],
+        calibration=calibration_groups(y, probability),
+        smooth=[]
+        if smooth is None
+        else json_rows(smooth.curve.set_index("predicted"), "predicted"),
+        ici=None if smooth is None else smooth.ici,
+        e90=None if smooth is None else smooth.e90,
+        histogram=_histogram(y, probability),
+        decision_curve=[_net_benefit(y, probability, persons, t) for t in steps.tolist()],
+    )
 
 
-def json_value(value: Any) -> Any:
-    """Return a value, or nested ones, for JSON: no numpy, and None for NaN and infinity."""
-    if isinstance(value, dict):
-        return {name: json_value(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [json_value(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not isfinite(value) else value
+def choose_thresholds(probability: Float) -> list[float]:
+    """Return round risks that have enough patients above and below; or else the median risk."""
+    fewest = max(_FEWEST_ROWS, _FEWEST_SHARE * len(probability))
+    chosen = [
+        threshold
+        for threshold in _THRESHOLDS
+        if fewest <= int((probability >= threshold).sum()) <= len(probability) - fewest
+    ]
+    return chosen or [float(np.clip(np.median(probability), 1e-6, 0.99))]
+
+
+def roc_points(y: Int, log_odds: Float) -> Rows:
+    """Return the ROC curve, thinned to as many points as can be seen."""
+    points = np.column_stack(roc_curve(y, log_odds)[:2])
+    n_kept = min(len(points), _MOST_ROC_POINTS)
+    kept = np.unique(np.linspace(0, len(points) - 1, n_kept).astype(np.int64))
+    return [
+        {"false_positive_rate": false_positive, "true_positive_rate": true_positive}
+        for false_positive, true_positive in points[kept].tolist()
+    ]
+
+
+def _at_threshold(
+    y: Int, probability: Float, persons: Int | None, threshold: float
+) -> dict[str, Any]:
+    """Return the accuracy and the net benefit of acting above a threshold."""
+    acted = probability >= threshold
+    return _net_benefit(y, probability, persons, threshold) | {
+        "share_above": acted.mean(),
+        "sensitivity": acted[y == 1].mean(),
+        "specificity": (~acted)[y == 0].mean(),
+        "predictive_value": y[acted].mean(),
+    }
+
+
+def _net_benefit(
+    y: Int, probability: Float, persons: Int | None, threshold: float
+) -> dict[str, float]:
+    """Return the net benefit with its interval, and that of acting on everyone."""
+    benefit = net_benefit(y, probability, threshold)
+    lower, upper = interval("net_benefit", benefit.value, benefit, y, persons, LEVEL)
+    everyone = net_benefit(y, np.ones(len(y)), threshold).value
+    values = {"model": benefit.value, "lower": lower, "upper": upper, "everyone": everyone}
+    return {"threshold": threshold} | values
+
+
+def calibration_groups(y: Int, probability: Float) -> Rows:
+    """Return predicted and observed shares of groups of about equal size, the lowest risk first."""
+    rarer = int(min(y.sum(), len(y) - y.sum()))
+    most = min(len(y) // _SMALLEST_GROUP, rarer // _EVENTS_PER_GROUP)
+    n_groups = max(2, min(_MOST_GROUPS, most))
+    order = np.argsort(probability, kind="stable")
+    groups = []
+    for rows in np.array_split(order, n_groups):
+        events = int(y[rows].sum())
+        lower, upper = share_interval(events, len(rows), LEVEL)
+        groups.append(
+            {
+                "n": len(rows),
+                "events": events,
+                "predicted": float(probability[rows].mean()),
+                "observed": events / len(rows),
+                "lower": lower,
+                "upper": upper,
+            }
+        )
+    return groups
+
+
+def _histogram(y: Int, probability: Float) -> Rows:
+    """Count the patients with and without the event by their risk.
+
+    The last bar has all of the highest 0.5 % too.
+    """
+    highest = max(1e-9, float(np.quantile(probability, HIGHEST)))
+    edges = np.linspace(0.0, highest, _N_BINS + 1)
+    shown = np.minimum(probability, highest)
+    counts = [np.histogram(shown[y == label], edges)[0].tolist() for label in (1, 0)]
+    return [
+        {"from": start, "to": stop, "events": events, "others": others}
+        for start, stop, events, others in zip(
+            edges[:-1].tolist(), edges[1:].tolist(), *counts, strict=True
+        )
+    ]

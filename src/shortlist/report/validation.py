@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
-from ..prognostic import PrognosticModel
-from ..prognostic.design import Design
+from ..patients import PrognosticModel
+from ..patients.design import Design
 from ..solution import Status
-from .comparison import RULES
-from .effects import fit_full_model, make_probes
+from .equation import fit_full_model, make_probes
 
+# The usual ways to select, by the name of their backend.
+RULES = {"lasso": "lasso", "stepwise": "stepwise selection", "univariable": "univariable selection"}
 N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
 N_COMPARED = 49  # resamples of each of the usual rules, which are slow
 FEWEST_FOLDS, MOST_FOLDS = 3, 10
@@ -33,18 +34,18 @@ def validate_model(
     n_jobs: int | Literal["auto"] | None = None,
     progress: bool = False,
 ) -> Evaluation:
-    """Repeat what a model did, its ridge given, on bootstrap resamples and in cross-validation.
+    """Repeat the fit of a model, its ridge given, on bootstrap resamples and in cross-validation.
 
     Imputation, scaling, levels, selection and fit are repeated from the start each time. The choice
-    of the ridge is not: all are fitted with that of the model, so that what is judged is this
-    model. If the model's search ran out of time, the others end after as many nodes as it had.
+    of the ridge is not: all are fitted with that of the model, so that this model is judged. If the
+    model's search ran out of time, the others end after as many nodes as it had.
 
     Parameters
     ----------
     model : PrognosticModel
         Fitted.
     X, y, persons
-        What it was fitted to.
+        The data of the fit.
     n_resamples : int
         Number of bootstrap resamples; 999 for a paper, 0 for cross-validation alone.
     seed : int
@@ -91,7 +92,7 @@ def compare_rules(
     Parameters
     ----------
     model, X, y, persons, n_resamples, seed, n_jobs, progress
-        As in `validate_model`, whose resamples and folds these are.
+        As in `validate_model`; resamples and folds are the same.
 
     Returns
     -------

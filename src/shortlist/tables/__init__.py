@@ -1,8 +1,15 @@
-"""Tables of patients and lists of prices: read from files, and written so that they are safe."""
+"""Tables of patients and lists of prices, read from files; CSV that is safe to open."""
 
-from .on_disk import store_columns
-from .price_list import read_costs, read_fees
-from .read import read_noting, read_table
-from .write import csv_text
+from .delimited import csv_text
+from .price_list import read_costs, read_fees, read_synonyms
+from .table import read_table, read_table_and_notes, write_workbook
 
-__all__ = ["csv_text", "read_costs", "read_fees", "read_noting", "read_table", "store_columns"]
+__all__ = [
+    "csv_text",
+    "read_costs",
+    "read_fees",
+    "read_synonyms",
+    "read_table",
+    "read_table_and_notes",
+    "write_workbook",
+]

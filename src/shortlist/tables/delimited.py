@@ -1,11 +1,13 @@
-"""Delimited text as it is: encoding, delimiter, quotes, and rows that are all of one length."""
+"""Delimited text: read cell by cell, and written as CSV that no spreadsheet executes."""
 
 from __future__ import annotations
 
 import csv
+import io
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ SIZE_LIMIT = 2_000_000_000  # bytes; a larger table does not fit into the memory
 _DELIMITERS = (",", ";", "\t", "|")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _NUMBER_WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
+# A spreadsheet takes a cell that starts like this for a formula, unless an apostrophe comes first.
+# The apostrophe itself is in the list so that `original` undoes every change and no more.
+_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 
 
 def check_size(path: Path, limit: int = SIZE_LIMIT) -> None:
@@ -54,7 +59,7 @@ def with_point(cell: Any) -> Any:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file; say where it is not one."""
+    """Yield the lines of a UTF-8 file; raise at the first byte that is not UTF-8."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for line in file:
@@ -86,12 +91,57 @@ def check_names(path: Path, names: list[str]) -> None:
     """Raise unless the names of the columns can be used; some may be empty."""
     if not any(names):
         raise InvalidFileError(f"{path}: the first row must hold the names of the columns.")
+    twice = {name for name, count in Counter(names).items() if name and count > 1}
     for name in names:
         if any(unicodedata.category(character) == "Cc" for character in name):
             raise InvalidFileError(
                 f"{path}: the column name {shown(name)} contains a control character; rename it."
             )
-        if name and names.count(name) > 1:
+        if name in twice:
             raise InvalidFileError(
                 f"{path}: two columns are named {shown(name)}; rename one of them."
             )
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    r"""Return a table as CSV, its text made harmless and its numbers to the last digit.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The names of the columns.
+    rows : iterable of sequences
+        Numbers, text (of several lines with a line feed between them), or None for an empty cell.
+
+    Returns
+    -------
+    str
+        Lines that end in a line feed.
+
+    Examples
+    --------
+    >>> from shortlist.tables import csv_text
+    >>> csv_text(["predictor", "cost"], [["=cmd()", 0.1], ["age", None]])
+    "predictor,cost\n'=cmd(),0.1\nage,\n"
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_cell(name) for name in header])
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+    return buffer.getvalue()
+
+
+def _cell(value: object) -> object:
+    # The writer does not quote a carriage return, and a reader would end the row there.
+    return harmless("\n".join(value.splitlines())) if isinstance(value, str) else value
+
+
+def harmless(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_DANGEROUS) else text
+
+
+def original(text: str) -> str:
+    """Return the text that `harmless` was given."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_DANGEROUS) else text

@@ -1,0 +1,130 @@
+"""`shortlist path` and `shortlist alternatives`: other budgets, and other selections."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .option import AsJson, LossName, ProblemOptions, with_problem_options
+from .terminal import check_paths, noting, print_json, print_table, working
+
+
+@with_problem_options()
+def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson = False) -> None:
+    """List every budget at which the best affordable selection changes, and the new selection.
+
+    Up to --budget, or up to the price of everything without one; without prices, every number of
+    predictors up to --max-features. --time-limit is for each step. All steps have one ridge: unless
+    --ridge gives it, it is tuned for the highest limit, so it may be another than that of `fit`.
+    """
+    check_paths(options.inputs, [])
+    options.check_limits(required=False)
+    with noting() as notes, working("Reading") as announce:
+        from ..choice import solve_path
+
+        problem = options.problem(announce, loss)
+        announce("Solving for every budget")
+        stairs = solve_path(problem, time_limit=options.time_limit, threads=options.threads)
+    proven, steps = stairs.is_certified, stairs.to_records()
+    if as_json:
+        record = {
+            "ridge": problem.ridge,
+            "loss": problem.loss.name,
+            "limit_name": stairs.limit_name,
+            "is_proven": proven,
+            "steps": steps,
+            "notes": notes,
+        }
+        print_json(record)
+    else:
+        cells = [
+            (
+                f"{s['limit']:g}",
+                f"{s['objective']:.4f}",
+                len(s["predictors"]),
+                s["gained"],
+                s["lost"],
+            )
+            for s in steps
+        ]
+        print_table(
+            f"Best model for every {'budget' if stairs.limit_name == 'budget' else 'number'}",
+            ["from", "penalised loss", "predictors", "gained", "lost"],
+            cells,
+        )
+        tuned = ", tuned for the highest limit; pass the ridge of `fit` with --ridge"
+        typer.echo(
+            f"Ridge {problem.ridge:g}{tuned if options.ridge == 'tuned' else ''}. "
+            + ("All steps are proven." if proven else "Not proven: a limit was reached.")
+        )
+    if not proven:
+        raise typer.Exit(3)
+
+
+@with_problem_options()
+def alternatives(
+    options: ProblemOptions,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="How much worse than the best, relatively: 0.01 is 1 %.")
+    ] = 0.01,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of models to list.")] = 20,
+    loss: LossName = "logistic",
+    as_json: AsJson = False,
+) -> None:
+    """List all models that are nearly as good as the best, and the substitute of each predictor."""
+    check_paths(options.inputs, [])
+    options.check_limits()
+    with noting() as notes, working("Reading") as announce:
+        from ..choice import near_optimal, substitutes
+        from ..solution import Status
+
+        problem = options.problem(announce, loss)
+        announce("Listing models")
+        seconds, threads = options.time_limit, options.threads
+        models = near_optimal(problem, tolerance, limit, time_limit=seconds, threads=threads)
+        announce("Finding substitutes")
+        instead = substitutes(problem, time_limit=seconds, threads=threads)
+    cut_short = not models.is_complete and len(models) < limit
+    listed, replaced = models.to_records(), instead.to_records()
+    proven = (
+        not cut_short
+        and instead.best.status is Status.OPTIMAL
+        and all(row["is_proven"] for row in replaced)
+    )
+    if as_json:
+        record = {
+            "ridge": problem.ridge,
+            "loss": problem.loss.name,
+            "tolerance": tolerance,
+            "is_complete": models.is_complete,
+            "is_proven": proven,
+            "models": listed,
+            "substitutes": replaced,
+            "notes": notes,
+        }
+        print_json(record)
+    else:
+        print_table(
+            f"Models whose penalised loss is at most {100 * tolerance:g} % above the best",
+            ["worse by", "cost", "predictors"],
+            [(f"{row['excess']:.2%}", f"{row['cost']:g}", row["predictors"]) for row in listed],
+        )
+        typer.echo(
+            "The list is complete."
+            if models.is_complete
+            else "The list may be incomplete: the time limit was reached."
+            if cut_short
+            else f"There are more; these are the best {limit} (see --limit)."
+        )
+        print_table(
+            "Substitutes, if a predictor is unavailable",
+            ["without", "worse by", "cost", "gained instead", "also lost"],
+            [
+                (r["without"], f"{r['excess']:.2%}", f"{r['cost']:g}", r["gained"], r["lost"])
+                for r in replaced
+            ],
+        )
+        typer.echo(f"Ridge {problem.ridge:g}. " + ("All results are proven." if proven else ""))
+    if not proven:
+        raise typer.Exit(3)

@@ -1,0 +1,433 @@
+"""Arguments and options of the commands, and the problem that they state."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidProblemError, ShortlistWarning, shown
+
+if TYPE_CHECKING:
+    from ..patients import PrognosticModel
+    from ..patients.table import Patients
+    from ..problem import SubsetProblem
+
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
+ColumnList = list[str] | None  # each entry is a name, or several with commas between them
+
+# Options in the panels of --help.
+_limit = partial(typer.Option, rich_help_panel="Prices and limits")
+_column = partial(typer.Option, rich_help_panel="Columns")
+_search = partial(typer.Option, rich_help_panel="Search")
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Patients, one per row, below the column names: CSV, TSV, Parquet or Excel.",
+        show_default=False,
+    ),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file that `shortlist fit` wrote.")
+]
+OutcomeColumn = Annotated[
+    str, typer.Option("--outcome", metavar="COLUMN", help="The column to predict.")
+]
+EventValue = Annotated[
+    str | None,
+    typer.Option("--positive", metavar="VALUE", help="The value of the outcome that is the event."),
+]
+PersonColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--person",
+        metavar="COLUMN",
+        help="The column that identifies the person, if persons have several rows.",
+    ),
+]
+LossName = Annotated[
+    str,
+    _search(
+        "--loss",
+        metavar="NAME",
+        help="logistic, or squared_hinge or hinge for a support vector machine, which needs "
+        "--ridge.",
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where to write a report, as HTML to read and print; its numbers go into a JSON file "
+        "of the same name.",
+    ),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where to write the result; default: the terminal."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+
+
+def _decimal(text: str) -> float:
+    """Return the number in the text of an option, which may have a decimal comma."""
+    if _THOUSANDS.fullmatch(text):
+        raise typer.BadParameter(f"{text!r} has two meanings; write it without the comma.")
+    return float(text.replace(",", ".") if text.count(",") == 1 else text)
+
+
+def _amount(text: str) -> float:
+    """Return a number of at least 0."""
+    try:
+        number = _decimal(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise typer.BadParameter(f"{text!r} is not a number of at least 0.")
+    return number
+
+
+def _share(text: str) -> float:
+    """Return a share, such as 1% or 0.01."""
+    number = text.strip()
+    try:
+        share = _decimal(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise typer.BadParameter(f"{text!r} is not a share below 100 %; write 1% or 0.01.")
+    return share
+
+
+Within = Annotated[
+    float | None,
+    _limit(
+        "--within",
+        parser=_share,
+        metavar="SHARE",
+        help="Buy the cheapest selection whose loss is within this share of the best one's, such "
+        "as 1%, instead of the best.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """The options that state a problem: patients, prices and limits."""
+
+    data: DataFile
+    outcome: OutcomeColumn
+    positive: EventValue = None
+    person: PersonColumn = None
+    budget: Annotated[
+        float | None,
+        _limit(
+            parser=_amount, metavar="NUMBER", help="Upper limit on the total cost; needs --costs."
+        ),
+    ] = None
+    costs: Annotated[
+        Path | None,
+        _limit(
+            metavar="FILE",
+            help="The price list: a predictor and its cost per row; `shortlist costs-template` "
+            "makes one to fill in.",
+        ),
+    ] = None
+    fees: Annotated[
+        Path | None,
+        _limit(
+            metavar="FILE",
+            help="Fees paid once: an amount, then the predictors that share it, per row.",
+        ),
+    ] = None
+    max_features: Annotated[
+        int | None, _limit(min=0, help="Upper limit on the number of predictors.")
+    ] = None
+    include: Annotated[
+        ColumnList,
+        _limit(metavar="COLUMNS", help="Predictors that must be bought, separated by commas."),
+    ] = None
+    exclude: Annotated[
+        ColumnList,
+        _column(metavar="COLUMNS", help="Columns that are not predictors, separated by commas."),
+    ] = None
+    max_coefficient: Annotated[
+        float | None,
+        _search(
+            metavar="NUMBER",
+            help="Upper limit on the size of coefficients, per two standard deviations of a number "
+            "or per level.",
+        ),
+    ] = None
+    increasing: Annotated[
+        ColumnList,
+        _search(metavar="COLUMNS", help="Numbers and truth values that may only raise the risk."),
+    ] = None
+    decreasing: Annotated[
+        ColumnList,
+        _search(metavar="COLUMNS", help="Numbers and truth values that may only lower the risk."),
+    ] = None
+    categorical: Annotated[
+        ColumnList, _column(metavar="COLUMNS", help="Columns whose numbers are codes, not amounts.")
+    ] = None
+    numeric: Annotated[
+        ColumnList, _column(metavar="COLUMNS", help="Columns whose numbers are amounts.")
+    ] = None
+    missing_codes: Annotated[
+        list[str] | None,
+        _column(
+            metavar="CODES",
+            help="Values that stand for missing ones, by column, separated by commas: "
+            "'glucose=0,*=-9'; * is every column.",
+        ),
+    ] = None
+    merge_levels: Annotated[
+        bool,
+        _column(
+            "--merge-levels", help="Take levels that differ in case, blanks or one letter for one."
+        ),
+    ] = False
+    synonyms: Annotated[
+        Path | None,
+        _column(
+            metavar="FILE", help="Levels to replace: a column, a level and the one meant, per row."
+        ),
+    ] = None
+    spline_knots: Annotated[
+        int | None,
+        _column(min=3, max=5, help="Model numbers by natural cubic splines with this many knots."),
+    ] = None
+    missing_indicator: Annotated[
+        bool, _column("--missing-indicator", help="Let a missing value itself predict.")
+    ] = False
+    ridge: Annotated[
+        str,
+        _search(
+            metavar="NUMBER", help="Strength of the L2 penalty, or 'tuned' by cross-validation."
+        ),
+    ] = "tuned"
+    time_limit: Annotated[
+        float | None,
+        _search(
+            min=0,
+            metavar="SECONDS",
+            help="Stop a search with the best model so far, and exit code 3. Tuning the ridge "
+            "may take as long again.",
+        ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        _search(
+            min=1,
+            help="Threads of a long search; default: one per core. They do not change results.",
+        ),
+    ] = None
+
+    @property
+    def inputs(self) -> list[Path | None]:
+        """The input files."""
+        return [self.data, self.costs, self.fees, self.synonyms]
+
+    def check_limits(self, *, required: bool = True) -> None:
+        """Raise if limits contradict each other or, where they are required, are missing."""
+        if required and self.budget is None and self.max_features is None:
+            raise InvalidProblemError(
+                "--budget: state a limit, with --budget and --costs or with --max-features."
+            )
+        if self.budget is not None and self.costs is None:
+            raise InvalidProblemError(
+                "--costs: a budget needs a price list; make one with `shortlist costs-template`, "
+                "or use --max-features."
+            )
+        for option, file in (("--costs", self.costs), ("--fees", self.fees)):
+            if required and self.budget is None and file is not None:
+                raise InvalidProblemError(f"{option}: has no effect without --budget; give one.")
+
+    def read(self) -> tuple[Patients, PrognosticModel]:
+        """Read the files; return the patients, and the model that is to be fitted to them."""
+        from ..patients import PrognosticModel
+        from ..patients.table import read_patients
+        from ..tables import read_fees, read_synonyms
+
+        ridge = self._number_of_ridge()
+        patients = read_patients(self.data, self.outcome, self.positive, self.person)
+        columns = _NamedColumns(patients, self.outcome, self.person)
+        exclude = columns.excluded(self.exclude)
+        kinds = columns.marked(
+            ("--categorical", self.categorical, "categorical"),
+            ("--numeric", self.numeric, "numeric"),
+        )
+        signs = columns.marked(
+            ("--increasing", self.increasing, "positive"),
+            ("--decreasing", self.decreasing, "negative"),
+        )
+        model = PrognosticModel(
+            max_features=self.max_features,
+            budget=self.budget,
+            costs=None if self.costs is None else columns.costs(self.costs),
+            fees=None if self.fees is None else read_fees(self.fees, columns.names),
+            include=columns.named("--include", self.include),
+            exclude=exclude,
+            kinds=kinds,
+            missing_codes=columns.codes(self.missing_codes),
+            synonyms=None if self.synonyms is None else read_synonyms(self.synonyms, columns.names),
+            merge_levels=self.merge_levels,
+            spline_knots=self.spline_knots,
+            missing_indicator=self.missing_indicator,
+            ridge=ridge,
+            time_limit=self.time_limit,
+            max_coefficient=self.max_coefficient,
+            signs=signs or None,
+            threads=self.threads,
+        )
+        columns.note_codes({*exclude, *kinds})
+        return patients, model
+
+    def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
+        """Read the files and return the problem, its ridge tuned unless it is given."""
+        from ..losses import loss_of
+
+        if self.ridge == "tuned" and not loss_of(loss).gives_risks:
+            raise InvalidProblemError(
+                f"--ridge: is tuned by the risks of a logistic regression; give a number with "
+                f"--loss {loss}."
+            )
+        patients, model = self.read()
+        if model.ridge is None:
+            model.fit(*patients.data, announce)
+        return model.problem(patients.predictors, patients.events, loss=loss)
+
+    def _number_of_ridge(self) -> float | None:
+        """Return the ridge, None if it is to be tuned."""
+        try:
+            return None if self.ridge == "tuned" else _decimal(self.ridge)
+        except ValueError:
+            raise InvalidProblemError(
+                f"--ridge: must be a number greater than 0 or 'tuned', not {self.ridge!r}."
+            ) from None
+
+
+def with_problem_options(
+    *names: str, make: Callable[..., Any] = ProblemOptions
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command take fields of `ProblemOptions` as options: those named, or else all.
+
+    Its first parameter is `make` of them; its other parameters are options of its own.
+    """
+    fields = signature(ProblemOptions, eval_str=True).parameters
+    shared = [fields[name] for name in names or fields]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(signature(command, eval_str=True).parameters.values())[1:]
+
+        @wraps(command)
+        def run(**values: Any) -> None:
+            command(make(**{field.name: values.pop(field.name) for field in shared}), **values)
+
+        parameters = [field.replace(kind=Parameter.KEYWORD_ONLY) for field in (*shared, *own)]
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
+
+
+class _NamedColumns:
+    """The columns of a table, by which options and price lists name predictors."""
+
+    def __init__(self, patients: Patients, outcome: str, person: str | None) -> None:
+        self.table = patients.predictors
+        self.names = list(patients.predictors.columns)
+        self._others = {outcome: "--outcome"} | ({} if person is None else {person: "--person"})
+        self._all = [*self.names, *self._others]
+
+    def named(self, option: str, values: Sequence[str] | None) -> list[str]:
+        """Return the predictors that an option names."""
+        names = self._split(values)
+        for name in names:
+            if name in self._others:
+                raise InvalidProblemError(
+                    f"{option}: {shown(name)} is the {self._others[name]} column, not a "
+                    "predictor; remove it."
+                )
+        return names
+
+    def excluded(self, values: Sequence[str] | None) -> list[str]:
+        """Return the predictors to leave out; the outcome and persons are out already."""
+        return [name for name in self._split(values) if name not in self._others]
+
+    def marked(self, *options: tuple[str, Sequence[str] | None, str]) -> dict[str, str]:
+        """Return the predictors that two options name, with the mark of the option.
+
+        Each option has a name, its values and a mark.
+        """
+        marks: dict[str, str] = {}
+        for option, values, mark in options:
+            names = self.named(option, values)
+            both = marks.keys() & names
+            if both:
+                raise InvalidProblemError(
+                    f"{' and '.join(name for name, *_ in options)}: {shown(min(both))} is in "
+                    "both; remove it from one."
+                )
+            marks |= dict.fromkeys(names, mark)
+        return marks
+
+    def codes(self, values: Sequence[str] | None) -> dict[str, list[str]] | None:
+        """Return the codes for missing values that an option declares, by column."""
+        found: dict[str, list[str]] = {}
+        for value in values or ():
+            for part in value.split(","):
+                name, equals, code = (text.strip() for text in part.rpartition("="))
+                if not equals or not code or (name != "*" and name not in self.names):
+                    raise InvalidProblemError(
+                        f"--missing-codes: {shown(part)} is not a column, '=' and a value; write "
+                        "for example 'glucose=0,*=-9'."
+                    )
+                found.setdefault(name, []).append(code)
+        return found or None
+
+    def costs(self, path: Path) -> dict[str, float]:
+        """Read a price list, which may also price the outcome and the person."""
+        from ..tables import read_costs
+
+        costs = read_costs(path, self._all)
+        return {name: cost for name, cost in costs.items() if name not in self._others}
+
+    def note_codes(self, settled: Collection[str]) -> None:
+        """Warn of columns that may be codes: three to ten different numbers, all of them whole."""
+        from ..patients.column import may_be_codes
+
+        suspects = [
+            name for name in self.names if name not in settled and may_be_codes(self.table[name])
+        ]
+        if suspects:
+            warnings.warn(
+                f"{', '.join(map(shown, suspects))}: few distinct whole numbers, treated as "
+                f"amounts; if they are codes, add --categorical {quote(','.join(suspects))}, "
+                "and --numeric for those that are not.",
+                ShortlistWarning,
+                stacklevel=2,
+            )
+
+    def _split(self, values: Sequence[str] | None) -> list[str]:
+        """Return the names in the values of an option: with commas between them, or one each.
+
+        A value that is the name of a column is not split at its commas.
+        """
+        names: list[str] = []
+        for value in values or ():
+            names += [value] if value in self._all else [part.strip() for part in value.split(",")]
+        return names

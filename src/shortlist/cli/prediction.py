@@ -1,0 +1,211 @@
+"""`shortlist predict` and `shortlist validate`: a saved model applied to new patients."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidFileError, InvalidProblemError
+from .fit import require_report
+from .option import (
+    AsJson,
+    EventValue,
+    ModelFile,
+    OutcomeColumn,
+    OutputFile,
+    PersonColumn,
+    ReportFile,
+)
+from .terminal import check_paths, noting, print_json, print_table, working, write_or_print
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..patients import ModelCard
+    from ..patients.table import Patients
+
+
+def predict(
+    model: ModelFile,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA", help="New patients, with at least the columns that were bought."
+        ),
+    ],
+    output: OutputFile = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="A column to copy, such as a patient number."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the probability of the event for new patients.
+
+    The result has the row (counted from 1 below the names), the probability, which values were
+    missing or unknown to the model and had to be replaced, and which lie outside those that it was
+    fitted to.
+    """
+    from ..patients import ModelCard
+    from ..tables import csv_text, read_table
+
+    check_paths([model, data], [output])
+    with noting() as notes, working("Predicting"):
+        card = ModelCard.load(model)
+        table = read_table(data)
+        if identifier is not None and identifier not in table.columns:
+            raise InvalidFileError(f"{data}: there is no column {identifier!r} for --id.")
+        columns: dict[str, list[Any]] = {
+            "probability": card.probability(table).tolist(),
+            "imputed": _names_where(card.imputed(table)),
+            "outside": _names_where(card.outside(table)),
+        }
+    columns = {"row": list(range(1, len(table) + 1))} | columns
+    owners: list[Any] = []
+    if identifier is not None:
+        values = table[identifier]
+        owners = values.astype(object).where(values.notna(), None).tolist()
+    if as_json:
+        if identifier is not None:
+            columns["id"] = [o if isinstance(o, int | float | None) else str(o) for o in owners]
+        rows = zip(*columns.values(), strict=True)
+        record = {
+            "outcome": card.outcome.model_dump(),
+            "predictions": [dict(zip(columns, row, strict=True)) for row in rows],
+            "notes": notes,
+        }
+        write_or_print(json.dumps(record, indent=2) + "\n", output)
+        return
+    for name in ("imputed", "outside"):
+        columns[name] = ["; ".join(names) for names in columns[name]]
+    if identifier is not None:
+        columns = {"row": columns.pop("row"), identifier: owners} | columns
+    write_or_print(csv_text(list(columns), zip(*columns.values(), strict=True)), output)
+
+
+def _names_where(marks: pd.DataFrame) -> list[list[str]]:
+    """Return for each row the columns that are marked."""
+    return [
+        [name for name, marked in zip(marks.columns, row, strict=True) if marked]
+        for row in marks.to_numpy().tolist()
+    ]
+
+
+class UpdateKind(StrEnum):
+    """How much of a model is changed."""
+
+    IN_THE_LARGE = "in-the-large"
+    SLOPE = "slope"
+    REFIT = "refit"
+
+
+def validate(
+    model: ModelFile,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="New patients with their outcome and at least the columns that were bought.",
+        ),
+    ],
+    outcome: OutcomeColumn,
+    positive: EventValue = None,
+    person: PersonColumn = None,
+    report: ReportFile = None,
+    update: Annotated[
+        UpdateKind | None,
+        typer.Option(
+            help="Update the model to these patients: new intercept, new intercept and slope, or "
+            "new coefficients; needs --updated."
+        ),
+    ] = None,
+    updated: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write the updated model, as JSON."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Validate a saved model on new patients, and update it to them.
+
+    Discrimination, calibration and net benefit have 95 % intervals. The gain of an update is
+    shown for all three ways to update.
+    """
+    if (update is None) != (updated is None):
+        raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
+    check_paths([model, data], [updated], report)
+    require_report(report)
+    with noting() as notes, working("Validating"):
+        from ..patients import ModelCard
+        from ..report import describe_external, update_model, write_external
+
+        card = ModelCard.load(model)
+        patients = _read_new_patients(card, data, outcome, positive, person)
+        new = (patients.predictors, patients.events.to_numpy())
+        if report is not None:
+            content = write_external(report, card, *new, patients.persons)
+        else:
+            content = describe_external(card, *new, patients.persons).model_dump(mode="json")
+        if update is not None and updated is not None:
+            update_model(card, *new, update.value).save(updated)
+    if as_json:
+        print_json(content | {"notes": notes})
+    else:
+        _print_validation(content)
+    for path, hint in ((report, "Open it in a browser."), (updated, "Predict with it.")):
+        if path is not None:
+            typer.echo(f"{path} written. {hint}", err=True)
+
+
+def _read_new_patients(
+    card: ModelCard, data: Path, outcome: str, positive: str | None, person: str | None
+) -> Patients:
+    """Read new patients; without `positive`, the event is that of the model, if it occurs."""
+    from ..patients.column import level_of
+    from ..patients.table import split_patients
+    from ..tables import read_table
+
+    table = read_table(data)
+    if positive is None and outcome in table.columns:
+        values = {level_of(value) for value in table[outcome].dropna()}
+        if card.outcome.event in values:
+            positive = card.outcome.event
+    return split_patients(data, table, outcome, positive, person)
+
+
+def _print_validation(content: dict[str, Any]) -> None:
+    """Print the measures, and the performance of updated models."""
+    from ..evaluation.metric import METRICS
+
+    level = f"{content['level']:.0%} interval"
+    print_table(
+        f"{content['persons']['text']}, {content['events']} with the event",
+        ["measure", "estimate", level],
+        [
+            (
+                METRICS[row["metric"]],
+                "-" if row["estimate"] is None else f"{row['estimate']:z.3f}",
+                "-" if row["lower"] is None else f"{row['lower']:z.3f} to {row['upper']:z.3f}",
+            )
+            for row in content["measures"]
+        ],
+        numbers=["estimate", level],
+    )
+    for row in content["findings"]:
+        typer.echo(f"Caution: {row['topic']}: {row['text']}")
+    print_table(
+        "Updated models, measured on the patients they were updated to",
+        ["model", "deviance", "AUC", "Brier score"],
+        [
+            (row["text"], f"{row['deviance']:.1f}", f"{row['auc']:.3f}", f"{row['brier']:.3f}")
+            for row in content["updates"]
+            if row["reason"] is None
+        ],
+        numbers=["deviance", "AUC", "Brier score"],
+    )
+    for row in content["updates"]:
+        if row["reason"] is not None:
+            typer.echo(f"Not {row['text']}: {row['reason']}")

@@ -1,0 +1,206 @@
+"""`shortlist verify` and `shortlist export`: a proof to check, a problem for other solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InvalidFileError, shown
+from .option import AsJson, DataFile, LossName, ProblemOptions, with_problem_options
+from .terminal import check_paths, noting, plain, print_json, working
+
+if TYPE_CHECKING:
+    from ..patients import ModelCard
+    from ..patients.table import Patients
+
+
+def verify(
+    proof: Annotated[
+        Path,
+        typer.Argument(metavar="PROOF", help="A proof that `shortlist fit --certificate` wrote."),
+    ],
+    data: DataFile,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A model file: check that this model, not only that in PROOF, is the proven one.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a proof against the data, trusting neither the solver nor the file.
+
+    PROOF carries the model and the problem that was posed: columns, preprocessing, ridge, prices,
+    limits. The problem is built again from that and from DATA, its digest has to be that of the
+    proof, and an independent checker computes bounds that hold in spite of rounding. The
+    output restates the problem: check that it is yours. Exit code 1: the proof does not hold, or
+    not for --model; 3: its bounds hold, but do not prove the model optimal.
+    """
+    from ..patients import ModelCard, is_proven, load_proof, verify_model
+
+    with noting() as notes, working("Checking the proof"):
+        card, certificate = load_proof(proof)
+        other = card if model is None else ModelCard.load(model)
+        patients = _read_patients(card, proof, data)
+        verdict = verify_model(card, certificate, patients.predictors, patients.events)
+        wrong = "" if verdict.valid else f"The proof does not hold: {verdict.reason}"
+        if verdict.valid and other != card:
+            wrong = _difference(other, card)
+            if not wrong:
+                about = verify_model(other, certificate, patients.predictors, patients.events)
+                wrong, card = about.reason, other
+            if wrong:
+                wrong = f"The proof holds, but {model} is not the model that it proves: {wrong}"
+                verdict = replace(verdict, valid=False, reason=wrong)
+        optimal = is_proven(card, verdict)
+    if as_json:
+        record = {
+            "valid": verdict.valid,
+            "optimal": optimal,
+            "reason": verdict.reason,
+            "lower_bound": verdict.lower_bound if verdict.valid else None,
+            "upper_bound": verdict.upper_bound if verdict.valid else None,
+            "gap": verdict.gap if verdict.valid else None,
+            "gap_target": card.search.gap_target,
+            "outcome": card.outcome.model_dump(),
+            "data": card.data.model_dump(),
+            "ridge": card.search.ridge,
+            "preprocessing": card.preprocessing.model_dump(),
+            "bought": [term.name for term in card.terms],
+            "cost": card.cost,
+            "limits": card.limits.model_dump(mode="json"),
+            "costs": {candidate.name: candidate.cost for candidate in card.candidates},
+            "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
+            "notes": notes,
+        }
+        print_json(record)
+    elif verdict.valid:
+        typer.echo(
+            ("The proof holds" if optimal else "The bounds hold, but optimality is not proven")
+            + f": no selection has a penalised loss below {verdict.lower_bound:.6f}, and the model "
+            f"has at most {verdict.upper_bound:.6f} (relative gap {verdict.gap:.1e}, tolerance "
+            f"{card.search.gap_target:.0e})."
+        )
+        typer.echo("The proof is about this problem; check that it is yours:")
+        for topic, text in _restate(card, patients):
+            typer.echo(f"  {topic + ':':<17} {text}")
+    else:
+        typer.echo(wrong)
+    if not optimal:
+        raise typer.Exit(3 if verdict.valid else 1)
+
+
+def _difference(other: ModelCard, card: ModelCard) -> str:
+    """Return why another model is clearly not that of a card; empty if that is not clear."""
+    if other.data.sha256 != card.data.sha256:
+        return "It was fitted to other data."
+    bought, proven = (
+        ", ".join(shown(term.name) for term in item.terms) or "nothing" for item in (other, card)
+    )
+    return "" if bought == proven else f"It buys {bought}, and the proven model {proven}."
+
+
+def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
+    """Return the patients of DATA; raise if it lacks a column or a value of the proof."""
+    from ..patients.column import level_of
+    from ..patients.table import split_patients
+    from ..tables import read_table
+
+    outcome = card.outcome
+    if outcome.name is None:
+        raise InvalidFileError(f"{source}: does not say which column is the outcome.")
+    table = read_table(data)
+    advice = "which the proof is about; pass the data that the model was fitted to."
+    for name in (outcome.name, *(candidate.name for candidate in card.candidates)):
+        if name not in table.columns:
+            raise InvalidFileError(f"{data}: has no column {shown(name)}, {advice}")
+    values = {level_of(value) for value in table[outcome.name].dropna()}
+    column = f"column {shown(outcome.name)}"
+    for value in (outcome.event, outcome.no_event):
+        if value not in values:
+            raise InvalidFileError(f"{data}: {column} has no value {shown(value)}, {advice}")
+    return split_patients(data, table, outcome.name, outcome.event, None)
+
+
+def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
+    """Yield the problem that was solved, by topic, and its answer."""
+
+    def listed(names: Iterable[str]) -> str:
+        return ", ".join(map(plain, names))
+
+    outcome, limits, preparation = card.outcome, card.limits, card.preprocessing
+    yield "outcome", plain(f"{outcome.name} = {outcome.event}, otherwise {outcome.no_event}")
+    yield "rows", f"{card.data.rows}, {card.data.events} of them with the event"
+    candidates = (
+        plain(item.name)
+        + (f" {item.cost:g}" if limits.budget is not None else "")
+        + ("" if item.kind == "numeric" else f" ({item.kind})")
+        for item in card.candidates
+    )
+    yield "candidates", f"{len(card.candidates)}: {', '.join(candidates)}"
+    for fee in limits.fees:
+        yield "fee", f"{fee.amount:g} for any of {listed(fee.members)}"
+    if limits.budget is not None:
+        yield "budget", f"{limits.budget:g}"
+    if limits.max_features is not None:
+        yield "at most", f"{limits.max_features} predictors"
+    if limits.include:
+        yield "required", listed(limits.include)
+    for sign, topic in (("positive", "only raises risk"), ("negative", "only lowers risk")):
+        signed = listed(item.name for item in card.candidates if item.sign == sign)
+        if signed:
+            yield topic, signed
+    bounds = ", ".join(
+        f"{item.max_coefficient:g} ({plain(item.name)})"
+        for item in card.candidates
+        if item.max_coefficient is not None
+    )
+    if bounds:
+        yield "coefficients", f"at most {bounds}"
+    if limits.exclude:
+        yield "excluded", listed(limits.exclude)
+    known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}
+    others = listed(name for name in patients.predictors.columns if name not in known)
+    if others:
+        yield "not covered", f"{others} (in the data, but not in the proof)"
+    if preparation.spline_knots is not None:
+        yield "splines", f"{preparation.spline_knots} knots for every number"
+    if preparation.missing_indicator:
+        yield "missing", "a missing value may itself predict"
+    yield "ridge", f"{card.search.ridge:g}"
+    cost = f", for {card.cost:g}" if limits.budget is not None else ""
+    yield "bought", (listed(term.name for term in card.terms) or "nothing") + cost
+
+
+@with_problem_options()
+def export(
+    options: ProblemOptions,
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Where to write: .cbf for conic solvers, .nl for nonlinear ones.",
+            show_default=False,
+        ),
+    ],
+    loss: LossName = "logistic",
+) -> None:
+    """Write the problem that `fit` solves as a mixed-integer model, for another solver to check."""
+    from ..conic import export as write_model
+
+    check_paths(options.inputs, [output])
+    options.check_limits()
+    with noting(), working("Reading") as announce:
+        problem = options.problem(announce, loss)
+        announce("Writing")
+        write_model(problem, output)
+    typer.echo(
+        f"{output} written: {problem.n_rows} rows, {problem.n_columns} columns of "
+        f"{problem.n_predictors} predictors, ridge {problem.ridge:g}.",
+        err=True,
+    )

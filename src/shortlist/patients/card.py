@@ -1,0 +1,576 @@
+"""The model card: a fitted model in the units of the table, which predicts and can be saved."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from hashlib import blake2b
+from math import ceil, isclose, log2
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
+
+from .. import __version__
+from ..arguments import Float, Int
+from ..certificate import FORMAT as CERTIFICATE_FORMAT
+from ..display import describe_proof, panel
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
+from ..files import unique_names, write_whole
+from ..losses import risk_of
+from .column import ColumnKind, is_misspelt, mend, read_columns
+from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
+
+if TYPE_CHECKING:
+    from ..classifier.tuning import RidgeSearch
+    from ..problem import SubsetProblem
+    from ..solution import Solution
+    from .design import Design
+    from .table import PlainTable
+
+
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+
+FORMAT = "shortlist model"
+_LARGEST_FILE = 5_000_000  # bytes; a model of 20 000 candidates has 3 million
+_MOST_MARKED = 20_000  # rows whose bits a file holds
+_FEWEST_MARKED = 10  # rows among which development patients are looked for
+
+
+class Outcome(StrictModel):
+    """The outcome: the name of its column, and its two values."""
+
+    name: str | None
+    event: str
+    no_event: str
+
+
+class Candidate(StrictModel):
+    """A predictor that could be bought, and the limits on its coefficients, if any."""
+
+    name: Name
+    kind: ColumnKind
+    cost: NonNegative
+    bought: bool
+    max_coefficient: Positive | None = None
+    sign: Literal["positive", "negative"] | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_none(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if value is not None}
+
+
+class SharedFee(StrictModel):
+    """A price paid once if any of its members is bought."""
+
+    amount: NonNegative
+    members: tuple[Name, ...]
+
+
+class StatedLimits(StrictModel):
+    """The limits on the purchase, as a file states them; `exclude` has constant columns too."""
+
+    budget: NonNegative | None
+    max_features: Count | None
+    fees: tuple[SharedFee, ...]
+    include: tuple[Name, ...]
+    exclude: tuple[Name, ...]
+
+
+class Preprocessing(StrictModel):
+    """How the columns of the table became those of the problem.
+
+    `missing_codes` are the values of a column that stand for missing ones, and `synonyms` the
+    levels that stand for others; predictions replace them too.
+    """
+
+    spline_knots: Literal[3, 4, 5] | None
+    missing_indicator: bool
+    missing_codes: dict[Name, tuple[str, ...]]
+    synonyms: dict[Name, dict[str, str]]
+
+
+class RidgeScore(StrictModel):
+    """The mean score of a ridge over the folds; None if a fold has no score."""
+
+    ridge: Positive
+    score: Finite | None
+
+
+class ThriftRecord(StrictModel):
+    """How a limit was lowered: to that of the cheapest selection within a share of the best one.
+
+    `stated` is the limit as it was given, and `best_cost` and `best_objective` are those of the
+    best selection at that limit.
+    """
+
+    share: NonNegative
+    limit: Literal["budget", "max_features"]
+    stated: NonNegative | None
+    best_cost: NonNegative
+    best_objective: NonNegative
+    is_proven: bool
+
+
+class SearchRecord(StrictModel):
+    """The search that found the model, and its proven bound."""
+
+    ridge: Positive
+    tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
+    scoring: str | None
+    folds: Count
+    backend: str
+    status: Literal["optimal", "time_limit", "node_limit", "interrupted", "stalled", "heuristic"]
+    objective: NonNegative
+    lower_bound: NonNegative
+    gap: NonNegative
+    gap_target: NonNegative
+    nodes: Count
+    within: ThriftRecord | None
+
+
+class FittedData(StrictModel):
+    """The data of the fit; the hash is that of the candidates and the outcome.
+
+    `marks` are bits in hexadecimal digits: each row sets one of them by a hash of its outcome and
+    the predictors bought. With at least ten bits per row, development patients are recognised as
+    such, but of strangers up to one in ten hits a bit too, so that it tells of nobody for sure
+    whether he was among them. Empty if there are too many rows.
+    """
+
+    rows: Count
+    events: Count
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    marks: Annotated[str, Field(pattern="^[0-9a-f]*$")]
+
+
+class UpdateRecord(StrictModel):
+    """How a model was adapted to other patients, and how many these were."""
+
+    how: Literal["recalibrated in the large", "recalibrated, intercept and slope", "refitted"]
+    rows: Count
+    events: Count
+
+
+class ModelCard(StrictModel):
+    """A fitted prognostic model in original units: it predicts, and it can be saved.
+
+    A fitted `PrognosticModel` has one as `card_` and predicts through it, so that a model read from
+    a file predicts the same to the last bit.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        `name`, `event` and `no_event`.
+    intercept : float
+        The log-odds of a patient whose terms are all 0.
+    terms : tuple of NumericTerm, BooleanTerm or CategoricalTerm
+        The contribution of each predictor bought to the log-odds.
+    cost : float
+        The price of the predictors bought, fees included.
+    candidates : tuple of Candidate
+        All predictors that could be bought, with their costs.
+    limits : StatedLimits
+        `budget`, `max_features`, `fees`, `include` and `exclude`.
+    preprocessing, search, data
+        The preparation of the columns, the search for the model, and the data of the fit.
+    update : UpdateRecord or None
+        How it was adapted to other patients since, as `shortlist validate` does.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> patients = pd.DataFrame({"age": [40, 50, 60, 70], "smoker": [True, False, True, True]})
+    >>> model = sl.PrognosticModel(max_features=1, ridge=0.1).fit(patients, [0, 0, 1, 1])
+    >>> card = model.card_
+    >>> [term.name for term in card.terms], card.search.status
+    (['age'], 'optimal')
+    >>> bool((card.probability(patients) == model.predict_proba(patients)[:, 1]).all())
+    True
+    """
+
+    format: Literal["shortlist model"]
+    format_version: Literal[1]
+    shortlist_version: str
+    outcome: Outcome
+    intercept: Finite
+    terms: tuple[Annotated[Term, Field(discriminator="kind")], ...]
+    cost: NonNegative
+    candidates: tuple[Candidate, ...]
+    limits: StatedLimits
+    preprocessing: Preprocessing
+    search: SearchRecord
+    data: FittedData
+    update: UpdateRecord | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> ModelCard:
+        if len({item.name for item in self.candidates}) < len(self.candidates):
+            raise ValueError("two candidates have the same name")
+        bought = [item for item in self.candidates if item.bought]
+        terms = [(term.name, term.kind) for term in self.terms]
+        if [(item.name, item.kind) for item in bought] != terms:
+            raise ValueError("the terms are not those of the candidates bought")
+        paid = {item.name for item in bought}
+        price = sum(item.cost for item in bought) + sum(
+            fee.amount for fee in self.limits.fees if paid.intersection(fee.members)
+        )
+        if not isclose(self.cost, price, rel_tol=1e-9, abs_tol=1e-9):
+            raise ValueError("the cost is not that of the candidates bought and their fees")
+        search = self.search
+        if search.lower_bound > search.objective:
+            raise ValueError("the lower bound is above the objective")
+        if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
+            raise ValueError("the gap is not that of the objective and the lower bound")
+        if self.data.events > self.data.rows:
+            raise ValueError("there are more events than rows")
+        return self
+
+    def log_odds(self, table: pd.DataFrame) -> Float:
+        """Return the log-odds of the event for each row.
+
+        Parameters
+        ----------
+        table : DataFrame
+            At least the columns that were bought, in any order. A missing value is replaced as
+            the term says; so is a level that was not in the data, with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log-odds.
+        """
+        total = np.full(len(table), self.intercept)
+        for name, contribution in self._contributions(table).items():
+            total = total + contribution.log_odds
+            if contribution.unknown:
+                known = next(t.levels for t in self.terms if t.name == name)  # type: ignore[union-attr]
+                warnings.warn(
+                    f"column {name!r}: the model does not know "
+                    f"{_unknown(sorted(contribution.unknown), known)}, and takes it for missing.",
+                    ShortlistWarning,
+                    stacklevel=2,
+                )
+        return total
+
+    def probability(self, table: pd.DataFrame) -> Float:
+        """Return the probability of the event for each row; `table` is that of `log_odds`."""
+        return risk_of(self.log_odds(table))
+
+    def contributions(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the contribution of each predictor bought to the log-odds of each row."""
+        return self._parts(table, "log_odds")
+
+    def imputed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return where a value was missing or unknown, for each row and predictor bought."""
+        return self._parts(table, "imputed")
+
+    def outside(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return where a number is below or above all of the data, as `imputed` does."""
+        return self._parts(table, "outside")
+
+    def effects(self) -> list[Effect]:
+        """Return differences between patients with their coefficients and odds ratios."""
+        return [effect for term in self.terms for effect in term.effects()]
+
+    def _repr_html_(self) -> str:
+        costs = {candidate.name: candidate.cost for candidate in self.candidates}
+        budget = self.limits.budget
+        price = "" if budget is None else f" for {self.cost:g} of {budget:g}"
+        return panel(
+            f"{describe_proof(self.search.status, self.search.gap)}: "
+            f"{len(self.terms)} of {len(self.candidates)} predictors{price}",
+            is_proven=self.search.status == "optimal",
+            header=["predictor", *([] if budget is None else ["cost"]), "difference", "odds ratio"],
+            rows=(
+                (
+                    effect.predictor,
+                    *([] if budget is None else [costs[effect.predictor]]),
+                    effect.contrast,
+                    float(f"{effect.odds_ratio:.4g}"),
+                )
+                for effect in self.effects()
+            ),
+            note=f"{self.data.rows} rows, {self.data.events} with "
+            f"{self.outcome.name or 'the outcome'} = {self.outcome.event}; "
+            f"ridge {self.search.ridge:g}.",
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        write_whole(Path(path), self.model_dump_json(indent=2) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> ModelCard:
+        """Read a model that `save` wrote; nothing in it is executed, and all of it is checked.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        ModelCard
+            The model.
+
+        Raises
+        ------
+        InvalidFileError
+            If anything in it is missing, unknown or wrong; the message is one sentence.
+        """
+        path = Path(path)
+        return cls.parse(_read(path), str(path))
+
+    @classmethod
+    def parse(cls, text: str, source: str) -> ModelCard:
+        """Return the model in a text; messages call the text `source`."""
+        wrong = f"{source}: is not a model file; pass a file of `shortlist fit --model`."
+        try:
+            content = json.loads(text, object_pairs_hook=unique_names)
+            kind = content.get("format") if isinstance(content, dict) else None
+            if kind == CERTIFICATE_FORMAT:
+                wrong = (
+                    f"{source}: is a proof; pass the model, as `shortlist fit --model` wrote it."
+                )
+            if kind != FORMAT:
+                raise InvalidFileError(wrong)
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise InvalidFileError(f"{source}: {_sentence(error)}") from None
+        except (ValueError, RecursionError):
+            raise InvalidFileError(wrong) from None
+
+    def given_limits(self) -> dict[str, Any]:
+        """Return prices and limits as the parameters of `PrognosticModel` that state them."""
+        items = self.candidates
+        return {
+            "budget": self.limits.budget,
+            "costs": {item.name: item.cost for item in items},
+            "max_features": self.limits.max_features,
+            "fees": [(fee.amount, fee.members) for fee in self.limits.fees],
+            "include": self.limits.include,
+            "max_coefficient": {i.name: i.max_coefficient for i in items if i.max_coefficient},
+            "signs": {item.name: item.sign for item in items if item.sign},
+        }
+
+    def _parts(self, table: pd.DataFrame, part: str) -> pd.DataFrame:
+        contributions = self._contributions(table).items()
+        return pd.DataFrame(
+            {name: getattr(entry, part) for name, entry in contributions}, index=table.index
+        )
+
+    def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
+        absent = [term.name for term in self.terms if term.name not in table.columns]
+        if absent:
+            raise InvalidProblemError(
+                f"The model needs the column{'' if len(absent) == 1 else 's'} "
+                f"{', '.join(map(repr, absent))}, which the table "
+                "does not have; add what is missing, empty where unknown."
+            )
+        return {term.name: term.contribution(self._mended(table, term)) for term in self.terms}
+
+    def _mended(self, table: pd.DataFrame, term: Term) -> pd.Series[Any]:
+        """Return the column of a term without codes for missing values and synonyms of levels."""
+        codes = self.preprocessing.missing_codes.get(term.name, ())
+        return mend(table[term.name], codes, self.preprocessing.synonyms.get(term.name, {}))
+
+    def development_share(self, table: pd.DataFrame, events: Int) -> float:
+        """Return the estimated share of rows that the model was fitted to.
+
+        Parameters
+        ----------
+        table : DataFrame
+            As for `log_odds`.
+        events : ndarray of shape (n_rows,)
+            1 for the event, else 0.
+
+        Returns
+        -------
+        float
+            0 if it cannot be told, as where many patients have the same values.
+        """
+        marks, rows = self.data.marks, self.data.rows
+        columns = {term.name: self._mended(table, term) for term in self.terms}
+        if not marks or len(table) < _FEWEST_MARKED or not columns:
+            return 0.0
+        kinds = {term.name: term.kind for term in self.terms}
+        plain = read_columns(pd.DataFrame(columns), kinds)[1]
+        n_bits, bits = 4 * len(marks), int(marks, 16)
+        hit = [bits >> (code % n_bits) & 1 for code in _row_codes(plain, events)]
+        n_set = bits.bit_count()
+        # A stranger hits a bit by chance, or because he has the values of another patient.
+        chance = n_set / n_bits + 2 * (1 - n_set / rows)
+        return max(0.0, (float(np.mean(hit)) - chance) / (1 - chance)) if chance < 1 else 0.0
+
+
+def _unknown(levels: list[str], known: list[str]) -> str:
+    """Return unknown levels with those that may be meant."""
+    texts = []
+    for level in levels[:3]:
+        close = [other for other in known if is_misspelt(level, other)]
+        texts.append(repr(level) + (f" (did you mean {close[0]!r}?)" if close else ""))
+    return ", ".join(texts)
+
+
+def _row_codes(columns: dict[str, NDArray[Any]], events: Int) -> list[int]:
+    """Return a hash of each row of some columns in plain form, and of its outcome."""
+    rows = zip(events.tolist(), *(values.tolist() for values in columns.values()), strict=True)
+    texts = (repr([None if value != value else value for value in row]) for row in rows)
+    return [int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in texts]
+
+
+def _marks(plain: PlainTable, terms: tuple[Term, ...]) -> str:
+    """Return the bits that the rows of a fit set, as `FittedData` describes them."""
+    if len(plain.labels) > _MOST_MARKED or not terms:
+        return ""
+    n_bits = 2 ** ceil(log2(10 * len(plain.labels)))
+    columns = {term.name: plain.frame[term.name].to_numpy() for term in terms}
+    bits = 0
+    for code in _row_codes(columns, plain.labels):
+        bits |= 1 << (code % n_bits)
+    return f"{bits:0{n_bits // 4}x}"
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InvalidFileError(f"{path}: is too large to be a model file.")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidFileError(f"{path}: is not a model file (not UTF-8 text).") from None
+    except OSError as error:
+        raise InvalidFileError(f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def _sentence(error: ValidationError) -> str:
+    if error.errors(include_url=False, include_input=False)[0]["loc"] == ("format_version",):
+        return "was written by a newer version of shortlist, or is damaged; update shortlist."
+    return f"is damaged ({describe_error(error)}); save the model again."
+
+
+def make_card(
+    plain: PlainTable,
+    design: Design,
+    problem: SubsetProblem,
+    solution: Solution,
+    outcome: Outcome,
+    *,
+    max_features: int | None,
+    backend: str = "native",
+    gap_target: float = 1e-6,
+    tuning: RidgeSearch | None = None,
+    scoring: str | None = None,
+    within: ThriftRecord | None = None,
+) -> ModelCard:
+    """Describe the model that a search found, in the units of the table.
+
+    Parameters
+    ----------
+    plain, design
+        The patients, and their preprocessing.
+    problem, solution
+        The problem that they make, and the model.
+    outcome : Outcome
+        The outcome in words.
+    max_features : int or None
+        The limit on the number of predictors, as it was given.
+    backend, gap_target
+        The solver, and the gap that it was asked for.
+    tuning, scoring
+        The choice of the ridge and its measure, unless the ridge was given.
+    within : ThriftRecord, optional
+        How the limit was lowered.
+    """
+    bought = [problem.name_of(g) for g in solution.support]
+    terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
+    limits, names = problem.limits, design.names
+    return ModelCard(
+        format="shortlist model",
+        format_version=1,
+        shortlist_version=__version__,
+        outcome=outcome,
+        intercept=intercept,
+        terms=terms,
+        cost=solution.cost,
+        candidates=tuple(
+            Candidate(
+                name=name,
+                kind=plain.kinds[name],
+                cost=float(cost),
+                bought=name in bought,
+                **_coef_limits(problem, g),
+            )
+            for g, (name, cost) in enumerate(zip(names, limits.costs, strict=True))
+        ),
+        limits=StatedLimits(
+            budget=None if limits.budget == np.inf else limits.budget,
+            max_features=None if max_features is None else limits.max_features,
+            fees=tuple(
+                SharedFee(amount=fee.amount, members=tuple(names[g] for g in fee.members))
+                for fee in limits.fees
+            ),
+            include=tuple(names[g] for g in limits.include),
+            exclude=tuple(name for name in plain.names if name not in plain.kinds),
+        ),
+        preprocessing=Preprocessing(
+            spline_knots=design.n_knots,  # type: ignore[arg-type]
+            missing_indicator=bool(design.missing_indicator),
+            missing_codes=dict(plain.missing_codes),
+            synonyms=dict(plain.synonyms),
+        ),
+        search=SearchRecord(
+            ridge=problem.ridge,
+            tuning=() if tuning is None else _ridge_scores(tuning),
+            scoring=scoring,
+            folds=0 if tuning is None else tuning.n_models // len(tuning.ridges),
+            backend=backend,
+            status=solution.status.value,
+            objective=solution.objective,
+            lower_bound=solution.lower_bound,
+            gap=solution.gap,
+            gap_target=gap_target,
+            nodes=solution.nodes,
+            within=within,
+        ),
+        data=FittedData(
+            rows=problem.n_rows,
+            events=int((problem.signs > 0).sum()),
+            sha256=plain.sha256,
+            marks=_marks(plain, terms),
+        ),
+    )
+
+
+def _coef_limits(problem: SubsetProblem, predictor: int) -> dict[str, Any]:
+    """Return the limits on the coefficients of a predictor, which are those of its first column."""
+    column = problem.columns_of([predictor])[0]
+    lower = float(problem.limits.lower[column])
+    upper = float(problem.limits.upper[column])
+    largest = max(-lower, upper)
+    sign = "positive" if lower == 0 else "negative" if upper == 0 else None
+    return {"max_coefficient": None if largest == np.inf else largest, "sign": sign}
+
+
+def _ridge_scores(tuning: RidgeSearch) -> tuple[RidgeScore, ...]:
+    return tuple(
+        RidgeScore(ridge=ridge, score=None if np.isnan(score) else float(score))
+        for ridge, score in zip(tuning.ridges, tuning.results["mean_test_score"], strict=True)
+    )

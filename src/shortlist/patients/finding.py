@@ -1,0 +1,457 @@
+"""Findings about patients and the model fitted to them; each names the columns it is about.
+
+`PrognosticModel.fit` keeps them as `findings_`; the command line, the report and the explorer show
+the same ones.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linprog
+from sklearn.metrics import roc_auc_score
+
+from ..arguments import Float, Int
+from ..backends import solve
+from ..choice.record import excess
+from ..errors import ShortlistWarning, shown
+from ..problem import SubsetProblem
+from ..solution import Solution
+from .card import ModelCard
+from .sample_size import (
+    adjusted_r2,
+    count_parameters,
+    cox_snell_r2,
+    expected_r2,
+    riley_sample_sizes,
+)
+from .suspicion import Finding, Level, suspicious_columns
+from .table import PlainTable
+
+if TYPE_CHECKING:
+    from .model import PrognosticModel
+
+NEARLY_COLLINEAR = 0.95  # correlation
+NEARLY_PERFECT = 0.99  # AUC on the same patients
+LARGE_RATIO = 100.0  # odds ratio between the quartiles, or of a level
+MANY_MISSING = 0.3  # of a predictor that was not bought
+SOME_MISSING = 0.05  # of a predictor that was bought
+FILLER = 0.001  # of the loss
+# Events per candidate parameter: two of the paper's sources, and the number that its data needed.
+FEW_EVENTS, SOME_EVENTS, ENOUGH_EVENTS = 10.0, 15.0, 17.91
+_SAME = 1 - 1e-7  # correlation of copies
+_MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
+_SOLVED = 0  # the status of scipy's linear programs
+
+
+def check_fit(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    persons: ArrayLike | None = None,
+    log_loss: float | None = None,
+) -> list[Finding]:
+    """Return findings about a fitted model and its patients.
+
+    Parameters
+    ----------
+    model : PrognosticModel
+        Fitted.
+    X, y, persons
+        The data of the fit.
+    log_loss : float, optional
+        The mean log loss on patients that the model has not seen, from which the sample size is
+        judged; by default it is estimated from that on its own.
+
+    Returns
+    -------
+    list of Finding
+        The `level` ("good", "note" or "warning"), the `topic`, the `text` and the `columns` of
+        each. Those that are not good are `model.findings_`.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> from shortlist.patients import check_fit
+    >>> age = [40, 62, 50, 70, 66, 45]
+    >>> patients = pd.DataFrame({"age": age, "years": age})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])
+    >>> [finding.topic for finding in model.findings_][:2]
+    ['Events per parameter', 'Sample size']
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        plain = model.check(X, y)
+        problem = model.problem(plain, plain.labels)
+    return findings_of(model.card_, plain, problem, model.solution_, persons, log_loss)
+
+
+def findings_of(
+    card: ModelCard,
+    plain: PlainTable,
+    problem: SubsetProblem,
+    solution: Solution,
+    persons: ArrayLike | None = None,
+    log_loss: float | None = None,
+) -> list[Finding]:
+    """Return the findings of `check_fit`, from what a fit has made."""
+    bought = {term.name for term in card.terms}
+    return [
+        *_check_search(card),
+        *_check_size(card, plain, problem, persons, log_loss),
+        *_check_copies(problem, bought),
+        *_check_rows(plain, persons),
+        *suspicious_columns(plain.frame, plain.kinds, plain.labels),
+        *_check_separation(separating_predictors(problem, solution.support)),
+        *_check_strength(card, plain),
+        *_check_ridge(card),
+        *_check_filler(card, problem, solution),
+        *_check_knots(card),
+        *_check_missing(card, plain),
+        *_check_imputed(card, plain),
+    ]
+
+
+def separating_predictors(problem: SubsetProblem, support: Sequence[int]) -> list[str] | None:
+    """Return the predictors bought that separate some patients perfectly.
+
+    Separation, complete or not, is a direction in which no patient's prediction gets worse and
+    some patient's gets better; without a ridge its coefficients would be infinite (Albert and
+    Anderson 1984). A linear program finds one. Those that separate alone are named, or else a
+    smallest set that separates together. None if it was not decided: there are too many rows to
+    look, or the linear program failed.
+    """
+    if problem.n_rows > _MOST_ROWS:
+        return None
+    culprits = list(support)
+    separates = _separates(problem, culprits)
+    if not separates:
+        return None if separates is None else []
+    alone = [g for g in culprits if _separates(problem, [g])]
+    if not alone:
+        for g in support:
+            fewer = [other for other in culprits if other != g]
+            if _separates(problem, fewer):
+                culprits = fewer
+    return [problem.name_of(g) for g in alone or culprits]
+
+
+def _separates(problem: SubsetProblem, support: Sequence[int]) -> bool | None:
+    """Return whether some predictors separate; None if it was not decided."""
+    block = problem.X[:, problem.columns_of(tuple(support))]
+    signed = problem.signs[:, None] * np.column_stack(
+        [block - block.mean(axis=0), np.ones(problem.n_rows)]
+    )
+    found = linprog(
+        -signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(problem.n_rows), bounds=(-1.0, 1.0)
+    )
+    if found.status != _SOLVED or found.fun is None:
+        return None
+    return bool(found.fun < -1e-6)
+
+
+def similar_predictors(problem: SubsetProblem) -> list[tuple[str, str, float]]:
+    """Return pairs of predictors that are nearly collinear, with their correlation.
+
+    Factors and splines, which have several columns, are paired only if they say exactly the same.
+    """
+    gram, owners = _gram(problem, range(problem.n_predictors))
+    starts = np.searchsorted(owners, range(problem.n_predictors + 1))
+    pairs = []
+    for g, h in combinations(range(problem.n_predictors), 2):
+        block = gram[starts[g] : starts[g + 1], starts[h] : starts[h + 1]]
+        size = len(block)
+        if block.shape != (size, size) or size == 0:
+            continue
+        same = abs(block[0, 0]) if size == 1 else np.linalg.svd(block, compute_uv=False).min()
+        if same >= (NEARLY_COLLINEAR if size == 1 else _SAME):
+            pairs.append((problem.name_of(g), problem.name_of(h), float(same)))
+    return pairs
+
+
+def determined_predictors(problem: SubsetProblem, apart_from: frozenset[str]) -> list[str]:
+    """Return predictors that are exact sums of others, as subscores and their total are."""
+    kept = [g for g in range(problem.n_predictors) if problem.name_of(g) not in apart_from]
+    gram, owners = _gram(problem, kept)
+    if len(owners) >= problem.n_rows:
+        return []  # with more columns than rows every column is such a sum
+    values, vectors = np.linalg.eigh(gram)
+    null = vectors[:, values < 1e-10]
+    involved = np.abs(null).max(axis=1, initial=0.0) > 1e-6
+    return [problem.name_of(int(g)) for g in np.unique(owners[involved])]
+
+
+def _gram(problem: SubsetProblem, predictors: Sequence[int]) -> tuple[Float, Int]:
+    """Return the products of orthonormal bases of predictors, and the owner of each column."""
+    bases = []
+    for g in predictors:
+        block = problem.X[:, problem.columns_of((g,))]
+        left, values, _ = np.linalg.svd(block - block.mean(axis=0), full_matrices=False)
+        bases.append(left[:, values > 1e-9 * max(1e-300, values.max(initial=0.0))])
+    columns = np.column_stack(bases)
+    return columns.T @ columns, np.repeat(predictors, [basis.shape[1] for basis in bases])
+
+
+def _check_search(card: ModelCard) -> Iterator[Finding]:
+    search = card.search
+    if search.status != "optimal":
+        yield Finding(
+            "warning",
+            "Search",
+            f"It stopped ({search.status.replace('_', ' ')}) before the proof was complete: a "
+            f"better selection may exist, by at most {search.gap:.2%} of the loss.",
+        )
+
+
+def _check_size(
+    card: ModelCard,
+    plain: PlainTable,
+    problem: SubsetProblem,
+    persons: ArrayLike | None,
+    log_loss: float | None,
+) -> Iterator[Finding]:
+    """Compare the number of patients with that of candidate parameters."""
+    labels = plain.labels
+    owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
+    n_persons = len(np.unique(owners))
+    unit = "patients" if n_persons == len(labels) else "persons"
+    rarer = min(len(np.unique(owners[labels == label])) for label in (0, 1))
+    n_parameters, prevalence = count_parameters(problem), float(labels.mean())
+    per = rarer / n_parameters
+    level: Level = "good" if per >= ENOUGH_EVENTS else "note" if per >= SOME_EVENTS else "warning"
+    advice = "" if level == "good" else " Buy from fewer candidates, or collect more patients."
+    yield Finding(
+        level,
+        "Events per parameter",
+        f"{rarer} {unit} have the rarer outcome, {per:.1f} for each of {n_parameters} candidate "
+        f"parameters. At least {FEW_EVENTS:g} to {SOME_EVENTS:g} are advised (Heinze and others "
+        f"2018, Harrell 2015), and {np.ceil(ENOUGH_EVENTS):g} for a selection that can be "
+        f"interpreted (Knauer and Rodner 2023).{advice}",
+    )
+    if log_loss is None:
+        losses = np.logaddexp(0.0, (1 - 2 * labels) * card.log_odds(plain.frame))
+        measured = adjusted_r2(float(losses.mean()), prevalence, len(labels), n_parameters)
+    else:
+        measured = cox_snell_r2(log_loss, prevalence)
+    r2, _ = expected_r2(measured, prevalence)
+    needed = max(riley_sample_sizes(n_parameters, r2, prevalence))
+    is_met = n_persons >= needed
+    yield Finding(
+        "good" if is_met else "warning",
+        "Sample size",
+        f"The four criteria of Riley and others (2019, 2020), applied post hoc, require {needed} "
+        f"patients, and there are {n_persons}"
+        + (
+            "."
+            if is_met
+            else ": expect predictions that are too extreme, and validate on new patients."
+        ),
+    )
+
+
+def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -> Iterator[Finding]:
+    """Name predictors that cost something and lower the loss by next to nothing."""
+    limits = problem.limits
+    if card.limits.budget is None:
+        return
+    kept, filler = list(solution.support), []
+    while True:
+        rivals = []
+        for g in kept:
+            rest = tuple(h for h in kept if h != g)
+            saved = limits.cost_of(tuple(kept)) - limits.cost_of(rest)
+            if g not in limits.include and saved > 0:
+                others = [h for h in range(problem.n_predictors) if h not in rest]
+                smaller = solve(problem.with_limits(include=rest, exclude=others)).objective
+                rivals.append((excess(smaller, solution.objective), g))
+        if not rivals or min(rivals)[0] >= FILLER:
+            break
+        gain, worst = min(rivals)
+        kept.remove(worst)
+        filler.append((gain, worst))
+    if filler:
+        names = [problem.name_of(g) for _, g in sorted(filler, key=lambda entry: entry[1])]
+        without = limits.cost_of(tuple(kept))
+        yield Finding(
+            "note",
+            "Filler",
+            f"{card.cost - without:g} of {card.cost:g} buys {_listed(names)}, which "
+            f"{'lowers' if len(names) == 1 else 'lower'} the loss by {filler[-1][0]:.2%}; without "
+            f"{'it' if len(names) == 1 else 'them'} {without:g}. `within` finds the "
+            "cheapest selection within a share of the best.",
+            tuple(names),
+        )
+
+
+def _check_knots(card: ModelCard) -> Iterator[Finding]:
+    asked = card.preprocessing.spline_knots
+    if asked is None:
+        return
+    fewer = [
+        f"{shown(term.name)} ({len(term.knots)} knots)"
+        if term.knots
+        else f"{shown(term.name)} (linear)"
+        for term in card.terms
+        if term.kind == "numeric" and len(term.knots) < asked
+    ]
+    if fewer:
+        yield Finding(
+            "note",
+            "Knots",
+            f"Fewer than {asked}, because quantiles of the observed values coincide: "
+            f"{', '.join(fewer)}.",
+            tuple(t.name for t in card.terms if t.kind == "numeric" and len(t.knots) < asked),
+        )
+
+
+def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
+    gaps = plain.frame[[term.name for term in card.terms]].isna()
+    shares = gaps.mean()
+    shares = shares[shares > 0]
+    if len(shares) == 0:
+        yield Finding("good", "Missing values", "The predictors bought have no missing values.")
+        return
+    few = "predictor" if len(shares) == 1 else "predictors"
+    yield Finding(
+        "warning" if shares.max() > SOME_MISSING else "note",
+        "Missing values",
+        f"{len(shares)} {few} bought {'has' if len(shares) == 1 else 'have'} missing values, up to "
+        f"{shares.max():.1%}; they were replaced by medians and most frequent values, which "
+        "understates the uncertainty that multiple imputation would show. "
+        f"{int((~gaps.any(axis=1)).sum())} of {len(gaps)} rows are complete.",
+        tuple(shares.index),
+    )
+
+
+def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:
+    pairs = similar_predictors(problem)
+    copies = [pair for pair in pairs if pair[2] >= _SAME]
+    for first, second, _ in copies:
+        text = f"{shown(first)} and {shown(second)} carry the same information."
+        if {first, second} <= bought:
+            text += (
+                " Both were bought, because the ridge favours sharing a coefficient; exclude one."
+            )
+        level: Level = "warning" if {first, second} <= bought else "note"
+        yield Finding(level, "Copies", text, (first, second))
+    for first, second, correlation in pairs:
+        if correlation < _SAME:
+            yield Finding(
+                "warning" if {first, second} <= bought else "note",
+                "Nearly collinear",
+                f"{shown(first)} and {shown(second)} have a correlation of {correlation:.3f}: the "
+                "data can hardly separate their effects, so do not interpret their odds ratios "
+                "separately.",
+                (first, second),
+            )
+    sums = determined_predictors(problem, frozenset(second for _, second, _ in copies))
+    if sums:
+        yield Finding(
+            "warning" if bought.issuperset(sums) else "note",
+            "Sums",
+            f"{_listed(sums)} determine each other, as subscores and their total do; "
+            "exclude one of them.",
+            tuple(sums),
+        )
+
+
+def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Finding]:
+    table = plain.frame.assign(**{"": plain.labels})
+    if persons is not None:
+        table = table.assign(**{" ": np.asarray(persons).astype(str)})
+    n_copies = int(table.duplicated().sum())
+    if n_copies and plain.frame.nunique().max() > 20:
+        yield Finding(
+            "warning",
+            "Duplicated rows",
+            f"{n_copies} {'row repeats' if n_copies == 1 else 'rows repeat'} another in every "
+            "column; if patients were entered twice, remove the duplicates: they make the model "
+            "look more certain than it is.",
+        )
+
+
+def _check_separation(names: list[str] | None) -> Iterator[Finding]:
+    if names is None:
+        yield Finding(
+            "note",
+            "Separation",
+            "Not checked: there are too many rows, or the linear program failed.",
+        )
+    elif names:
+        yield Finding(
+            "warning",
+            "Separation",
+            f"Some patients are separated perfectly by {_listed(names)}. Without the ridge the "
+            "coefficients would be infinite; the ridge alone determines their size, so do not take "
+            "the odds ratios literally.",
+            tuple(names),
+        )
+
+
+def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
+    if not card.terms:
+        return
+    events = plain.labels
+    added = card.contributions(plain.frame)
+    auc = float(roc_auc_score(events, added.sum(axis=1)))
+    if auc >= NEARLY_PERFECT:
+        alone = [
+            name for name in added.columns if roc_auc_score(events, added[name]) >= NEARLY_PERFECT
+        ]
+        alone_text = f" {_listed(alone)} alone would almost suffice." if alone else ""
+        yield Finding(
+            "warning",
+            "Nearly perfect",
+            f"The apparent AUC is {auc:.3f}.{alone_text} Make sure that no predictor contains the "
+            "outcome or was measured after it.",
+        )
+    large = [
+        f"{shown(effect.predictor)} ({effect.contrast})"
+        for effect in card.effects()
+        if abs(effect.coefficient) > np.log(LARGE_RATIO)
+    ]
+    if large:
+        yield Finding(
+            "warning",
+            "Large odds ratios",
+            f"Over {LARGE_RATIO:g}, or under {1 / LARGE_RATIO:g}: {', '.join(large)}. Check for "
+            "small groups, wrong values, or a predictor that contains the outcome.",
+        )
+
+
+def _check_ridge(card: ModelCard) -> Iterator[Finding]:
+    ridges = [entry.ridge for entry in card.search.tuning]
+    if len(ridges) > 1 and card.search.ridge in (min(ridges), max(ridges)):
+        which = "weakest" if card.search.ridge == min(ridges) else "strongest"
+        yield Finding(
+            "warning",
+            "Ridge",
+            f"{card.search.ridge:g} is the {which} of those tried "
+            f"({', '.join(f'{ridge:g}' for ridge in ridges)}), so a {which[:-3]}er one may be "
+            "better.",
+        )
+
+
+def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
+    bought = {term.name for term in card.terms}
+    shares = plain.frame.isna().mean()
+    lost = [name for name in plain.kinds if name not in bought and shares[name] >= MANY_MISSING]
+    if lost:
+        several = ", ".join(f"{shown(name)} ({shares[name]:.0%} missing)" for name in lost)
+        yield Finding(
+            "warning",
+            "Handicapped by missing values",
+            f"Not bought, but the comparison was not fair: {several}. Missing values were "
+            "replaced, which hides the information in these predictors.",
+            tuple(lost),
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(shown, names))

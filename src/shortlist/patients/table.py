@@ -1,0 +1,467 @@
+"""Tables of patients: read from a file and split, or given to `fit`; checked and in plain form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..arguments import Float, Int, weights_of
+from ..classifier.event import obvious_event
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
+from ..tables import read_table
+from .card import Outcome
+from .column import (
+    ColumnKind,
+    as_levels,
+    folded,
+    infer_kind,
+    is_constant,
+    level_of,
+    mend,
+    read_columns,
+    similar_levels,
+)
+
+
+@dataclass(frozen=True)
+class Patients:
+    """The predictors of each row, whether it has the event, and its person."""
+
+    predictors: pd.DataFrame
+    events: pd.Series[int]
+    outcome: Outcome
+    persons: pd.Series[Any] | None
+
+    @property
+    def data(self) -> tuple[pd.DataFrame, pd.Series[int], pd.Series[Any] | None]:
+        """The first arguments of `PrognosticModel.fit`: predictors, events and persons."""
+        return self.predictors, self.events, self.persons
+
+
+def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
+    """Read a table and split it; `positive` is the value of the outcome that is the event."""
+    return split_patients(path, read_table(path), outcome, positive, person)
+
+
+def split_patients(
+    path: Path, table: pd.DataFrame, outcome: str, positive: str | None, person: str | None
+) -> Patients:
+    """Split a table that was read from a file; messages name the file."""
+    predictors = split_columns(path, table, outcome, person)
+    missing = np.flatnonzero(table[outcome].isna())
+    if len(missing):
+        raise InvalidFileError(
+            f"{path}: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
+            "remove those rows."
+        )
+    labels = [level_of(value) for value in table[outcome]]
+    event, no_event = _event_of_file(path, outcome, sorted(set(labels)), positive)
+    persons = None if person is None else table[person]
+    if persons is not None and persons.isna().any():
+        raise InvalidFileError(
+            f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
+            "name the person of that row."
+        )
+    return Patients(
+        predictors=predictors,
+        events=pd.Series([int(label == event) for label in labels], name=outcome),
+        outcome=Outcome(name=outcome, event=event, no_event=no_event),
+        persons=persons,
+    )
+
+
+def split_columns(
+    path: Path, table: pd.DataFrame, outcome: str, person: str | None
+) -> pd.DataFrame:
+    """Return the predictors of a table."""
+    others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
+    for option, name in others.items():
+        if name not in table.columns:
+            names = list(table.columns)
+            close = get_close_matches(name, names, n=1)
+            hint = f"is it {shown(close[0])}?" if close else f"there are {_some(names)}."
+            raise InvalidFileError(f"{path}: there is no column {shown(name)} for {option}; {hint}")
+    if outcome == person:
+        raise InvalidFileError("--person: must be another column than --outcome.")
+    predictors = table.drop(columns=list(others.values()))
+    if predictors.shape[1] == 0:
+        raise InvalidFileError(f"{path}: has no column to predict from.")
+    return predictors
+
+
+def _event_of_file(
+    path: Path, outcome: str, values: list[str], positive: str | None
+) -> tuple[str, str]:
+    """Return the event and the other value."""
+    if len(values) != 2:
+        raise InvalidFileError(
+            f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
+            f"({_some(values)}); {_same_but_for_case(values)}make a column that is 1 for the event "
+            "and 0 for all else."
+        )
+    if positive is not None and positive not in values:
+        raise InvalidFileError(
+            f"--positive: {shown(positive)} is not a value of {shown(outcome)}; use one of "
+            f"{_some(values)}."
+        )
+    event = positive or obvious_event(values)
+    if event is None:
+        raise InvalidFileError(
+            f"{path}: the outcome {shown(outcome)} is {shown(values[0])} or {shown(values[1])}; "
+            "name the event with --positive."
+        )
+    return event, next(value for value in values if value != event)
+
+
+def _same_but_for_case(values: Sequence[str]) -> str:
+    """Return words on values of an outcome that differ in case or blanks only."""
+    seen: dict[str, str] = {}
+    for value in values:
+        first = seen.setdefault(folded(value), value)
+        if first != value:
+            return f"{shown(first)} and {shown(value)} differ in case or blanks only; "
+    return ""
+
+
+def _rows_have(count: int) -> str:
+    return "1 row has" if count == 1 else f"{count} rows have"
+
+
+def _some(names: Sequence[str]) -> str:
+    some = ", ".join(map(shown, names[:10]))
+    return some if len(names) <= 10 else f"{some} and {len(names) - 10} more"
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """Patients that were checked, in plain form.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The candidates: float64 with NaN, or objects that are text or None.
+    kinds : dict from str to str
+        The kind of each candidate.
+    labels : ndarray of shape (n_rows,)
+        1 for the event, else 0.
+    names : list of str
+        The columns of the table as it was given, excluded ones too.
+    classes : ndarray of shape (2,)
+        The two values of the outcome as it was given, sorted.
+    event : object
+        The one of them that is the event.
+    weights : ndarray of shape (n_rows,) or None
+        The weights of the rows, if they have any; all are above 0.
+    missing_codes, synonyms
+        The codes for missing values that were removed, and the levels that were replaced.
+    """
+
+    frame: pd.DataFrame
+    kinds: dict[str, ColumnKind]
+    labels: Int
+    names: list[str]
+    classes: NDArray[Any]
+    event: Any
+    weights: Float | None = None
+    missing_codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    synonyms: Mapping[str, dict[str, str]] = field(default_factory=dict)
+
+    def rows(self, indices: Int) -> PlainTable:
+        """Return some of the rows."""
+        return replace(
+            self,
+            frame=self.frame.iloc[indices],
+            labels=self.labels[indices],
+            weights=None if self.weights is None else self.weights[indices],
+        )
+
+    def weighted(self, sample_weight: ArrayLike | None) -> PlainTable:
+        """Return the rows with their weights; a row without weight is left out."""
+        if sample_weight is None:
+            return self
+        signs = np.where(self.labels == 1, 1.0, -1.0)
+        weights = weights_of(sample_weight, signs)
+        return replace(self, weights=weights).rows(np.flatnonzero(weights > 0))
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The columns of the table as it was given that cannot be bought."""
+        return frozenset(self.names).difference(self.kinds)
+
+    def outcome(self, name: Any) -> Outcome:
+        """Return the outcome in words."""
+        other = next(label for label in self.classes if label != self.event)
+        return Outcome(
+            name=None if name is None else str(name),
+            event=level_of(self.event),
+            no_event=level_of(other),
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the candidates and the outcome; the format of their file does not matter."""
+        digest = hashlib.sha256()
+        for name, kind in self.kinds.items():
+            digest.update(f"{json.dumps(name)} {kind}\n".encode())
+            column = self.frame[name]
+            if kind == "categorical":
+                digest.update(json.dumps(column.tolist()).encode())
+            else:
+                values = column.to_numpy(dtype="<f8")
+                digest.update(np.where(np.isnan(values), np.nan, values).tobytes())
+        digest.update(self.labels.astype(np.uint8).tobytes())
+        if self.weights is not None:
+            digest.update(self.weights.astype("<f8").tobytes())
+        return digest.hexdigest()
+
+
+def as_table(X: Any) -> pd.DataFrame:
+    """Return X as a DataFrame whose columns have names: its own, or else x0, x1, ..."""
+    if isinstance(X, pd.DataFrame):
+        table = X
+    elif hasattr(X, "columns"):  # another kind of data frame
+        table = pd.DataFrame({name: X[name].to_numpy() for name in X.columns}).infer_objects()
+    else:
+        table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
+    if not any(isinstance(name, str) for name in table.columns):
+        return table.set_axis([f"x{i}" for i in range(table.shape[1])], axis="columns")
+    for name in table.columns:
+        if not isinstance(name, str) or not name:
+            raise InvalidProblemError(f"X: the column name {shown(name)} must be text; rename it.")
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise InvalidProblemError(
+            f"X: two columns are named {shown(twice[0])}; rename one of them."
+        )
+    return table
+
+
+def check_table(
+    X: Any,
+    y: ArrayLike,
+    *,
+    kinds: Mapping[str, str] | None,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    positive: Any = None,
+    missing_codes: Mapping[str, Any] | None = None,
+    synonyms: Mapping[str, Mapping[str, str]] | None = None,
+    merge_levels: bool = False,
+) -> PlainTable:
+    """Return the patients of a fit, without the columns that are excluded or hold one value.
+
+    Codes for missing values and synonyms of levels are replaced first; `merge_levels` takes levels
+    that look the same for synonyms. A table that was checked already is returned as it is.
+    """
+    if isinstance(X, PlainTable):
+        return X
+    table = as_table(X)
+    labels, classes = _labels(y, len(table))
+    event = _event_of_labels(classes, positive)
+    kinds = kinds or {}
+    for argument, names in (("include", include), ("exclude", exclude), ("kinds", kinds)):
+        _check_names(argument, names, table)
+    both = sorted(set(include).intersection(exclude))
+    if both:
+        raise InvalidProblemError(
+            f"include and exclude: {shown(both[0])} is in both; remove it from one."
+        )
+    given = {name: kind for name, kind in kinds.items() if name not in exclude}
+    offered = table.drop(columns=list(exclude))
+    codes = _codes_by_column(missing_codes or {}, offered)
+    _check_names("synonyms", synonyms or {}, table)
+    words = {name: dict(meant) for name, meant in (synonyms or {}).items() if name in offered}
+    offered = _mended(offered, codes, words)
+    if merge_levels:
+        alike = _levels_alike(offered, given)
+        offered = _mended(offered, {}, alike)
+        words = {name: words.get(name, {}) | alike.get(name, {}) for name in {**words, **alike}}
+    candidate_kinds, columns = read_columns(offered, given)
+    constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
+    for name in constant:
+        if name in include:
+            raise InvalidProblemError(
+                f"include: {shown(name)} has the same value in every row; include another."
+            )
+        del columns[name], candidate_kinds[name]
+    if constant:
+        warnings.warn(
+            f"{', '.join(map(shown, constant))} cannot be bought: the same value in every row.",
+            ShortlistWarning,
+            stacklevel=3,
+        )
+    if not columns:
+        raise InvalidProblemError(
+            "X: no predictor is left to buy; exclude fewer columns or add some that vary."
+        )
+    events = (labels == event).astype(np.int64)
+    names = list(table.columns)
+    # The type is given, because pandas would convert text to a type of its own.
+    series = {name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}
+    return PlainTable(
+        pd.DataFrame(series),
+        candidate_kinds,
+        events,
+        names,
+        classes,
+        event,
+        missing_codes={name: codes[name] for name in columns if name in codes},
+        synonyms={name: words[name] for name in columns if name in words},
+    )
+
+
+def _codes_by_column(
+    missing_codes: Mapping[str, Any], table: pd.DataFrame
+) -> dict[str, tuple[str, ...]]:
+    """Return the codes for missing values of each column as text; `*` stands for all columns."""
+    _check_names("missing_codes", [name for name in missing_codes if name != "*"], table)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in table.columns:
+        codes: list[str] = []
+        for given in (missing_codes.get(name, ()), missing_codes.get("*", ())):
+            several = given if isinstance(given, list | tuple | set | frozenset) else [given]
+            codes += [level_of(code) for code in several]
+        if codes:
+            found[name] = tuple(dict.fromkeys(codes))
+    return found
+
+
+def _mended(
+    table: pd.DataFrame,
+    codes: Mapping[str, tuple[str, ...]],
+    synonyms: Mapping[str, dict[str, str]],
+) -> pd.DataFrame:
+    changed = {*codes, *synonyms}
+    return table.assign(
+        **{
+            name: mend(table[name], codes.get(name, ()), synonyms.get(name, {})).infer_objects()
+            for name in table.columns
+            if name in changed
+        }
+    )
+
+
+def _levels_alike(table: pd.DataFrame, kinds: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the levels of each factor that look like another one, with that one."""
+    found = {}
+    for name in table.columns:
+        try:
+            kind = kinds.get(name) or infer_kind(table[name])
+        except InvalidProblemError:
+            continue  # `read_columns` says so
+        if kind == "categorical":
+            counts = pd.Series(as_levels(table[name])).value_counts()
+            alike = similar_levels({str(level): int(n) for level, n in counts.items()})
+            if alike:
+                found[name] = alike
+    return found
+
+
+def check_limits(
+    given: dict[str, Any], kinds: Mapping[str, ColumnKind], spline_knots: int | None
+) -> None:
+    """Raise unless prices and signs go by the names of columns, which can have a sign."""
+    costs, signs = given["costs"], given["signs"]
+    if not isinstance(costs, Mapping | None):
+        raise InvalidProblemError(
+            f"costs: must be a mapping from column to cost, not {type(costs).__name__}."
+        )
+    if not isinstance(signs, Mapping | None):
+        raise InvalidProblemError(
+            f"signs: must be a mapping from column to 'positive' or 'negative', not {signs!r}."
+        )
+    for name, sign in (signs or {}).items():
+        if sign is not None and kinds.get(name) == "categorical":
+            raise InvalidProblemError(
+                f"signs: {shown(name)} is a factor, whose levels have no common direction; give "
+                "signs to numbers and truth values."
+            )
+        if sign is not None and kinds.get(name) == "numeric" and spline_knots is not None:
+            raise InvalidProblemError(
+                f"signs: {shown(name)} is bent by a spline, which may rise and fall; leave out the "
+                "sign or spline_knots."
+            )
+
+
+def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:
+    """Return the person of each row, or None."""
+    if persons is None:
+        return None
+    owners: NDArray[Any] = np.asarray(persons)
+    if owners.shape != (n_rows,):
+        raise InvalidProblemError(
+            f"persons: expected {n_rows} values, one per row, but got shape {owners.shape}."
+        )
+    return owners
+
+
+def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the outcomes and their two values, sorted."""
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise InvalidProblemError(
+            f"y: expected {n_rows} outcomes, one per row of X, but got {len(labels)}."
+        )
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise InvalidProblemError(
+            f"y: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
+            "remove those rows."
+        )
+    check_classification_targets(labels)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise InvalidProblemError("y: has only 1 class but exactly 2 are needed; add the other.")
+    if len(classes) > 2:
+        raise InvalidProblemError(
+            f"Only binary classification is supported, but y has {len(classes)} classes; "
+            f"{_same_but_for_case([level_of(value) for value in classes[:50]])}"
+            "select or merge classes."
+        )
+    return labels, classes
+
+
+def _event_of_labels(classes: NDArray[Any], positive: Any) -> Any:
+    """Return the event: the one that is named or obvious, or else the last in sorted order."""
+    by_text = {level_of(value): value for value in classes}
+    if positive is not None:
+        if level_of(positive) not in by_text:
+            raise InvalidProblemError(
+                f"positive: {shown(positive)} is not a value of y; use {' or '.join(by_text)}."
+            )
+        return by_text[level_of(positive)]
+    obvious = obvious_event(list(by_text))
+    if obvious is not None:
+        return by_text[obvious]
+    warnings.warn(
+        f"y: {shown(level_of(classes[1]))} is taken for the event, as the last in sorted order; "
+        "name the event with `positive`.",
+        ShortlistWarning,
+        stacklevel=5,
+    )
+    return classes[1]
+
+
+def _check_names(argument: str, names: Iterable[str], table: pd.DataFrame) -> None:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidProblemError(
+            f"{argument}: expected a list of columns, such as [{names!r}], not {names!r}."
+        )
+    for name in names:
+        if name not in table.columns:
+            raise InvalidProblemError(
+                f"{argument}: there is no column {shown(name)}; correct the name."
+            )

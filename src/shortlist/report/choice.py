@@ -1,0 +1,126 @@
+"""The choice in the report: its proof, other budgets, other models, substitutes."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from ..choice import near_optimal, solve_path, substitutes
+from ..losses import LOGISTIC
+from ..patients import ModelCard, PrognosticModel
+from ..problem import SubsetProblem
+from ..verification import verify
+from .content import (
+    MOST_MODELS,
+    TOLERANCE,
+    WORTHWHILE,
+    Alternatives,
+    ProofCheck,
+    Rows,
+    Staircase,
+    StaircaseStep,
+)
+
+_BEYOND = 1.5  # the highest limit of the staircase, relative to that of the model
+
+
+def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck:
+    """Return the proof of a model, and the verdict of the independent checker."""
+    search = model.card_.search
+    verdict = None if model.certificate_ is None else verify(problem, model.certificate_)
+    claimed = {"status", "objective", "lower_bound", "gap", "gap_target", "nodes", "ridge"}
+    checked: dict[str, Any] = {"checked": verdict is not None, "valid": False}
+    if verdict is not None:
+        checked["reason"] = verdict.reason
+    if verdict is not None and verdict.valid:
+        checked |= {
+            "valid": True,
+            "checked_lower_bound": verdict.lower_bound,
+            "checked_upper_bound": verdict.upper_bound,
+            "checked_gap": verdict.gap,
+        }
+    return ProofCheck(
+        is_optimal=search.status == "optimal",
+        problem_digest=problem.digest,
+        **search.model_dump(include=claimed),
+        **checked,
+    )
+
+
+def describe_staircase(
+    card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
+) -> Staircase:
+    """Return the best selection for every budget, up to half as much again as there was."""
+    limits = problem.limits
+    wider = problem  # with prices but without a budget the steps go up to the price of everything
+    if card.limits.budget is not None:
+        wider = problem.with_limits(budget=_BEYOND * limits.budget)
+    elif not limits.fees and (limits.costs == 1.0).all():
+        wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
+    path = solve_path(wider, time_limit=time_limit, threads=threads)
+    own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
+    steps = path.to_records()
+    within = own * (1 + LOGISTIC.resolution)
+    affordable = max(i for i, step in enumerate(path) if step.limit <= within)
+    beyond = steps[affordable + 1 :]
+    bought = {term.name for term in card.terms}
+    shown: dict[str, Any] | None = None  # the last step that the page shows
+    for position, step in enumerate(steps):
+        # A model whose search was cut short may be on no step.
+        step["is_chosen"] = position == affordable and set(step["predictors"]) == bought
+        step["reduction"] = 1.0 - step["objective"] / steps[0]["objective"]
+        before = [] if shown is None else shown["predictors"]
+        step["is_shown"] = (
+            shown is None
+            or step["is_chosen"]
+            or f"{step['reduction']:.1%}" != f"{shown['reduction']:.1%}"
+        )
+        step["new"] = [name for name in step["predictors"] if name not in before]
+        step["given_up"] = [name for name in before if name not in step["predictors"]]
+        shown = step if step["is_shown"] else shown
+    return Staircase(
+        limit_name=path.limit_name,
+        own_limit=own,
+        highest_limit=path.highest_limit,
+        is_proven=path.is_certified,
+        steps=steps,
+        n_hidden=sum(not step["is_shown"] for step in steps),
+        next=_first_step(card, beyond, 0.0),
+        next_worthwhile=_first_step(card, beyond, WORTHWHILE),
+    )
+
+
+def _first_step(card: ModelCard, steps: Rows, smallest_gain: float) -> StaircaseStep | None:
+    """Return the first of some steps that lowers the model's loss by at least a share."""
+    before = [term.name for term in card.terms]
+    for step in steps:
+        gain = 1.0 - step["objective"] / card.search.objective
+        if gain >= smallest_gain:
+            return StaircaseStep(
+                limit=step["limit"],
+                gain=gain,
+                gained=[name for name in step["predictors"] if name not in before],
+                lost=[name for name in before if name not in step["predictors"]],
+            )
+    return None
+
+
+def describe_alternatives(
+    card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
+) -> Alternatives:
+    """Return the models that are nearly as good, and the substitute of each predictor."""
+    models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
+    instead = substitutes(problem, time_limit=time_limit, threads=threads)
+    bought = [term.name for term in card.terms]
+    rows = [
+        record | {"is_chosen": set(record["predictors"]) == set(bought)}
+        for record in models.to_records(compared_with=bought)
+    ]
+    listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > LOGISTIC.resolution
+    return Alternatives(
+        is_complete=models.is_complete,
+        models=rows,
+        n_ties=sum(row["excess"] <= LOGISTIC.resolution for row in rows[1:]),
+        ties_are_known=models.is_complete or listed_beyond_ties,
+        substitutes=instead.to_records(),
+    )

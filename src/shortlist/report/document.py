@@ -1,0 +1,190 @@
+"""The report of a fitted model: its content, the page, and the JSON file beside it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidProblemError, ShortlistWarning
+from ..evaluation import Evaluation
+from ..files import write_whole
+from ..patients import PrognosticModel, check_fit
+from .choice import describe_alternatives, describe_proof, describe_staircase
+from .content import ExternalContent, ReportContent
+from .equation import (
+    describe_effects,
+    describe_equation,
+    describe_example,
+    describe_purchase,
+    describe_splines,
+)
+from .page import render_report, require_packages
+from .performance import describe_comparison, describe_performance, describe_stability
+from .sample_size import count_persons, describe_sample_size
+from .text import describe_checks, describe_methods, describe_missing, describe_versions
+from .validation import N_COMPARED, N_RESAMPLES, compare_rules, validate_model
+
+
+def describe_model(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    evaluation: Evaluation,
+    persons: ArrayLike | None = None,
+    rivals: Mapping[str, Evaluation] | None = None,
+    announce: Callable[[str], None] = lambda text: None,
+) -> ReportContent:
+    """Return the content of a report.
+
+    Parameters
+    ----------
+    model : PrognosticModel
+        Fitted.
+    X, y
+        The data of the fit.
+    evaluation : Evaluation
+        Of this model, as `validate_model` gives it.
+    persons : array-like of shape (n_rows,), optional
+        The person of each row, as for `fit` and `validate_model`.
+    rivals : mapping, optional
+        Evaluations of the usual rules, as `compare_rules` gives them.
+    announce : callable
+        Called with a sentence on the progress.
+
+    Returns
+    -------
+    ReportContent
+        The content.
+    """
+    card = model.card_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        plain = model.check(X, y)
+        problem = model.problem(plain, plain.labels)
+    count = count_persons(plain.labels, persons)
+    announce("Checking the proof")
+    proof = describe_proof(model, problem)
+    announce("Solving for other budgets")
+    limits = (model.time_limit, model.threads)
+    staircase = describe_staircase(card, problem, *limits)
+    announce("Listing alternatives")
+    alternatives = describe_alternatives(card, problem, *limits)
+    announce("Describing performance")
+    performance = describe_performance(evaluation)
+    findings = check_fit(model, plain, plain.labels, persons, performance.log_loss)
+    content = ReportContent(
+        versions=describe_versions(),
+        model=card,
+        purchase=describe_purchase(card),
+        equation=describe_equation(card),
+        example=describe_example(card),
+        persons=count,
+        proof=proof,
+        staircase=staircase,
+        alternatives=alternatives,
+        performance=performance,
+        comparison=describe_comparison(evaluation, rivals or {}),
+        evaluated=list(evaluation.selected),
+        stability=describe_stability(card, evaluation),
+        effects=describe_effects(model, plain, evaluation),
+        splines=describe_splines(card.terms),
+        sample_size=describe_sample_size(problem, performance.log_loss, count),
+        missing=describe_missing(card, plain.frame),
+        findings=[finding._asdict() for finding in findings],
+    )
+    sentences = {"checks": describe_checks(content), "methods": describe_methods(content)}
+    return content.model_copy(update=sentences)
+
+
+def write_report(
+    path: str | Path,
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    *,
+    persons: ArrayLike | None = None,
+    evaluation: Evaluation | None = None,
+    rivals: Mapping[str, Evaluation] | None = None,
+    n_resamples: int = N_RESAMPLES,
+    n_jobs: int | Literal["auto"] | None = None,
+    announce: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Write a report about a fitted model: one HTML file, and its numbers as JSON beside it.
+
+    The page needs neither a network nor scripts. Everything in it comes from the JSON file of the
+    same name: `render_report` makes the page from it. Needs the extra `shortlist[report]`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The page, which ends in .html; the JSON file ends in .json instead.
+    model : PrognosticModel
+        Fitted. The name of the outcome and of its values are those of `model.card_.outcome`.
+    X, y, persons
+        The data of the fit.
+    evaluation : Evaluation, optional
+        From `validate_model`; by default it is made here.
+    rivals : mapping, optional
+        From `compare_rules`; by default made here if the evaluation is, or else left out.
+    n_resamples, n_jobs
+        As for `validate_model`, if the evaluation is made here.
+    announce : callable
+        Called with a sentence on the progress.
+
+    Returns
+    -------
+    dict
+        The content of the JSON file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import shortlist as sl
+    >>> from shortlist.report import write_report
+    >>> data = sl.datasets.make_prognostic(n_samples=82, random_state=1)
+    >>> model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(data.X, data.y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "report.html"
+    ...     content = write_report(path, model, data.X, data.y, n_resamples=2)
+    ...     sorted(file.name for file in path.parent.iterdir())
+    ['report.html', 'report.json']
+    """
+    path = Path(path)
+    report_data_path(path)  # raises before the work
+    require_packages()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+        X = model.check(X, y)
+    if evaluation is None:
+        announce(f"Repeating the selection on {n_resamples} resamples")
+        options: dict[str, Any] = {"persons": persons, "n_jobs": n_jobs}
+        evaluation = validate_model(model, X, y, n_resamples=n_resamples, **options)
+        if rivals is None:
+            announce("Repeating usual rules on the same resamples")
+            n_compared = min(n_resamples, N_COMPARED)
+            rivals = compare_rules(model, X, y, n_resamples=n_compared, **options)
+    content = describe_model(model, X, y, evaluation, persons, rivals, announce)
+    announce("Drawing the report")
+    return write_page(path, content)
+
+
+def write_page(path: Path, content: ReportContent | ExternalContent) -> dict[str, Any]:
+    """Write the page of some content, and the content as JSON beside it; return the latter."""
+    page, record = render_report(content), content.model_dump(mode="json")
+    write_whole(report_data_path(path), json.dumps(record, indent=2, allow_nan=False) + "\n")
+    write_whole(path, page)
+    return record
+
+
+def report_data_path(path: Path) -> Path:
+    """Return the path of the JSON file of a report."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InvalidProblemError(
+            f"report: is a page, so its name must end in .html, not {path.name!r}."
+        )
+    return path.with_suffix(".json")

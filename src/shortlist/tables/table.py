@@ -1,0 +1,226 @@
+"""A table of patients from a CSV, TSV, Parquet or Excel file."""
+
+from __future__ import annotations
+
+import io
+import warnings
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..errors import InvalidFileError, ShortlistWarning, import_extra, shown
+from ..files import write_whole
+from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
+
+# Signs of missing values in files of the UCI repository and of SAS, besides those of pandas.
+_MISSING = ["?", "."]
+_SAMPLE_ROWS = 1000  # in which decimal commas are looked for
+_UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
+_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+# Before version 3.1 pandas reads numbers to the last digit only if asked.
+_EXACT: dict[str, Any] = (
+    {}
+    if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+    else {"float_precision": "round_trip"}
+)
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    r"""Read a table whose first row holds the names of its columns.
+
+    Parquet files (by the ending of their name) and Excel workbooks need an extra; all else is text,
+    with commas, semicolons, tabs or bars between the cells. Empty cells, `NA`, `NaN`, `null`, `?`
+    and `.` are missing values. Text may have decimal commas where cells have no comma between them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    DataFrame
+        Columns of numbers, truth values or text, in the order of the file.
+
+    Raises
+    ------
+    InvalidFileError
+        If the file is not such a table; the message is one sentence.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from shortlist.tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     _ = path.write_text("age,sex\n63,f\n,m\n")
+    ...     read_table(path)["age"].tolist()
+    [63.0, nan]
+    """
+    table, notes = read_table_and_notes(Path(path))
+    for note in notes:
+        warnings.warn(note, ShortlistWarning, stacklevel=2)
+    return table
+
+
+def read_table_and_notes(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Read a table as `read_table` does; return its warnings as a list instead."""
+    check_size(path)
+    notes: list[str] = []
+    if path.suffix.lower() == ".parquet":
+        table = _read_parquet(path)
+    elif is_workbook(path):
+        table, notes = _read_excel(path)
+    else:
+        table = _read_text(path)
+    named = [position for position, name in enumerate(table.columns) if name]
+    if len(named) < table.shape[1]:  # an index that was written too, or empty cells on the right
+        nameless = table.shape[1] - len(named)
+        columns = (
+            "1 column without a name is"
+            if nameless == 1
+            else f"{nameless} columns without a name are"
+        )
+        notes.append(f"{path}: {columns} ignored.")
+    table = table.iloc[:, named]
+    if table.empty:
+        raise InvalidFileError(f"{path}: has no rows below the names of the columns.")
+    return table, notes
+
+
+def _read_text(path: Path) -> pd.DataFrame:
+    delimiter = find_delimiter(path)
+    names, n_rows, decimal = _check_rows(path, delimiter)
+    try:
+        with warnings.catch_warnings():
+            # It warns of rows that are too long; the check of the shape below raises then.
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+            table: pd.DataFrame = pd.read_csv(
+                path,
+                sep=delimiter,
+                decimal=decimal,
+                encoding="utf-8-sig",
+                skipinitialspace=True,
+                na_values=_MISSING,
+                index_col=False,
+                low_memory=False,  # one type per column, not per chunk
+                **_EXACT,
+            )
+    except (ValueError, OverflowError) as error:  # the errors of its parser are ValueErrors
+        raise InvalidFileError(
+            f"{path}: cannot be read as a table ({first_line(error)})."
+        ) from None
+    # pandas and the csv module may disagree on damaged quotes; then neither is trusted.
+    if table.shape != (n_rows, len(names)):
+        raise InvalidFileError(
+            f"{path}: quotes, blank lines or line ends in it are ambiguous; save it again as CSV."
+        )
+    table.columns = pd.Index(names, dtype=object)  # as they are, not as pandas renames them
+    if decimal == ",":
+        # A column with one bad cell stays text, and its good cells are numbers all the same.
+        for position, kind in enumerate(table.dtypes):
+            if not pd.api.types.is_numeric_dtype(kind):
+                table.isetitem(position, [with_point(cell) for cell in table.iloc[:, position]])
+    return table
+
+
+def _check_rows(path: Path, delimiter: str) -> tuple[list[str], int, str]:
+    """Return the names of the columns, the number of rows, and the decimal sign.
+
+    Every row must have as many cells as there are names.
+    """
+    rows = read_rows(path, delimiter)
+    names = next(rows, [])
+    check_names(path, names)
+    number, decimal = 0, "."
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise InvalidFileError(
+                f"{path}: row {number} has {len(row)} cells but there are {len(names)} columns; "
+                "correct that row, and quote text that contains the delimiter."
+            )
+        is_sampled = delimiter != "," and number <= _SAMPLE_ROWS
+        if is_sampled and row != [with_point(cell) for cell in row]:
+            decimal = ","
+    return names, number, decimal
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import_extra("pyarrow", "parquet", ", or save the table as CSV")
+    try:
+        table = pd.read_parquet(path, engine="pyarrow")
+    except Exception as error:  # pyarrow raises many kinds of errors for damaged files
+        raise InvalidFileError(f"{path}: is not a Parquet file ({first_line(error)}).") from None
+    table.columns = pd.Index([str(name).strip() for name in table.columns], dtype=object)
+    check_names(path, list(table.columns))
+    return table.reset_index(drop=True)
+
+
+def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    cells, notes = read_sheet(path, _MISSING)
+    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
+    check_names(path, names)
+    table: pd.DataFrame = cells.iloc[1:].reset_index(drop=True).infer_objects()
+    table.columns = pd.Index(names, dtype=object)
+    return table, notes
+
+
+def is_workbook(path: Path) -> bool:
+    """Return whether a file is a workbook, by the ending of its name or by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if path.suffix.lower() == ".xls" or start == _OLD_EXCEL:
+        raise InvalidFileError(f"{path}: is in the old Excel format; save it as .xlsx.")
+    return path.suffix.lower() in (".xlsx", ".xlsm") or start == _ZIP
+
+
+def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells of the first sheet, the names among them, and notes about the sheets."""
+    import_extra("openpyxl", "excel", ", or save the table as CSV")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > _UNPACKED_LIMIT:
+            raise InvalidFileError(
+                f"{path}: is too large; keep only the rows and columns you need."
+            )
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = book.sheet_names
+            # Without a header: pandas would rename columns of the same name.
+            cells: Any = pd.read_excel(book, sheet_name=0, header=None, na_values=missing)
+    except InvalidFileError:
+        raise
+    except Exception as error:  # zipfile, the XML parser and openpyxl raise their own kinds
+        raise InvalidFileError(f"{path}: is not an Excel workbook ({first_line(error)}).") from None
+    if len(cells) == 0:
+        raise InvalidFileError(f"{path}: the first sheet is empty.")
+    if len(sheets) == 1:
+        return cells, []
+    return cells, [f"{path}: only the first of {len(sheets)} sheets, {shown(sheets[0])}, is read."]
+
+
+def write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table as an Excel workbook; text that looks like a formula stays text."""
+    openpyxl = import_extra("openpyxl", "excel", ", or write CSV")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("prices")
+    for row in (header, *rows):
+        cells = []
+        for value in row:
+            cell = openpyxl.cell.WriteOnlyCell(sheet, value)
+            if isinstance(value, str):
+                cell.data_type = "s"
+            cells.append(cell)
+        sheet.append(cells)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    write_whole(path, buffer.getvalue())
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of the message of an error."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

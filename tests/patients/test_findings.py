@@ -1,0 +1,306 @@
+"""What is suspicious is found, and nothing else is accused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy import MESSY, UNUSABLE
+from scipy.optimize import OptimizeResult
+from sklearn import datasets
+
+import shortlist as sl
+from shortlist.patients import check_fit, verify_model
+from shortlist.patients.column import similar_levels
+from shortlist.patients.finding import separating_predictors, similar_predictors
+from shortlist.patients.suspicion import SERIOUS, remarks
+
+N = 200
+
+
+@pytest.fixture(scope="module")
+def clean():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.normal(60, 10, N).round(),
+            "lab": rng.gamma(2.0, 2.0, N).round(2),
+            "sex": rng.choice(["f", "m"], N),
+            "stage": rng.choice(["I", "II", "III"], N),
+        }
+    )
+    y = (0.08 * (table["age"] - 60) + rng.logistic(size=N) > 0).astype(int)
+    return table, y
+
+
+def findings(table, y, persons=None, **options):
+    options = {"max_features": 3, "ridge": 1.0} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.ShortlistWarning)
+        model = sl.PrognosticModel(**options).fit(table, y, persons)
+    return {f.topic: f for f in model.findings_}
+
+
+def public_tables():
+    """Clean tables with outcomes of two classes."""
+    for name in ("breast_cancer", "wine", "iris"):
+        data = getattr(datasets, f"load_{name}")(as_frame=True)
+        rows = data.target < 2
+        yield pytest.param(data.data[rows], data.target[rows], id=name)
+    data = datasets.load_diabetes(as_frame=True, scaled=False)
+    yield pytest.param(data.data, (data.target > 140).astype(int), id="diabetes")
+    for seed in range(4):
+        drawn = sl.datasets.make_prognostic(random_state=seed)
+        yield pytest.param(drawn.X, drawn.y, id=f"make_prognostic-{seed}")
+
+
+@pytest.mark.parametrize(("table", "y"), list(public_tables()))
+def test_no_column_of_a_clean_table_is_accused(table, y):
+    assert remarks(table, pd.Series(y)) == {}
+    found = findings(table, y)
+    about_columns = {"Leak", "Patient numbers", "Codes for missing values", "Rare levels"}
+    assert about_columns.isdisjoint(found)
+    assert {"Similar levels", "Many levels", "Copies", "Knots", "Filler"}.isdisjoint(found)
+
+
+def test_nothing_is_said_about_enough_clean_patients(clean):
+    table, y = clean
+    assert set(findings(table, y)) <= {"Sample size"}
+    model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(table, y)
+    good = {f.topic for f in check_fit(model, table, y) if f.level == "good"}
+    assert {"Events per parameter", "Missing values"} <= good
+    several = np.arange(N) // 2
+    assert "100 persons" not in findings(table, y)["Sample size"].text
+    assert "there are 100:" in findings(table, y, several)["Sample size"].text
+
+
+def test_messy_columns_are_named_in_findings_warnings_and_remarks(messy):
+    table, y = messy
+    found = {}
+    with pytest.warns(sl.ShortlistWarning) as caught:
+        model = sl.PrognosticModel(
+            max_features=2, ridge=1.0, exclude=list(UNUSABLE), missing_codes={"pulse": 999}
+        ).fit(table, y)
+    for finding in model.findings_:
+        for name in finding.columns:
+            found.setdefault(name, set()).add(finding.topic)
+    for name, topic in MESSY.items():
+        assert topic in found[name], name
+    told = " ".join(str(warning.message) for warning in caught)
+    for name, topic in MESSY.items():
+        if topic in SERIOUS and topic != "Copies":
+            assert f"{topic}: {name!r}" in told
+    noted = remarks(table, y)
+    assert set(noted) == {*MESSY, *UNUSABLE, "pulse"}
+    for name, text in UNUSABLE.items():
+        assert text in noted[name]
+    assert "the same information as 'age'" in noted["age in months"]
+    assert "pulse" not in found  # its code is declared
+
+
+def test_declared_codes_and_synonyms_are_kept_for_predictions(messy, tmp_path):
+    table, y = messy
+    options = {"ridge": 1.0, "include": ["glucose", "smoking"], "max_features": 2}
+    columns = ["glucose", "smoking", "age"]
+    codes, synonyms = {"glucose": 0, "*": [-9]}, {"smoking": {"quit": "former"}}
+    model = sl.PrognosticModel(
+        missing_codes=codes, synonyms=synonyms, merge_levels=True, **options
+    ).fit(table[columns], y)
+    clean = table[columns].assign(
+        glucose=table["glucose"].replace(0, np.nan),
+        smoking=table["smoking"].replace({"Never": "never", "curent": "current", "quit": "former"}),
+    )
+    expected = sl.PrognosticModel(**options).fit(clean, y)
+    assert model.objective_ == expected.objective_
+    assert {"Codes for missing values", "Similar levels"}.isdisjoint(
+        finding.topic for finding in model.findings_
+    )
+    model.card_.save(tmp_path / "m.json")
+    card = sl.ModelCard.load(tmp_path / "m.json")
+    new = pd.DataFrame({"glucose": [0, 100], "smoking": ["curent", "quit"]})
+    same = pd.DataFrame({"glucose": [np.nan, 100], "smoking": ["current", "former"]})
+    assert card.probability(new).tolist() == expected.card_.probability(same).tolist()
+    assert card.imputed(new)["glucose"].tolist() == [True, False]
+    proof = model.certificate_
+    assert verify_model(card, proof, table[columns], (y == "yes").astype(int)).valid
+
+
+def test_predictions_fold_case_and_ask_what_was_meant(patients):
+    table, y = patients
+    model = sl.PrognosticModel(include=["sex"], max_features=1, ridge=1.0).fit(
+        table.assign(sex=table["sex"].map({"f": "female", "m": "male"})), y
+    )
+    said = pd.DataFrame({"sex": ["Female ", "MALE"]})
+    known = pd.DataFrame({"sex": ["female", "male"]})
+    assert model.card_.probability(said).tolist() == model.card_.probability(known).tolist()
+    with pytest.warns(sl.ShortlistWarning, match=r"'femal' \(did you mean 'female'\?\)"):
+        model.card_.probability(pd.DataFrame({"sex": ["femal"]}))
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({"I": 50, "II": 5, "III": 1}, {}),
+        ({"male": 90, "female": 10}, {}),
+        ({"grade 1": 50, "grade 2": 2}, {}),
+        ({"left": 50, "lift": 40}, {}),
+        ({"non-smoker": 50, "Non smoker": 3}, {"Non smoker": "non-smoker"}),
+        ({"former": 50, "fomrer": 1}, {"fomrer": "former"}),
+        ({"-": 50, "+": 2, "--": 1}, {}),
+        ({"yes": 9, "YES": 8, "Yes": 7}, {"YES": "yes", "Yes": "yes"}),
+    ],
+)
+def test_similar_levels(counts, expected):
+    assert similar_levels(counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        (np.arange(1, 5), 9),  # not 9 of 1 to 7
+        (np.array([0, 1]), 9),
+        (np.arange(20, 90), -1),
+        (np.arange(70, 140), 0),
+    ],
+)
+def test_a_value_apart_is_suspected(clean, values, code):
+    table, y = clean
+    lab = pd.Series(np.resize(values, N)).where(np.arange(N) % 20 > 0, code)
+    text = findings(table.assign(lab=lab), y)["Codes for missing values"].text
+    assert f"'lab' is {code} in 10 rows" in text
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3, 4, 5, 6, 7, 9], [-1, 0, 1], [0, 1, 2, 3], [0, 50, 100, 150], [0, 5, 10]]
+)
+def test_a_value_like_others_is_not_suspected(clean, values):
+    table, y = clean
+    lab = pd.Series(np.random.default_rng(0).choice(values, N))
+    assert "Codes for missing values" not in findings(table.assign(lab=lab), y)
+
+
+def test_filler_is_named_with_its_price(clean):
+    table, y = clean
+    rng = np.random.default_rng(4)
+    table = table.assign(noise=0.02 * rng.normal(size=N))
+    table["noise"] -= np.polyval(np.polyfit(y, table["noise"], 1), y)  # says nothing of y alone
+    costs = {"age": 10, "lab": 30, "sex": 30, "stage": 30, "noise": 2.5}
+    found = findings(table, y, max_features=None, budget=12.5, costs=costs)["Filler"]
+    assert found.columns == ("noise",)
+    assert found.text.startswith("2.5 of 12.5 buys 'noise', which lowers the loss by 0.0")
+    assert "without it 10." in found.text
+    assert "Filler" not in findings(table, y, max_features=None, budget=10, costs=costs)
+
+
+def test_lost_knots_are_named(clean):
+    table, y = clean
+    table = table.assign(count=np.resize([0, 0, 0, 0, 0, 0, 1, 2, 3, 4], N))
+    found = findings(table, y, include=["count", "lab"], spline_knots=4)["Knots"]
+    assert found.columns == ("count",)
+
+
+@pytest.mark.parametrize("scale", [1.0, -12.0, 1e-9])
+def test_copies_are_named_and_are_worse_if_both_are_bought(clean, scale):
+    table, y = clean
+    table = table.assign(months=scale * table["age"] + 3)
+    found = findings(table, y, include=["age", "months"])["Copies"]
+    assert found.level == "warning"
+    assert "'age' and 'months' carry the same information" in found.text
+    assert findings(table, y, max_features=1)["Copies"].level == "note"
+
+
+def test_renamed_levels_are_copies_and_other_factors_are_not(clean):
+    table, y = clean
+    table = table.assign(code=table["stage"].map({"I": "c", "II": "a", "III": "b"}))
+    pairs = similar_predictors(sl.PrognosticModel(ridge=1.0).problem(table, y))
+    assert [(first, second) for first, second, _ in pairs] == [("stage", "code")]
+
+
+def test_near_collinearity_and_sums(clean):
+    table, y = clean
+    rng = np.random.default_rng(1)
+    near = table.assign(again=table["age"] + rng.normal(0, 1, N))
+    assert (
+        "'age' and 'again' have a correlation of 0.99" in findings(near, y)["Nearly collinear"].text
+    )
+    part = rng.normal(size=N)
+    total = table.assign(part=part, total=table["lab"] + part)
+    assert "'lab', 'part', 'total' determine each other" in findings(total, y)["Sums"].text
+
+
+def test_codes_for_missing_values(clean):
+    table, y = clean
+    for code in (-9, -999, 999):
+        lab = table["lab"].where(np.arange(N) % 20 > 0, code)
+        text = findings(table.assign(lab=lab), y)["Codes for missing values"].text
+        assert f"'lab' is {code} in 10 rows" in text
+    # 99 in a column that goes to 120 is a value like others.
+    wide = table.assign(lab=np.linspace(0, 120, N).round().clip(0, 120))
+    assert "Codes for missing values" not in findings(wide, y)
+
+
+def test_duplicated_rows_count_unless_everything_is_coarse(clean):
+    table, y = clean
+    twice = pd.concat([table, table[:7]], ignore_index=True)
+    labels = pd.concat([y, y[:7]], ignore_index=True)
+    assert "7 rows repeat" in findings(twice, labels)["Duplicated rows"].text
+    assert "Duplicated rows" not in findings(table[["sex", "stage"]], y, max_features=1)
+    assert "Duplicated rows" not in findings(twice, labels, persons=np.arange(N + 7))
+
+
+def test_many_levels(clean):
+    table, y = clean
+    site = [f"site {number % 25}" for number in range(N)]
+    assert (
+        "'site' has 25 levels, 25 of them"
+        in findings(table.assign(site=site), y)["Many levels"].text
+    )
+
+
+def test_separation_names_who_separates_alone_and_nobody_else(clean):
+    table, y = clean
+    rng = np.random.default_rng(2)
+    sign = ((y == 1) & (rng.random(N) < 0.4)).astype(int)
+    found = findings(table.assign(sign=sign), y, include=["sign", "age", "lab"])
+    assert "separated perfectly by 'sign'." in found["Separation"].text
+
+
+def test_separation_by_several_together_names_the_smallest_set():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = (X[:, 1] > X[:, 3]).astype(int)
+    problem = sl.SubsetProblem(X, y, ridge=1.0, max_features=4)
+    assert separating_predictors(problem, (0, 1, 2, 3)) == ["x1", "x3"]
+    assert separating_predictors(problem, (0, 1, 2)) == []
+
+
+def test_a_failed_linear_program_decides_nothing(monkeypatch):
+    problem = sl.SubsetProblem(np.eye(6), [0, 1] * 3, ridge=1.0, max_features=2)
+    failed = OptimizeResult(status=4, x=None, fun=None)
+    monkeypatch.setattr("shortlist.patients.finding.linprog", lambda *_, **__: failed)
+    assert separating_predictors(problem, (0, 1)) is None
+
+
+def test_a_leak_is_named(clean):
+    table, y = clean
+    rng = np.random.default_rng(3)
+    leak = table.assign(days_in_ward=10 * y + rng.normal(0, 1, N))
+    found = findings(leak, y)
+    assert "'days_in_ward' alone would almost suffice" in found["Nearly perfect"].text
+    assert "'days_in_ward'" in found["Large odds ratios"].text
+    assert "'age'" not in found["Large odds ratios"].text
+
+
+def test_a_ridge_at_the_edge(clean):
+    found = findings(*clean, ridge=None, ridges=(1.0, 1e-6))
+    assert "1 is the strongest of those tried" in found["Ridge"].text
+    assert "a stronger one" in found["Ridge"].text
+    assert "Ridge" not in findings(*clean, ridge=1.0)
+
+
+def test_who_lost_by_missing_values(clean):
+    table, y = clean
+    gaps = table.assign(lab=table["lab"].where(np.arange(N) % 2 == 0))
+    found = findings(gaps, y, max_features=1)
+    assert "'lab' (50% missing)" in found["Handicapped by missing values"].text
+    assert "Handicapped by missing values" not in findings(gaps, y, include=["lab"])
