@@ -1,6 +1,7 @@
 # The public names: the only list of them, for type checkers and for `__init__.py`, which reads the
 # lines below and imports a module when its first name is used.
 from . import datasets as datasets
+from . import deployment as deployment
 from . import evaluation as evaluation
 from . import plots as plots
 from . import report as report

@@ -1,0 +1,9 @@
+"""A fitted model outside Python: code, a workbook, a calculator, points and a nomogram.
+
+`write_model` writes R, SQL, JavaScript or Excel, `write_calculator` a page for the bedside, and
+`points` finds whole-number points within the same limits.
+"""
+
+from .code import write_model
+
+__all__ = ["write_model"]

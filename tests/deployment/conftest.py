@@ -1,0 +1,83 @@
+"""A model with every kind of term, and 1 000 patients with gaps, unknown levels and far values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile_names import HOSTILE, LEVELS
+
+import shortlist as sl
+
+
+def make_table(n, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.normal(60, 14, n).round(1),
+            "lab": rng.lognormal(0, 1, n).round(3),
+            "stage": rng.choice(["I", "II", "III"], n),
+            "code": rng.choice([1, 2, 100000], n).astype(float),
+            "smoker": (rng.random(n) < 0.4).astype(float),
+        }
+    )
+
+
+def with_gaps(table, seed, share=0.1):
+    rng = np.random.default_rng(seed)
+    table = table.copy()
+    for name in table.columns:
+        table.loc[rng.random(len(table)) < share, name] = None
+    return table
+
+
+def fitted(names, levels, spline_knots, missing_indicator):
+    table = with_gaps(make_table(300, 0), 1)
+    filled = table.fillna({"age": 60, "lab": 1, "smoker": 0})
+    risk = 0.08 * (filled["age"] - 60) + 2 * (table["stage"] == "III") + np.log(filled["lab"])
+    risk += filled["smoker"] + (table["code"] == 2)
+    y = pd.Series(risk + np.random.default_rng(2).logistic(size=300) > 1, name="dead").astype(int)
+    table["stage"] = table["stage"].replace(levels)
+    return sl.PrognosticModel(
+        max_features=5,
+        kinds={names.get("code", "code"): "categorical"},
+        costs=dict.fromkeys((names.get(n, n) for n in table.columns), 2.0),
+        fees=[(3.0, [names.get("lab", "lab"), names.get("stage", "stage")])],
+        budget=20,
+        spline_knots=spline_knots,
+        missing_indicator=missing_indicator,
+        ridge=0.5,
+    ).fit(table.rename(columns=names), y)
+
+
+@pytest.fixture(scope="session")
+def card():
+    return fitted({}, {}, spline_knots=4, missing_indicator=True).card_
+
+
+@pytest.fixture(scope="session")
+def linear_card():
+    return fitted({}, {}, spline_knots=None, missing_indicator=False).card_
+
+
+@pytest.fixture(scope="session")
+def hostile_card():
+    return fitted(HOSTILE, LEVELS, spline_knots=3, missing_indicator=True).card_
+
+
+@pytest.fixture(scope="session", params=["card", "linear_card", "hostile_card"])
+def any_card(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="session")
+def newcomers(any_card):
+    """1 000 patients for the model: a tenth of the values missing, some unknown or far out."""
+    table = with_gaps(make_table(1000, 3), 4)
+    rng = np.random.default_rng(5)
+    table.loc[rng.random(1000) < 0.05, "stage"] = "IV"
+    table.loc[rng.random(1000) < 0.05, "code"] = 7.0
+    table.loc[rng.random(1000) < 0.05, "age"] = 150.5
+    table.loc[rng.random(1000) < 0.05, "lab"] = -3.25
+    names = {} if "age" in {t.name for t in any_card.terms} else HOSTILE
+    if names:
+        table["stage"] = table["stage"].replace(LEVELS)
+    return table.rename(columns=names)
