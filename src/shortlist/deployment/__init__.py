@@ -4,6 +4,7 @@
 `points` finds whole-number points within the same limits.
 """
 
+from .calculator import write_calculator
 from .code import write_model
 
-__all__ = ["write_model"]
+__all__ = ["write_calculator", "write_model"]
