@@ -53,7 +53,7 @@ function showPlace(risk) {
   document.getElementById("mark").setAttribute("transform", `translate(${400 * risk} 0)`);
   const below = Math.round(100 * shareBelow(risk));
   show("place", `Higher than the risk of ${below}% of the development patients; half of them were between `
-    + `${percent(low)} and ${percent(high)} (dark part of the line).`);
+    + `${percent(low)} and ${percent(high)} (the marked part of the line).`);
 }
 
 function update() {
@@ -78,6 +78,7 @@ function update() {
   const result = predict(model, patient);
   const risk = document.getElementById("risk");
   risk.textContent = isReady ? percent(result.risk) : "–";
+  show("bar", isReady ? `Risk ${risk.textContent}` : "");
   risk.dataset.risk = isReady ? String(result.risk) : "";
   show("sentence", isReady ? inWords(result.risk) : wrong ? "Correct the field that is marked." : "Enter at least one value.");
   show("outside", isReady && result.outside.length ? `Outside the development range: ${result.outside.join(", ")}.` : "");

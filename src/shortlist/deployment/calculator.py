@@ -16,7 +16,7 @@ from ..errors import InvalidProblemError, ShortlistWarning, import_extra, shown
 from ..files import write_whole
 from ..patients import ModelCard
 from ..patients.term import NumericTerm
-from .code import as_json, describe, plain_form
+from .code import as_json, describe, event_of, plain_form
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
@@ -85,6 +85,7 @@ def calculator_page(
         data=as_json(data),
         terms=[_field(term, units.get(term["name"])) for term in data["terms"]],
         card=card,
+        event=event_of(card),
         about=describe(card),
         equation=_equation(card),
         has_costs=any(costs.values()) or bool(fees),

@@ -63,9 +63,8 @@ def write_model(path: str | Path, card: ModelCard) -> None:
 
 def describe(card: ModelCard) -> list[str]:
     """Return lines about a model: what it predicts, from whom, at which cost, and its version."""
-    name = one_line(card.outcome.name or "the outcome")
     lines = [
-        f"Probability that {name} is {one_line(card.outcome.event)}, by logistic regression.",
+        f"Probability of {event_of(card)}, by logistic regression.",
         f"Developed from {card.data.rows} patients, {card.data.events} with the event; "
         f"cost per patient {card.cost:g}.",
     ]
@@ -73,6 +72,12 @@ def describe(card: ModelCard) -> list[str]:
         lines.append(f"Then {card.update.how} with {card.update.rows} patients.")
     lines.append(f"Written by shortlist {card.shortlist_version}; data {card.data.sha256[:12]}.")
     return lines
+
+
+def event_of(card: ModelCard) -> str:
+    """Return the event in words: the name of the outcome, with the value where it says more."""
+    name, event = one_line(card.outcome.name or "the event"), one_line(card.outcome.event)
+    return name if event.lower() in ("1", "true", "yes") else f"{name} = {event}"
 
 
 def one_line(text: str) -> str:
@@ -144,7 +149,8 @@ def r_code(card: ModelCard) -> str:
     names = ", ".join(map(_r_text, patient))
     return f"""{about}#
 # risk(patients) returns a data frame with a row per patient: the risk, the predictors whose value
-# was missing or unknown and had to be replaced, and those outside the range of the development data.
+# was missing or unknown and had to be replaced, and those outside the range of the development
+# data.
 
 risk <- function(patients) {{
   log_odds <- rep({card.intercept!r}, nrow(patients))
@@ -166,7 +172,8 @@ risk <- function(patients) {{
     }}
     x <- suppressWarnings(as.numeric(x))
     if (any(!missing & !(abs(x) <= 1e100 & !is.na(x)))) stop(name, " has a value that is no number")
-    if (length(words) && any(!missing & !x %in% c(0, 1))) stop(name, " has a value other than 0 and 1")
+    if (length(words) && any(!missing & !x %in% c(0, 1)))
+      stop(name, " has a value other than 0 and 1")
     x[missing] <- NA
     x
   }}
@@ -221,26 +228,29 @@ def _r_term(term: Term) -> list[str]:
             "missing <- is.na(level)",
             f"log_odds <- log_odds + ifelse(missing, 0, c({effects})[level])",
         ]
-    else:
-        is_number = isinstance(term, NumericTerm)
-        words = "" if is_number else ', c("true" = 1, "false" = 0)'
-        first = term.coefficients[0] if is_number else term.coefficient
+    elif isinstance(term, BooleanTerm):
         lines = [
-            f"x <- numbers({name}{words})",
+            f'x <- numbers({name}, c("true" = 1, "false" = 0))',
             "missing <- is.na(x)",
-            f"x[missing] <- {float(term.fill)!r}",
-            f"log_odds <- log_odds + {first!r} * x",
+            f"x[missing] <- {int(term.fill)}",
+            f"log_odds <- log_odds + {term.coefficient!r} * x",
         ]
-        if is_number:
-            if term.knots:
-                lines.insert(3, f"knots <- c({', '.join(map(repr, term.knots))})")
-                lines += [
-                    f"log_odds <- log_odds + {coefficient!r} * curve(x, knots, {j})"
-                    for j, coefficient in enumerate(term.coefficients[1:], start=1)
-                ]
-            low, high = term.range
-            where = f"!missing & (x < {low!r} | x > {high!r})"
-            lines.append(f"outside <- mark(outside, {where}, {name})")
+    else:
+        lines = [
+            f"x <- numbers({name})",
+            "missing <- is.na(x)",
+            f"x[missing] <- {term.fill!r}",
+            f"log_odds <- log_odds + {term.coefficients[0]!r} * x",
+        ]
+        if term.knots:
+            lines.append(f"knots <- c({', '.join(map(repr, term.knots))})")
+            lines += [
+                f"log_odds <- log_odds + {coefficient!r} * curve(x, knots, {j})"
+                for j, coefficient in enumerate(term.coefficients[1:], start=1)
+            ]
+        low, high = term.range
+        where = f"!missing & (x < {low!r} | x > {high!r})"
+        lines.append(f"outside <- mark(outside, {where}, {name})")
     if term.missing_coefficient:
         lines.append(f"log_odds <- log_odds + {term.missing_coefficient!r} * missing")
     lines.append(f"imputed <- mark(imputed, missing, {name})")
