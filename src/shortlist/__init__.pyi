@@ -14,6 +14,7 @@ from .choice import solve_path as solve_path
 from .choice import substitutes as substitutes
 from .classifier import BestSubsetClassifier as BestSubsetClassifier
 from .conic import export as export
+from .deployment import points as points
 from .errors import InfeasibleError as InfeasibleError
 from .errors import InvalidCertificateError as InvalidCertificateError
 from .errors import InvalidFileError as InvalidFileError

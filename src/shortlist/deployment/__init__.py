@@ -6,5 +6,7 @@
 
 from .calculator import write_calculator
 from .code import write_model
+from .nomogram import plot_nomogram
+from .points import PointsChart, points
 
-__all__ = ["write_calculator", "write_model"]
+__all__ = ["PointsChart", "plot_nomogram", "points", "write_calculator", "write_model"]

@@ -85,7 +85,7 @@ def calculator_page(
         data=as_json(data),
         terms=[_field(term, units.get(term["name"])) for term in data["terms"]],
         card=card,
-        event=event_of(card),
+        event=event_of(card.outcome),
         about=describe(card),
         equation=_equation(card),
         has_costs=any(costs.values()) or bool(fees),

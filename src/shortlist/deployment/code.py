@@ -19,6 +19,7 @@ import pandas as pd
 from ..errors import InvalidFileError
 from ..files import write_whole
 from ..patients import ModelCard
+from ..patients.card import Outcome
 from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 
 _FOLDER = Path(__file__).parent
@@ -64,7 +65,7 @@ def write_model(path: str | Path, card: ModelCard) -> None:
 def describe(card: ModelCard) -> list[str]:
     """Return lines about a model: what it predicts, from whom, at which cost, and its version."""
     lines = [
-        f"Probability of {event_of(card)}, by logistic regression.",
+        f"Probability of {event_of(card.outcome)}, by logistic regression.",
         f"Developed from {card.data.rows} patients, {card.data.events} with the event; "
         f"cost per patient {card.cost:g}.",
     ]
@@ -74,9 +75,9 @@ def describe(card: ModelCard) -> list[str]:
     return lines
 
 
-def event_of(card: ModelCard) -> str:
+def event_of(outcome: Outcome) -> str:
     """Return the event in words: the name of the outcome, with the value where it says more."""
-    name, event = one_line(card.outcome.name or "the event"), one_line(card.outcome.event)
+    name, event = one_line(outcome.name or "the event"), one_line(outcome.event)
     return name if event.lower() in ("1", "true", "yes") else f"{name} = {event}"
 
 
