@@ -1,32 +1,16 @@
 """A model with every kind of term, and 1 000 patients with gaps, unknown levels and far values."""
 
+import os
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from hostile_names import HOSTILE, LEVELS
+from newcomers import make_table, with_gaps
 
 import shortlist as sl
-
-
-def make_table(n, seed):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": rng.normal(60, 14, n).round(1),
-            "lab": rng.lognormal(0, 1, n).round(3),
-            "stage": rng.choice(["I", "II", "III"], n),
-            "code": rng.choice([1, 2, 100000], n).astype(float),
-            "smoker": (rng.random(n) < 0.4).astype(float),
-        }
-    )
-
-
-def with_gaps(table, seed, share=0.1):
-    rng = np.random.default_rng(seed)
-    table = table.copy()
-    for name in table.columns:
-        table.loc[rng.random(len(table)) < share, name] = None
-    return table
 
 
 def fitted(names, levels, spline_knots, missing_indicator):
@@ -81,3 +65,43 @@ def newcomers(any_card):
     if names:
         table["stage"] = table["stage"].replace(LEVELS)
     return table.rename(columns=names)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no chromium: the pages are not looked at in a browser")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs shortlist[browser]")
+    with playwright.sync_playwright() as driver:
+        arguments = ["--no-sandbox", "--disable-gpu"]
+        browser = driver.chromium.launch(executable_path=chromium, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a file; return the page, and what it said or asked for, which must be nothing."""
+    contexts = []
+
+    def open_page(path, **options):
+        contexts.append(browser.new_context(offline=True, **options))
+        page, said = contexts[-1].new_page(), []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda sent: said.append(sent.url))
+        page.goto(path.as_uri())
+        assert said.pop(0) == path.as_uri()
+        return page, said
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """Where screenshots go; SHORTLIST_SCREENSHOTS keeps them, to look at them."""
+    return Path(os.environ.get("SHORTLIST_SCREENSHOTS", tmp_path))

@@ -1,38 +1,21 @@
 """The calculator in a real browser: a patient typed in has the risk of `predict`."""
 
-import os
 import re
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from newcomers import make_table, with_gaps
 
 import shortlist as sl
 from shortlist.deployment import write_calculator
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NOTHING = "\N{EN DASH}"
-# Where to keep the screenshots, to look at them.
-PICTURES = os.environ.get("SHORTLIST_SCREENSHOTS")
 
 in_browser = [
     pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: the calculator is not tried"),
     pytest.mark.filterwarnings("ignore::shortlist.ShortlistWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs shortlist[browser]")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -43,16 +26,8 @@ def calculator(any_card, newcomers, tmp_path):
     return path
 
 
-def opened(browser, path, **context):
-    """A page, and what it said or asked for; it must say nothing and ask for nothing."""
-    page = browser.new_context(offline=True, **context).new_page()
-    said = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda sent: said.append(sent.url) if sent.url != path.as_uri() else None)
-    page.goto(path.as_uri())
-    return page, said
+def n_pages(pdf):
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
 def enter(page, card, patient):
@@ -76,8 +51,8 @@ def enter(page, card, patient):
 class TestInBrowser:
     pytestmark = in_browser
 
-    def test_a_patient_has_the_risk_of_predict(self, browser, any_card, newcomers, calculator):
-        page, said = opened(browser, calculator)
+    def test_a_patient_has_the_risk_of_predict(self, opened, any_card, newcomers, calculator):
+        page, said = opened(calculator)
         some = newcomers.iloc[:40]
         expected = any_card.probability(some)
         imputed = any_card.imputed(some).all(axis=1)
@@ -95,10 +70,10 @@ class TestInBrowser:
             assert bool(page.inner_text("#outside")) == outside.iloc[row]
         assert said == []
 
-    def test_cost_place_and_wrong_input(self, browser, card, newcomers, calculator, request):
-        if request.node.callspec.params["any_card"] != "card":
-            pytest.skip("one model is enough")
-        page, _ = opened(browser, calculator)
+    def test_cost_place_and_wrong_input(self, opened, card, tmp_path):
+        newcomers = make_table(200, 9)
+        write_calculator(tmp_path / "calculator.html", card, newcomers)
+        page, _ = opened(tmp_path / "calculator.html")
         assert page.inner_text("#cost") == "0"
         page.fill("#t0", "61,5")
         assert page.inner_text("#cost") == "2"
@@ -118,9 +93,11 @@ class TestInBrowser:
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     @pytest.mark.parametrize("width", [1280, 390])
-    def test_it_fits(self, browser, any_card, newcomers, calculator, width, scheme, request):
+    def test_it_fits(
+        self, opened, any_card, newcomers, calculator, width, scheme, request, pictures
+    ):
         viewport = {"width": width, "height": 900}
-        page, said = opened(browser, calculator, viewport=viewport, color_scheme=scheme)
+        page, said = opened(calculator, viewport=viewport, color_scheme=scheme)
         enter(page, any_card, newcomers.dropna().iloc[3])
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate(
@@ -128,26 +105,41 @@ class TestInBrowser:
             "(e) => e.labels?.length || e.querySelector('legend'))"
         )
         assert said == []
-        if PICTURES:
-            name = f"calculator-{request.node.callspec.params['any_card']}-{scheme}-{width}"
-            page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
+        name = f"calculator-{request.node.callspec.params['any_card']}-{scheme}-{width}"
+        page.screenshot(path=pictures / f"{name}.png", full_page=True)
 
-    def test_it_prints_on_one_page(self, browser, any_card, newcomers, calculator, tmp_path):
-        page, _ = opened(browser, calculator)
+    def test_it_prints_on_one_page(self, opened, any_card, newcomers, calculator, pictures):
+        page, _ = opened(calculator)
         enter(page, any_card, newcomers.dropna().iloc[3])
-        path = (Path(PICTURES) if PICTURES else tmp_path) / "calculator.pdf"
-        pdf = page.pdf(path=path, prefer_css_page_size=True)
-        assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
+        pdf = page.pdf(path=pictures / "calculator.pdf", prefer_css_page_size=True)
+        assert n_pages(pdf) == 1
 
-    def test_the_keyboard_reaches_everything(self, browser, card, tmp_path):
+    def test_the_keyboard_reaches_everything(self, opened, card, tmp_path):
         write_calculator(tmp_path / "calculator.html", card)
-        page, _ = opened(browser, tmp_path / "calculator.html")
+        page, _ = opened(tmp_path / "calculator.html")
         stops = []
         for _ in range(7):
             page.keyboard.press("Tab")
             active = "document.activeElement"
             stops.append(page.evaluate(f"{active}.id || {active}.name"))
         assert stops == ["t0", "t1", "t2", "t3", "t4", "clear", "print"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_chart_of_points_fits_and_prints_on_one_page(opened, width, scheme, pictures, tmp_path):
+    table = with_gaps(make_table(300, 0), 1)
+    y = (table["age"].fillna(60) + 10 * (table["stage"] == "III") > 65).rename("dead <b>")
+    model = sl.PrognosticModel(ridge=1.0, max_features=4, missing_indicator=True)
+    chart = sl.points(model, table, y, max_points=10, time_limit=2, n_resamples=2)
+    path = tmp_path / "chart.html"
+    path.write_text(chart.page(), encoding="utf-8")
+    page, said = opened(path, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert said == []
+    page.screenshot(path=pictures / f"chart-{scheme}-{width}.png", full_page=True)
+    assert n_pages(page.pdf(path=pictures / "chart.pdf", prefer_css_page_size=True)) == 1
 
 
 def test_names_are_text_only(hostile_card, tmp_path):

@@ -16,7 +16,7 @@ from ..errors import (
     MissingDependencyError,
 )
 from .choice import alternatives, path
-from .deployment import calculator, export_model, nomogram, points
+from .deployment import calculator, export_model, manuscript, nomogram, points
 from .explore import explore
 from .fit import costs_template, fit
 from .prediction import predict, validate
@@ -106,7 +106,7 @@ def _root(
 # answers at once.
 for command in (
     *(demo, simulate, costs_template, fit, predict, validate),
-    *(calculator, points, nomogram, export_model),
+    *(calculator, points, nomogram, export_model, manuscript),
     *(path, alternatives, verify, export, explore, warmup),
 ):
     app.command()(command)

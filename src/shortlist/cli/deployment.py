@@ -1,4 +1,4 @@
-"""`shortlist export-model`, `calculator`, `nomogram` and `points`: a model leaves Python."""
+"""Commands that carry a model out of Python: code, calculator, nomogram, points, manuscript."""
 
 from __future__ import annotations
 
@@ -101,6 +101,25 @@ def nomogram(
     typer.echo(f"{output} written.", err=True)
 
 
+def manuscript(
+    report: Annotated[
+        Path,
+        typer.Argument(
+            metavar="REPORT", help="The JSON file beside a report of `shortlist fit --report`."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+    ],
+) -> None:
+    """Write the tables of a report as CSV and LaTeX, and its figures as SVG and PNG."""
+    from ..report import write_manuscript
+
+    with noting(), working("Drawing"):
+        files = write_manuscript(output, report)
+    typer.echo(f"{output}: {len(files)} files written.", err=True)
+
+
 @with_problem_options()
 def points(
     options: ProblemOptions,
@@ -182,7 +201,8 @@ def _print_points(found: PointsChart) -> None:
         else "other points are better by at most "
         f"{search.objective / search.points_bound - 1:.2%}, not proven to be none"
     )
+    price = "" if found.cost is None else f"Cost {found.cost:g}. "
     typer.echo(
-        f"Cost {found.cost:g}. AUC {found.auc:.3f}{corrected}. Certified loss of rounding at most "
+        f"{price}AUC {found.auc:.3f}{corrected}. Certified loss of rounding at most "
         f"{found.loss_of_rounding:.2%}; {proof}."
     )

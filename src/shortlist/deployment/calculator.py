@@ -88,7 +88,7 @@ def calculator_page(
         event=event_of(card.outcome),
         about=describe(card),
         equation=_equation(card),
-        has_costs=any(costs.values()) or bool(fees),
+        has_costs=card.limits.budget is not None,
     )
 
 

@@ -66,9 +66,10 @@ def describe(card: ModelCard) -> list[str]:
     """Return lines about a model: what it predicts, from whom, at which cost, and its version."""
     lines = [
         f"Probability of {event_of(card.outcome)}, by logistic regression.",
-        f"Developed from {card.data.rows} patients, {card.data.events} with the event; "
-        f"cost per patient {card.cost:g}.",
+        f"Developed from {card.data.rows} patients, {card.data.events} with the event.",
     ]
+    if card.limits.budget is not None:
+        lines.append(f"Its predictors cost {card.cost:g} per patient.")
     if card.update is not None:
         lines.append(f"Then {card.update.how} with {card.update.rows} patients.")
     lines.append(f"Written by shortlist {card.shortlist_version}; data {card.data.sha256[:12]}.")

@@ -86,8 +86,8 @@ class PointsChart(StrictModel):
         The predictors bought, their bands and points.
     intercept, scale : float
         The log-odds are `intercept + scale * total`.
-    cost : float
-        The price of the predictors, fees included.
+    cost : float or None
+        The price of the predictors, fees included; None if the model has no prices.
     totals : tuple of TotalRow
         The risk of every total that occurs, and the observed events.
     auc, auc_corrected : float
@@ -102,7 +102,7 @@ class PointsChart(StrictModel):
     terms: tuple[PointsTerm, ...]
     intercept: Finite
     scale: Finite
-    cost: Finite
+    cost: Finite | None
     totals: tuple[TotalRow, ...]
     auc: Finite
     auc_corrected: Finite | None
@@ -142,7 +142,7 @@ class PointsChart(StrictModel):
             most=sum(max(term.points) for term in self.terms),
             parts=[self.totals[i : i + size] for i in range(0, rows, size)],
             n_patients=sum(row.patients for row in self.totals),
-            has_missing_band=any(term.bands.is_indicated for term in self.terms),
+            has_stand_in=not all(term.bands.is_indicated for term in self.terms),
         )
 
     def save(self, path: str | Path) -> None:
@@ -230,14 +230,9 @@ def points(
     banded = make_bands(plain, n_bands, model.missing_indicator)
     problem = band_problem(model, plain, banded, ridge)
     found = PointsFinder(problem, banded, max_points, limit, time_limit, announce).find()
-    chart = _chart(
-        problem,
-        banded,
-        found,
-        plain,
-        outcome or plain.outcome(getattr(y, "name", None)),
-        max_points,
-    )
+    outcome = outcome or plain.outcome(getattr(y, "name", None))
+    has_prices = model.costs is not None
+    chart = _chart(problem, banded, found, plain, outcome, max_points, has_prices)
     if n_resamples:
         owners = np.arange(len(plain.labels)) if persons is None else np.asarray(persons)
         chart = _corrected(
@@ -274,6 +269,7 @@ def _chart(
     plain: PlainTable,
     outcome: Outcome,
     max_points: int,
+    has_prices: bool,
 ) -> PointsChart:
     """Return the chart of some points; those of a predictor start at 0."""
     terms, intercept, bought = [], found.intercept, []
@@ -291,7 +287,7 @@ def _chart(
         terms=tuple(terms),
         intercept=intercept,
         scale=found.scale,
-        cost=problem.limits.cost_of(tuple(bought)),
+        cost=problem.limits.cost_of(tuple(bought)) if has_prices else None,
         totals=(),
         auc=0.5,
         auc_corrected=None,

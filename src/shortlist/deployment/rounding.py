@@ -129,9 +129,10 @@ class PointsFinder:
         box = _Selection(self.problem, self.banded, support, self.max_points)
         order = count()
         start = (coef[box.columns], intercept)
-        queue: list[tuple[float, int, Int, Int, Any]] = [
-            (0.0, next(order), *box.first_box(), start)
-        ]  # lowest bound first
+        first = box.first_box()
+        queue: list[tuple[float, int, Int, Int, Any]] = [  # lowest bound first
+            (box.dual_bound(*start, *first), next(order), *first, start)
+        ]
         while queue:
             bound, _, low, high, start = heapq.heappop(queue)
             if bound >= self.objective * (1 - PROVEN) or perf_counter() > self.deadline:
@@ -296,9 +297,9 @@ class _Selection:
             options={"maxiter": 100, "ftol": 1e-10 * value(start)[0]},
         )
         z = result.x if np.isfinite(result.x).all() else start
-        return self._dual(z[:k], z[k], low, high), z[:k], float(z[k]), float(z[k + 1])
+        return self.dual_bound(z[:k], z[k], low, high), z[:k], float(z[k]), float(z[k + 1])
 
-    def _dual(self, beta: Float, intercept: float, low: Int, high: Int) -> float:
+    def dual_bound(self, beta: Float, intercept: float, low: Int, high: Int) -> float:
         """Return the bound of the dual point that belongs to a model, rounding taken off."""
         a = expit(-self.signs * (self.X @ beta + intercept))
         positive = self.signs > 0
