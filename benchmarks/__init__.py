@@ -8,4 +8,3 @@ import os
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
-os.environ["NUMBA_NUM_THREADS"] = "1"

@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 import shortlist as sl
+from shortlist.native.core import core
 from study.provenance import processor
 
 Row = dict[str, Any]
@@ -139,7 +140,7 @@ def outcome(solution: sl.Solution) -> Row:
 
 
 def warm_up() -> None:
-    """Load, or compile, all that a first solve and a first fit need."""
+    """Load all that a first solve and a first fit need."""
     data = sl.datasets.make_prognostic(82, 14)
     X = data.X.to_numpy()
     compare_with_one_fit(X, data.y, 1, ridge=0.1, max_features=2)
@@ -166,7 +167,7 @@ def system() -> Row:
         "shortlist_sources": _digest_of_sources(),
         "numpy": version("numpy"),
         "scikit_learn": version("scikit-learn"),
-        "numba": version("numba"),
+        "core": core.__name__.rpartition(".")[2],
         "python": platform.python_version(),
         "cpu": processor(),
         "cores": os.cpu_count(),
@@ -182,9 +183,10 @@ def _cpu_seconds() -> float:
 
 def _digest_of_sources() -> str:
     """Name the code itself: between releases it changes and the version does not."""
-    folder = Path(sl.__file__).parent
+    folder = Path(sl.__file__).parents[2]
     digest = sha256()
-    for path in sorted(folder.rglob("*.py")):
+    sources = (*(folder / "src").rglob("*.py"), *(folder / "core").glob("*.[ch]pp"))
+    for path in sorted(sources):
         digest.update(str(path.relative_to(folder)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

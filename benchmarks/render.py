@@ -113,11 +113,14 @@ def _provenance(name: str, frame: pd.DataFrame) -> str:
         f" {len(part)} of {len(frame)} rows: {cpu}, sources {sources}."
         for (cpu, sources), part in others.groupby(["cpu", "shortlist_sources"], sort=False)
     )
+    # Rows from before the compiled core say which numba it was.
+    is_core = isinstance(row.get("core"), str)
+    solver = f"core {row['core']}" if is_core else f"numba {row['numba']}"
     return (
         f"*{name}.csv: {row['date'][:10]}, {row['cpu']}, {row['cores']} cores, "
         f"{row['threads']} thread; shortlist {row['shortlist']} (sources "
         f"{row['shortlist_sources']}), numpy {row['numpy']}, scikit-learn {row['scikit_learn']}, "
-        f"numba {row['numba']}, Python {row['python']}.{earlier}*"
+        f"{solver}, Python {row['python']}.{earlier}*"
     )
 
 

@@ -191,8 +191,10 @@ std::tuple<double, double, int> relax_root(const Problem& problem, const Limits&
   double lower = -infinity, upper = infinity;
   int n_rounds = 0;
   while (n_rounds == 0 || (n_rounds < max_rounds && !(upper - lower <= tolerance * upper))) {
+    // A cutoff that is no number decides nothing: the relaxation is solved to the end.
+    const double no_cutoff = std::numeric_limits<double>::quiet_NaN();
     const NodeBound found =
-        worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, infinity, false);
+        worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, no_cutoff, false);
     intercept = found.intercept, mu = found.mu;
     lower = std::max(lower, found.bound());
     upper = worker.relaxation.primal_value();
@@ -313,6 +315,8 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def_prop_ro("n_open", [](const Search& search) { return search.worker().tree.n_open(); })
       .def_prop_ro("lower_bound", [](const Search& search) { return search.worker().tree.lower_bound(); })
       .def_prop_ro("objective", [](const Search& search) { return search.worker().incumbent.objective; })
+      .def_prop_ro("n_relaxations", &Search::n_relaxations)
+      .def_prop_ro("n_unfinished", &Search::n_unfinished)
       .def_prop_ro("is_started", [](const Search& search) { return search.worker().tree.n_created > 0; })
       .def_prop_ro("n_left_out", [](const Search& search) { return search.worker().listing->n_left_out; })
       .def("incumbent", &incumbent_of)

@@ -37,6 +37,10 @@ struct Hinge {
     return {sum(loss), sum(mass), sum(mass), sum(curvature)};
   }
 
+  static void bound_curvature(const ClassRows& rows, const double*, const double*, double* d) {
+    for (Index m = 0; m < rows.n; ++m) d[m] = rows.w[m] / rows.smoothing;
+  }
+
   static MovedSums move(const ClassRows& rows, const double* a_of, const double*, const double* t, double* q, double) {
     Lanes mass = broadcast(0.0);
     const Lanes zero = broadcast(0.0), one = broadcast(1.0);

@@ -49,9 +49,11 @@ class InteriorPoint {
         da(problem_.n_rows(), 0.0),
         dx(problem_.n_rows(), 0.0),
         dp(problem_.n_rows(), 0.0),
-        ds(problem_.n_rows()) {}
+        ds(problem_.n_rows()),
+        best_theta_(problem_.n_columns()) {}
 
   FitScore solve(double cutoff, double tolerance, bool is_coarse);
+  FitScore better_of(const FitScore& score, double cutoff);
 
  private:
   double weigh(Index first, Index last);
@@ -67,6 +69,8 @@ class InteriorPoint {
   const Problem& problem_;
   Index n_;
   Buffer<double> a, x, p, da, dx, dp, ds;
+  Buffer<double> best_theta_;  // of the best model on the way
+  double best_intercept_ = 0.0, best_objective_ = infinity;
 };
 
 FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
@@ -83,6 +87,10 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
     // 1. Objective and bound; a model with that bound, if it is good enough.
     problem_.linear_predictor(theta, intercept, rows.u.data());
     const double objective = hinge_loss(problem_, rows.u.data()) + 0.5 * problem_.ridge * fit_.squares(n_);
+    if (objective < best_objective_) {
+      best_theta_.copy(theta);
+      best_intercept_ = intercept, best_objective_ = objective;
+    }
     const ByClass mass{weigh(0, problem_.n_positive()), weigh(problem_.n_positive(), problem_.n_rows())};
     const double entropy = balance(rows.rho, mass, mass);
     const double bound = entropy - evaluate_columns(problem_, rows, columns.data(), n_, fit_.gradient);
@@ -125,6 +133,18 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
     intercept += length * step;
   }
   return {intercept, infinity, -infinity};
+}
+
+/// The score, or that of the best model on the way if it is better by far: rounding may lead the end astray.
+FitScore InteriorPoint::better_of(const FitScore& score, double cutoff) {
+  if (score.objective <= best_objective_ * (1.0 + last_gap) || score.bound >= cutoff) return score;
+  Rows& rows = fit_.rows;
+  fit_.theta.copy(best_theta_);
+  problem_.linear_predictor(fit_.theta, best_intercept_, rows.u.data());
+  const Evaluation here = evaluate_rows(problem_, rows, best_intercept_, 1.0);
+  const double bound = here.entropy - evaluate_columns(problem_, rows, fit_.hessian.columns.data(), n_, fit_.gradient);
+  const double penalty = 0.5 * problem_.ridge * fit_.squares(n_);
+  return {here.intercept, hinge_loss(problem_, rows.u.data()) + penalty, bound};
 }
 
 /// Fill q = w a for some rows; return its sum.
@@ -252,7 +272,8 @@ void InteriorPoint::choose_band(double smoothing) {
 }  // namespace
 
 FitScore fit_hinge(Fit& fit, Index n, double cutoff, double tolerance, bool is_coarse) {
-  return InteriorPoint(fit, n).solve(cutoff, tolerance, is_coarse);
+  InteriorPoint point(fit, n);
+  return point.better_of(point.solve(cutoff, tolerance, is_coarse), cutoff);
 }
 
 }  // namespace shortlist

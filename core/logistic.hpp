@@ -67,6 +67,15 @@ struct Logistic {
     return {sum(loss), sum(entropy), sum(mass), sum(curvature)};
   }
 
+  /// w tanh(|u| / 2) / (2 |u|), as Jaakkola and Jordan have it.
+  static void bound_curvature(const ClassRows& rows, const double* a, const double* b, double* d) {
+    for (Index m = 0; m < rows.n; m += lane_count) {
+      const Lanes size = magnitude(load(rows.u + m));
+      const Lanes slope = magnitude(load(a + m) - load(b + m)) / (2.0 * most(size, broadcast(1e-4)));
+      store(d + m, load(rows.w + m) * select(size > 1e-4, slope, broadcast(0.25)));
+    }
+  }
+
   static MovedSums move(const ClassRows& rows, const double* a_of, const double* b_of, const double* t, double* q,
                         double entropy) {
     Lanes lost = broadcast(0.0), mass = lost, outside = lost;

@@ -4,6 +4,7 @@
 // allows; a is its derivative in u. A loss is a struct of static members, one file each:
 //
 //   evaluate        the a, q = w a and d = w * curvature of rows at u, and their sums
+//   bound_curvature curvatures d of quadratics that touch the loss at u and are nowhere below it
 //   move            the same rows at a' = a + curvature * t, clipped to what is allowed: q = w a' and its sums
 //   value           the loss of a margin
 //   best_intercept  of the model without coefficients, given the weight of each class

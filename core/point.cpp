@@ -86,6 +86,15 @@ double balance(ByClass& rho, ByClass mass, ByClass entropy) {
   return rho.positive * entropy.positive + rho.negative * entropy.negative;
 }
 
+void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d) {
+  const Index n_positive = problem.n_positive();
+  with_loss(problem.loss, [&](auto loss) {
+    loss.bound_curvature(rows_of_class(problem, rows, true), rows.a.data(), rows.b.data(), d.data());
+    loss.bound_curvature(rows_of_class(problem, rows, false), rows.a.data() + n_positive, rows.b.data() + n_positive,
+                         d.data() + n_positive);
+  });
+}
+
 double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved) {
   const Index n_positive = problem.n_positive();
   MovedSums positive, negative;

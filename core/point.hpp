@@ -42,6 +42,9 @@ Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, d
 /// Scale the a of the heavier class down; return the entropy, by H(rho a) >= rho H(a).
 double balance(ByClass& rho, ByClass mass, ByClass entropy);
 
+/// Fill d with curvatures of quadratics that touch the loss at the point and are nowhere below it.
+void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d);
+
 /// A dual point that was moved along a step.
 struct MovedPoint {
   explicit MovedPoint(const Problem& problem) : t(problem.n_rows()), q(problem.n_rows()) {}

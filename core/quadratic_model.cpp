@@ -21,6 +21,8 @@ constexpr double release_tolerance = 1e-9;
 constexpr double negligible = 1e-10;
 // Where a predictor is steep, coefficients are not linear in sqrt(mu): it is accurate to this share.
 constexpr double root_tolerance = 1e-7;
+// What is added to the diagonal of the system, relative to it.
+constexpr double smallest_slack = 1e-11, largest_slack = 1e-3;
 constexpr double tiny = 1e-300;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -57,10 +59,18 @@ double QuadraticModel::minimise(const Decisions& decisions, double budget, doubl
   double root = std::sqrt(mu);
   find_zones(decisions, n, root);
   Index n_kept = 0;  // rows of the factor that are still right
+  slack_ = smallest_slack;
   for (int trial = 0; trial < max_corrections; ++trial) {
     // 1. Factorise, and solve for the fixed part and the part that grows with sqrt(mu).
     const Index n_active = fill_system(n_kept, root);
-    if (n_active < 0 || !factorise(system_, n_kept, n_active)) break;
+    if (n_active < 0) break;
+    if (!factorise(system_, n_kept, n_active)) {
+      // Columns are dependent: more curvature tells them apart, at the price of shorter steps.
+      if (slack_ >= largest_slack) break;
+      slack_ *= 100.0;
+      n_kept = 0;
+      continue;
+    }
     substitute(system_, n_active, solution_.data());
     substitute(system_, n_active, response_.data());
     // 2. The multiplier that spends the budget.
@@ -228,7 +238,7 @@ Index QuadraticModel::fill_system(Index n_kept, double root) {
       const double* source = gram.matrix[place_[r]];
       double* row = system_[r];
       for (Index k = 0; k <= r; ++k) row[k] = source[place_[k]];
-      row[r] += 1e-11 * row[r];
+      row[r] += slack_ * row[r];
       if (!is_linear) {
         row[r] += problem_.ridge;
       } else if (last - first > 1) {

@@ -75,6 +75,7 @@ class QuadraticModel {
   Matrix system_;                    // of the active columns, then its factor
   Buffer<double> solution_;          // at root = 0, then at root
   Buffer<double> response_;          // what the solution loses per unit of root
+  double slack_ = 0.0;               // added to its diagonal, relatively
   std::vector<double> steadiness_;
   std::vector<Index> above_;
 };

@@ -7,16 +7,17 @@ namespace shortlist {
 
 namespace {
 
-constexpr int max_steps = 8, max_halvings = 5;
+constexpr int max_steps = 60, max_halvings = 5;
 // No model that is worth its loss has a linear predictor beyond this, where exp(-u) is a number.
-constexpr double furthest = 600.0;
+constexpr double furthest = 600.0, tiny = 1e-100;
 // How well the classes' dual mass is balanced before the rest is scaled away.
 constexpr double class_balance = 1e-4;
 // The bound of a point is loose when it is below its primal value by this share.
 constexpr double loose = 0.05;
-// The curvatures of the model are renewed when they are off by this share of their total: sooner where bounds are
-// loose, because those of moved points are good only if the model is.
-constexpr double stale = 0.3, stale_if_loose = 0.03;
+// The curvatures of the model are renewed when they are off by this share of their total.
+constexpr double stale = 0.2;
+// After this many steps the curvatures are renewed at each: stale ones make convergence linear.
+constexpr int usual_steps = 4;
 // A predictor enters the working set when it is worth this share of its price.
 constexpr double worth_entering = 0.9;
 // Accuracy of the fit that bounds a node at which everything is affordable.
@@ -26,9 +27,15 @@ void average(Buffer<double>& values, const Buffer<double>& others) {
   for (Index i = 0; i < values.size(); ++i) values[i] = 0.5 * (values[i] + others[i]);
 }
 
-/// Whether no row is further out than numbers reach.
-bool is_moderate(const Buffer<double>& u) {
-  return std::all_of(u.begin(), u.end(), [](double value) { return std::abs(value) <= furthest; });
+double more_cautious(double caution) { return caution == 0.0 ? 0.01 : std::min(1.0, 10.0 * caution); }
+double less_cautious(double caution) { return caution > 1e-4 ? 0.2 * caution : 0.0; }
+
+/// Whether no row is further out on the wrong side than numbers reach.
+bool is_moderate(const Problem& problem, const Buffer<double>& u) {
+  for (Index m = 0; m < u.size(); ++m) {
+    if (problem.weights()[m] > 0.0 && !(u[m] <= furthest && u[m] > -1.0 / tiny)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -42,18 +49,26 @@ Relaxation::Relaxation(const Problem& problem, Index max_columns)
       u_old_(problem.n_rows()),
       theta_old_(problem.n_columns()),
       moved_(problem),
+      safe_d_(problem.n_rows()),
       bought_(problem.n_predictors()) {}
 
+// A Newton step at a point whose rows have next to no curvature goes anywhere. So a step must not raise the primal
+// value of the relaxation: it is halved, towards the model without coefficients if it started outside the node. If that
+// does not help, the next quadratic model has curvatures that bound the loss from above, whose minimum cannot be worse.
 NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Remaining& remaining, double intercept,
                             double mu, double cutoff, bool is_evaluated) {
   Buffer<double>& theta = model.theta;
   rows.smoothing = problem_.smoothing;
   if (!is_evaluated) problem_.linear_predictor(theta, intercept, rows.u.data());
   bool inside = is_inside(decisions);
+  bool has_origin = inside;            // whether the point before the last step is one of the node
+  double caution = 0.0;   // how far the model's curvatures are on the way from those of the loss to bounds of it
+  bool is_stuck = false;  // whether even the bounds were no help
   double primal = infinity, old_intercept = intercept;
   double base, value;
   int n_halvings = 0, n_steps = 0;
   is_moved = false;
+  ++n_calls;
   while (true) {
     // 1. Bound and primal value of the current point.
     if (!is_evaluated) {
@@ -67,17 +82,35 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
     value = oracle.complete(values, decisions, remaining);
     const double bound = base - value;
     model.fill_shares(decisions, remaining.capacity, z);
-    if (bound >= cutoff || n_steps == max_steps) break;
+    if (bound >= cutoff || is_stuck) break;
+    if (n_steps == max_steps) {
+      ++n_unfinished;
+      break;
+    }
     const double new_primal = inside ? primal_value() : infinity;
-    // 2. Go half-way back if the last step overshot.
-    if (!(new_primal <= primal * (1.0 + 1e-9)) && n_halvings < max_halvings) {
-      ++n_halvings;
-      average(rows.u, u_old_);
-      average(theta, theta_old_);
-      intercept = 0.5 * (intercept + old_intercept);
+    // 2. Go half-way back if the last step overshot, and all the way if that does not help.
+    if (n_steps > 0 && !has_origin && !(new_primal <= problem_.null_objective)) {
+      start_from_null(old_intercept);
+      has_origin = true;
+      primal = problem_.null_objective;
+    }
+    if (!(new_primal <= primal * (1.0 + 1e-9))) {
+      const bool is_last = ++n_halvings > max_halvings;
+      if (is_last) {
+        rows.u.copy(u_old_);
+        theta.copy(theta_old_);
+        n_halvings = 0;
+        is_stuck = caution == 1.0;
+        caution = more_cautious(caution);
+      } else {
+        average(rows.u, u_old_);
+        average(theta, theta_old_);
+      }
+      intercept = is_last ? old_intercept : 0.5 * (intercept + old_intercept);
       continue;
     }
     primal = new_primal;
+    caution = n_halvings == 0 ? less_cautious(caution) : caution;
     // 3. Stop when the relaxation is solved, or when it is known not to reach the cutoff: its optimum lies below the
     //    primal value, and the bound is most of the way there.
     if (inside && primal - bound <= 1e-9 * primal) break;
@@ -85,25 +118,36 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
     if (inside) is_loose_ = primal - bound > loose * primal;
     // 4. Renew the model and find its minimiser.
     if (mu <= 0.0) mu = first_multiplier(decisions, remaining.capacity);
-    const double share = n_halvings > 1 ? 0.0 : is_loose_ ? stale_if_loose : stale;
-    model.gram.update(theta, rows.d, decisions, values.v, model.price, worth_entering * mu, share);
+    const bool is_difficult = n_halvings > 1 || caution > 0.0 || n_steps >= usual_steps;
+    if (caution > 0.0) {
+      bound_curvatures(problem_, rows, safe_d_);
+      for (Index m = 0; m < safe_d_.size(); ++m) safe_d_[m] = rows.d[m] + caution * (safe_d_[m] - rows.d[m]);
+    }
+    const Buffer<double>& d = caution > 0.0 ? safe_d_ : rows.d;
+    model.gram.update(theta, d, decisions, values.v, model.price, worth_entering * mu, is_difficult ? 0.0 : stale);
     n_halvings = 0;
     theta_old_.copy(theta);
     u_old_.copy(rows.u);
     old_intercept = intercept;
+    has_origin = inside;
     mu = model.minimise(decisions, remaining.capacity, mu, mismatch_);
     intercept = stepped_intercept(intercept);
     ++n_steps;
+    inside = true;
     problem_.linear_predictor(theta, intercept, moved_.t.data());
-    if (!is_moderate(moved_.t)) {
-      // Curvatures that vanish in rounding make a step without measure: stay where we are.
+    if (!is_moderate(problem_, moved_.t)) {
+      // A step without measure: begin anew where it started, or where the rows have most curvature.
+      if (!has_origin) start_from_null(old_intercept);
+      rows.u.copy(u_old_);
       theta.copy(theta_old_);
       intercept = old_intercept, mu = 0.0;
-      break;
+      is_stuck = caution == 1.0;
+      caution = more_cautious(caution);
+      continue;
     }
     // 5. Where the bounds of points are far below the optimum, move the dual point along the step: that bound is exact
     //    to second order.
-    if (is_loose_) {
+    if (is_loose_ && caution == 0.0) {
       for (Index m = 0; m < rows.u.size(); ++m) moved_.t[m] -= rows.u[m];
       const double entropy = move_rows(problem_, rows, moved_);
       predictor_values(problem_, moved_.q.data(), decisions, values.v.data());
@@ -111,7 +155,7 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
       const double moved_value = oracle.complete(values, decisions, remaining);
       const double moved_bound = moved_base - moved_value;
       if (moved_bound >= cutoff ||
-          (inside && moved_bound > bound && primal < cutoff && moved_bound > 2.0 * primal - cutoff)) {
+          (has_origin && moved_bound > bound && primal < cutoff && moved_bound > 2.0 * primal - cutoff)) {
         model.fill_shares(decisions, remaining.capacity, z);
         base = moved_base, value = moved_value;
         is_moved = true;
@@ -122,10 +166,16 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
       problem_.linear_predictor(theta, intercept, moved_.t.data());
     }
     rows.u.copy(moved_.t);
-    inside = true;
   }
   if (base - value < cutoff) oracle.complete_forced(values, decisions, remaining);
   return {base, value, intercept, mu};
+}
+
+/// Make the point before the last step the model without coefficients.
+void Relaxation::start_from_null(double& intercept) {
+  theta_old_.fill(0.0);
+  intercept = problem_.null_intercept;
+  problem_.linear_predictor(theta_old_, intercept, u_old_.data());
 }
 
 NodeBound Relaxation::relax_all_affordable(Oracle& oracle, Fit& fit, const Decisions& decisions,

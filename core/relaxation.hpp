@@ -26,6 +26,8 @@ class Relaxation {
   Buffer<double> z;      // the share of each predictor that is bought
   /// Whether the point that proves the bound is that before the last step, moved along it.
   bool is_moved = false;
+  /// How many relaxations there were, and how many of them the limit on their steps ended.
+  std::int64_t n_calls = 0, n_unfinished = 0;
 
   /// Improve the point for a node until its bound decides, or cannot decide, the node.
   ///
@@ -44,6 +46,7 @@ class Relaxation {
   double primal_value() const;
 
  private:
+  void start_from_null(double& intercept);
   double base_of(double entropy, const Decisions& decisions) const;
   bool is_inside(const Decisions& decisions) const;
   double stepped_intercept(double intercept) const;
@@ -52,6 +55,7 @@ class Relaxation {
   const Problem& problem_;
   Buffer<double> u_old_, theta_old_;  // the point before the last step
   MovedPoint moved_;                  // along the last step
+  Buffer<double> safe_d_;             // curvatures that bound the loss from above
   Decisions bought_;                  // the decisions of a node that buys everything
   double loss_ = 0.0, entropy_ = 0.0, mismatch_ = 0.0;
   bool is_loose_ = false;

@@ -78,6 +78,18 @@ void Search::list_models(double threshold, Index n_places) {
 
 void Search::find_staircase(Index n_budgets) { worker_.staircase.emplace(worker_, n_budgets); }
 
+std::int64_t Search::n_relaxations() const {
+  std::int64_t total = worker_.relaxation.n_calls;
+  for (const auto& part : parts_) total += part->relaxation.n_calls;
+  return total;
+}
+
+std::int64_t Search::n_unfinished() const {
+  std::int64_t total = worker_.relaxation.n_unfinished;
+  for (const auto& part : parts_) total += part->relaxation.n_unfinished;
+  return total;
+}
+
 bool Search::run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, Clock::time_point deadline) {
   if (!is_started_) {
     worker_.start(warm_);

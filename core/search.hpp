@@ -35,6 +35,9 @@ class Search {
   const Problem& problem() const { return *problem_; }
   const Worker& worker() const { return worker_; }
   Trace& trace() { return worker_.trace; }
+  /// How many nodes were relaxed, and how many of these relaxations ended before they had converged.
+  std::int64_t n_relaxations() const;
+  std::int64_t n_unfinished() const;
 
  private:
   bool has_rounds() const { return !worker_.listing && !worker_.staircase && n_parts_ > 1; }

@@ -35,6 +35,10 @@ struct SquaredHinge {
     return {sum(loss), sum(entropy), sum(mass), sum(curvature)};
   }
 
+  static void bound_curvature(const ClassRows& rows, const double*, const double*, double* d) {
+    for (Index m = 0; m < rows.n; ++m) d[m] = 2.0 * rows.w[m];
+  }
+
   static MovedSums move(const ClassRows& rows, const double* a_of, const double*, const double* t, double* q, double) {
     Lanes entropy = broadcast(0.0), mass = entropy;
     const Lanes zero = broadcast(0.0);

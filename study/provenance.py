@@ -19,7 +19,7 @@ from shortlist.evaluation import read_journal
 from .tables import write_whole
 
 _TIMES = "times.jsonl"
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "joblib")
 
 
 @contextmanager

@@ -146,11 +146,26 @@ HINGE = Loss(
     rounding=2e-7,
     slack=1e-7,
     # Its smoothing may be 1e-7: there a depends steeply on the margin, and so on its rounding.
-    harmless_rounding=5e-9,
+    harmless_rounding=1e-11,
     smoothing=0.2,
     takes_intervals=False,
     takes_sample=False,
 )
+
+
+def risk_of(log_odds: Float) -> Float:
+    """Return the probability of the positive class, given the scores of a logistic model.
+
+    Examples
+    --------
+    >>> from shortlist.losses import risk_of
+    >>> risk_of([-1000.0, 0.0, 1000.0]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    with np.errstate(over="ignore"):  # a risk of 0
+        return np.asarray(1.0 / (1.0 + np.exp(-np.asarray(log_odds))))
+
+
 LOSSES = {loss.name: loss for loss in (LOGISTIC, SQUARED_HINGE, HINGE)}
 
 

@@ -17,7 +17,7 @@ from shortlist.backends.heuristics import (
     stepwise_support,
     swap_support,
 )
-from shortlist.backends.single_step import TIE, best_addition, best_removal
+from shortlist.backends.single_step import ComparedFits, best_addition, best_removal
 from shortlist.backends.support_fit import SupportFits
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -53,7 +53,7 @@ def forward_reference(problem: sl.SubsetProblem, support: tuple[int, ...]) -> tu
             gain = now - reference.objective(larger)
             price = reference.price(support, larger)
             rank = (gain / price if price > 0 else inf, gain)
-            if gain > TIE * now and rank > best_rank:
+            if gain > 1e-9 * now and rank > best_rank:
                 best, best_rank = larger, rank
         if best is None:
             return support
@@ -138,8 +138,8 @@ def test_ties_go_to_the_lower_index() -> None:
     x = np.random.default_rng(0).random((30, 1))
     problem = sl.SubsetProblem(np.hstack([x] * 4), x[:, 0] > 0.4, ridge=0.1, max_features=1)
     assert forward_support(problem) == (0,)
-    fits = SupportFits(problem)
-    full, _ = fits.fit((0, 1, 2, 3))
+    fits = ComparedFits(problem)
+    full = fits.fit((0, 1, 2, 3))
     smaller = best_removal(fits, full, [0, 1, 2, 3])
     assert smaller is not None
     assert smaller.support == (1, 2, 3)
@@ -147,9 +147,9 @@ def test_ties_go_to_the_lower_index() -> None:
 
 def test_steps_that_gain_too_little_or_lose_too_much_are_not_taken() -> None:
     problem = random_problem(3)
-    fits, candidates = SupportFits(problem), range(problem.n_predictors)
-    empty, _ = fits.fit(())
-    full, _ = fits.fit(tuple(candidates))
+    fits, candidates = ComparedFits(problem), range(problem.n_predictors)
+    empty = fits.fit(())
+    full = fits.fit(tuple(candidates))
     assert best_addition(fits, empty, candidates, least_gain=empty.objective) is None
     assert best_addition(fits, empty, []) is None
     assert best_removal(fits, full, candidates, most_loss=0.0) is None

@@ -19,7 +19,7 @@ from ..solution import Options, Solution, Status
 from .backend import Backend, conclude, uninterrupted
 from .native import NativeBackend
 from .ranking import check_logistic, correlations, order_of_entry, univariable_magnitudes
-from .single_step import TIE, best_addition, best_removal
+from .single_step import ComparedFits, best_addition, best_removal
 from .support_fit import SupportFits, SupportModel
 
 _LEVEL = 0.05  # of significance, in hierarchical selection
@@ -124,8 +124,8 @@ def forward_support(problem: SubsetProblem) -> Support:
     most; when there is a budget, most per price, which is the predictor's cost and the fees that it
     incurs. Free predictors come first. It ends when nothing affordable lowers the loss.
     """
-    fits = SupportFits(problem)
-    model = fits.fit_to_compare(problem.limits.include)
+    fits = ComparedFits(problem)
+    model = fits.fit(problem.limits.include)
     return _extend(fits, model).support
 
 
@@ -142,8 +142,8 @@ def backward_support(problem: SubsetProblem) -> Support:
     support = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     if limits.is_affordable(support):
         return support
-    fits = SupportFits(problem)
-    model: SupportModel | None = fits.fit_to_compare(support)
+    fits = ComparedFits(problem)
+    model: SupportModel | None = fits.fit(support)
     while model is not None and not limits.is_affordable(model.support):
         model = _remove_best(fits, model)
     assert model is not None  # `include`, if nothing else, is affordable
@@ -158,15 +158,15 @@ def stepwise_support(problem: SubsetProblem) -> Support:
     no more predictors and costs no more. Of all models seen, the one with the lowest loss is kept.
     This is the floating search of Pudil, Novovicova and Kittler (1994), with costs.
     """
-    fits = SupportFits(problem)
-    model = fits.fit_to_compare(problem.limits.include)
+    fits = ComparedFits(problem)
+    model = fits.fit(problem.limits.include)
     seen = [model]
     while (larger := _add_best(fits, model)) is not None:
         model = larger
         seen.append(model)
         # A removal leads to a support not seen before, so there is an end to removals.
         while (smaller := _remove_best(fits, model)) is not None and _is_improvement(
-            smaller, seen, problem
+            fits, smaller, seen
         ):
             model = smaller
             seen.append(model)
@@ -180,8 +180,8 @@ def swap_support(problem: SubsetProblem) -> Support:
     lowers the penalised loss of the refitted model most, over all exchanges, and spends the
     rest by forward selection. It ends when no exchange lowers the loss.
     """
-    fits = SupportFits(problem)
-    model = fits.fit_to_compare(problem.limits.include)
+    fits = ComparedFits(problem)
+    model = fits.fit(problem.limits.include)
     model = _extend(fits, model)
     while (exchanged := _best_exchange(fits, model)) is not None:
         model = _extend(fits, exchanged)
@@ -208,8 +208,8 @@ def hierarchical_support(problem: SubsetProblem) -> Support:
     limits = problem.limits
     n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
     thresholds = 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))
-    fits = SupportFits(problem)
-    model = fits.fit_to_compare(limits.include)
+    fits = ComparedFits(problem)
+    model = fits.fit(limits.include)
     tiers = np.array([limits.cost_of((g,)) for g in range(problem.n_predictors)])
     for tier in np.unique(tiers):
         while True:
@@ -274,14 +274,14 @@ def _buy_in_order(limits: Limits, order: Iterable[int]) -> Support:
     return tuple(sorted(support))
 
 
-def _extend(fits: SupportFits, model: SupportModel) -> SupportModel:
+def _extend(fits: ComparedFits, model: SupportModel) -> SupportModel:
     """Add predictors to a model by forward selection until nothing affordable helps."""
     while (longer := _add_best(fits, model)) is not None:
         model = longer
     return model
 
 
-def _add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
+def _add_best(fits: ComparedFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next purchase of forward selection, or None if there is none."""
     limits = fits.problem.limits
     predictors = limits.addable(model.support)
@@ -289,7 +289,7 @@ def _add_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     return best_addition(fits, model, predictors, prices)
 
 
-def _remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
+def _remove_best(fits: ComparedFits, model: SupportModel) -> SupportModel | None:
     """Return the model after the next removal, or None if everything must be included."""
     limits = fits.problem.limits
     predictors = [g for g in model.support if g not in limits.include]
@@ -298,25 +298,25 @@ def _remove_best(fits: SupportFits, model: SupportModel) -> SupportModel | None:
     return best_removal(fits, model, predictors, savings)
 
 
-def _is_improvement(model: SupportModel, seen: list[SupportModel], problem: SubsetProblem) -> bool:
+def _is_improvement(fits: ComparedFits, model: SupportModel, seen: list[SupportModel]) -> bool:
     """Whether the model is better than all that have no more predictors and cost no more."""
-    price = problem.limits.unit_cost_of
+    price = fits.problem.limits.unit_cost_of
     return all(
-        model.objective < (1 - TIE) * other.objective
+        model.objective < (1 - fits.tie) * other.objective
         for other in seen
         if len(other.support) <= len(model.support) and price(other.support) <= price(model.support)
     )
 
 
-def _best_exchange(fits: SupportFits, model: SupportModel) -> SupportModel | None:
+def _best_exchange(fits: ComparedFits, model: SupportModel) -> SupportModel | None:
     limits = fits.problem.limits
-    best, limit = None, (1 - TIE) * model.objective
+    best, limit = None, (1 - fits.tie) * model.objective
     for dropped in model.support:
         if dropped in limits.include:
             continue
-        rest = fits.fit_to_compare(tuple(g for g in model.support if g != dropped), model)
+        rest = fits.fit(g for g in model.support if g != dropped)
         others = [g for g in limits.addable(rest.support) if g != dropped]
         exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
         if exchanged is not None:
-            best, limit = exchanged, (1 - TIE) * exchanged.objective
+            best, limit = exchanged, (1 - fits.tie) * exchanged.objective
     return best

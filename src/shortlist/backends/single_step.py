@@ -1,30 +1,61 @@
-"""The best single step from a model: which predictor to add, which to remove.
-
-The choice is exact: it is that of fitting every candidate and comparing the penalised losses. But
-few are fitted. One Newton step from the model at hand says how promising each candidate is, where
-its fit should start and, by weak duality, a lower bound on its loss. Fits run from the most
-promising candidate to the least, and only for those whose bound leaves them a chance.
-"""
+"""Fits by the core that are compared with each other, and the best single step from a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Float, Int
-from .support_fit import CHUNK, SupportFits, SupportModel
+from ..native.core import core, prepare
+from ..problem import SubsetProblem
+from .support_fit import SupportModel
 
 # Relative to the loss: differences below it are ties, and ties go to the lower index.
-TIE = 1e-9
-# A step that overflows promises nothing; the fit of that neighbour starts from scratch.
-_MAY_OVERFLOW = np.errstate(over="ignore", divide="ignore", invalid="ignore")
+_TIE = 1e-9
+
+
+class ComparedFits:
+    """Fits on the supports of one problem, each as accurate as a comparison needs.
+
+    `tie` is the difference of two objectives, relative to them, that counts as none.
+    """
+
+    def __init__(self, problem: SubsetProblem) -> None:
+        self.problem = problem
+        self.tie = max(_TIE, 5 * problem.loss.rounding)
+        self._prepared = prepare(problem)
+
+    def fit(self, support: Iterable[int]) -> SupportModel:
+        """Return the best model with this support."""
+        support = tuple(sorted(support))
+        coef, intercept, objective, _ = core.fit(self._prepared.problem, support)
+        return SupportModel(support, *self._prepared.model(coef, intercept), objective)
+
+    def best_of(
+        self,
+        model: SupportModel,
+        supports: Sequence[tuple[int, ...]],
+        limits: Float,
+        prices: Float | None = None,
+    ) -> SupportModel | None:
+        """Return the fit with the lowest objective, relative to the model's, per price.
+
+        Its objective is below its limit; None if there is none.
+        """
+        best, best_merit = None, -np.inf
+        for i, support in enumerate(supports):
+            fitted, price = self.fit(support), 1.0 if prices is None else float(prices[i])
+            merit = (model.objective - fitted.objective) / price
+            is_better = (merit - best_merit) * price > self.tie * model.objective
+            if fitted.objective < limits[i] and is_better:
+                best, best_merit = fitted, merit
+        return best
 
 
 def best_addition(
-    fits: SupportFits,
+    fits: ComparedFits,
     model: SupportModel,
     predictors: Sequence[int],
     prices: ArrayLike = 1.0,
@@ -34,7 +65,7 @@ def best_addition(
 
     Parameters
     ----------
-    fits : SupportFits
+    fits : ComparedFits
         The fits of the problem.
     model : SupportModel
         A fitted model, to which one of `predictors` is added.
@@ -51,19 +82,19 @@ def best_addition(
         None if no candidate gains enough.
     """
     added, price, gain = _arrays(predictors, prices, least_gain)
-    limits = model.objective - np.maximum(gain, TIE * model.objective)
+    limits = model.objective - np.maximum(gain, fits.tie * model.objective)
     is_free = price == 0
-    if is_free.any():
-        steps = _steps_with_more(fits, model, added[is_free])
-        larger = _best(fits, model, steps, np.ones(len(steps.supports)), limits[is_free])
-        if larger is not None:
-            return larger
-    steps = _steps_with_more(fits, model, added[~is_free])
-    return _best(fits, model, steps, price[~is_free], limits[~is_free])
+    larger = fits.best_of(
+        model, [(*model.support, g) for g in added[is_free].tolist()], limits[is_free]
+    )
+    if larger is not None:
+        return larger
+    supports = [(*model.support, g) for g in added[~is_free].tolist()]
+    return fits.best_of(model, supports, limits[~is_free], price[~is_free])
 
 
 def best_removal(
-    fits: SupportFits,
+    fits: ComparedFits,
     model: SupportModel,
     predictors: Sequence[int],
     savings: ArrayLike = 1.0,
@@ -73,7 +104,7 @@ def best_removal(
 
     Parameters
     ----------
-    fits : SupportFits
+    fits : ComparedFits
         The fits of the problem.
     model : SupportModel
         A fitted model, from which one of `predictors` is removed.
@@ -93,136 +124,11 @@ def best_removal(
     if (saving == 0).all():
         saving = np.ones(len(removed))
     saves = saving > 0
-    steps = _steps_with_less(fits, model, removed[saves])
-    return _best(fits, model, steps, saving[saves], model.objective + loss[saves])
+    supports = [tuple(h for h in model.support if h != g) for g in removed[saves].tolist()]
+    return fits.best_of(model, supports, model.objective + loss[saves], saving[saves])
 
 
 def _arrays(predictors: Sequence[int], *values: ArrayLike) -> tuple[Int, Float, Float]:
     chosen = np.array(predictors, dtype=np.int64)
     first, second = (np.broadcast_to(np.asarray(v, dtype=np.float64), chosen.shape) for v in values)
     return chosen, first, second
-
-
-def _best(
-    fits: SupportFits, model: SupportModel, steps: _Steps, prices: Float, limits: Float
-) -> SupportModel | None:
-    """Return the candidate with the lowest objective, relative to the model's, per price.
-
-    Its objective is below its limit.
-    """
-    tie = TIE * model.objective
-    bounds = _bounds(fits, steps)
-    best, best_merit, best_index = None, -np.inf, -1
-    merits = (model.objective - steps.objectives) / prices
-    for index in np.argsort(-merits, kind="stable").tolist():
-        price, cutoff = prices[index], limits[index]
-        if best is not None:
-            cutoff = min(cutoff, model.objective - best_merit * price + tie)
-        if bounds[index] >= cutoff:
-            continue
-        coef, constant = steps.coefs[index], steps.constants[index]
-        start = SupportModel(steps.supports[index], coef, constant - fits.means @ coef, np.inf)
-        fitted = fits.fit_below(start.support, cutoff, start)
-        if fitted is None:
-            continue
-        merit = (model.objective - fitted.objective) / price
-        lead = (merit - best_merit) * price
-        if best is None or lead > tie or (lead >= -tie and index < best_index):
-            best, best_merit, best_index = fitted, merit, index
-    return best
-
-
-@_MAY_OVERFLOW
-def _bounds(fits: SupportFits, steps: _Steps) -> Float:
-    """Return a lower bound on the objective of each candidate."""
-    bounds = np.empty(len(steps.supports))
-    is_bought = np.zeros((len(bounds), fits.problem.n_predictors), dtype=bool)
-    for row, support in zip(is_bought, steps.supports, strict=True):
-        row[list(support)] = True
-    is_member = is_bought[:, fits.problem.column_predictor]
-    columns = np.flatnonzero(is_member.any(axis=0))
-    X, coefs, is_member = fits.X[:, columns], steps.coefs[:, columns], is_member[:, columns]
-    size = max(1, CHUNK // len(X))
-    for first in range(0, len(bounds), size):
-        chunk = slice(first, first + size)
-        margins = fits.signs * (coefs[chunk] @ X.T + steps.constants[chunk, np.newaxis])
-        bounds[chunk] = fits.bounds(X, columns, fits.dual(margins), is_member[chunk])
-    return bounds
-
-
-class _Steps(NamedTuple):
-    """Where one Newton step leads for each neighbour."""
-
-    supports: list[tuple[int, ...]]
-    coefs: Float  # (n_neighbours, n_columns)
-    constants: Float  # (n_neighbours,) the intercepts of centred columns
-    objectives: Float  # (n_neighbours,) as the quadratic model predicts them
-
-
-class _Quadratic:
-    """The quadratic model of the loss at a fitted model, in its columns and the intercept."""
-
-    def __init__(self, fits: SupportFits, model: SupportModel) -> None:
-        self.columns = fits.problem.columns_of(model.support)
-        self.theta = model.coef[self.columns]
-        X = fits.X[:, self.columns]
-        self.constant = model.intercept + fits.means[self.columns] @ self.theta
-        margins = fits.signs * (X @ self.theta + self.constant)
-        self.slopes = fits.weights * fits.dual(margins) * fits.signs
-        self.curvature = fits.weights * fits.curvature(margins)
-        self.design = np.column_stack([X, np.ones(len(X))])
-        self.hessian = self.design.T @ (self.curvature[:, np.newaxis] * self.design)
-        self.hessian[np.diag_indices(len(self.columns))] += fits.problem.ridge
-
-    def stay(self, model: SupportModel, supports: list[tuple[int, ...]]) -> _Steps:
-        """Return steps to neighbours that are still at the model."""
-        n = len(supports)
-        coefs = np.repeat(model.coef[np.newaxis], n, axis=0)
-        return _Steps(supports, coefs, np.full(n, self.constant), np.full(n, model.objective))
-
-
-@_MAY_OVERFLOW
-def _steps_with_more(fits: SupportFits, model: SupportModel, predictors: Int) -> _Steps:
-    """Return the steps that add each of `predictors` to a fitted model."""
-    quadratic = _Quadratic(fits, model)
-    supports = [tuple(sorted((*model.support, g))) for g in predictors.tolist()]
-    steps = quadratic.stay(model, supports)
-    for places, columns in fits.blocks(predictors):
-        X = fits.X[:, columns]  # (n_rows, n_candidates, n_own)
-        weighted = quadratic.curvature[:, np.newaxis, np.newaxis] * X
-        slopes = np.tensordot(quadratic.slopes, X, 1)
-        cross = np.tensordot(quadratic.design.T, weighted, 1)
-        # The change of the held columns and the intercept when a new coefficient rises by 1.
-        flat = cross.reshape(len(cross), -1)
-        response = np.linalg.lstsq(quadratic.hessian, flat, rcond=None)[0].reshape(cross.shape)
-        hessian = fits.problem.ridge * np.eye(columns.shape[1])
-        hessian = hessian + np.einsum("mki,mkj->kij", X, weighted)
-        hessian -= np.einsum("hki,hkj->kij", cross, response)
-        theta = np.einsum("kij,kj->ki", np.linalg.pinv(hessian, hermitian=True), slopes)
-        shift = np.einsum("hki,ki->kh", response, theta)
-        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
-        steps.coefs[places[:, np.newaxis], columns] = theta
-        steps.constants[places] -= shift[:, -1]
-        steps.objectives[places] -= 0.5 * np.einsum("ki,ki->k", slopes, theta)
-    return steps
-
-
-@_MAY_OVERFLOW
-def _steps_with_less(fits: SupportFits, model: SupportModel, predictors: Int) -> _Steps:
-    """Return the steps that remove each of `predictors` from a fitted model."""
-    quadratic = _Quadratic(fits, model)
-    supports = [tuple(h for h in model.support if h != g) for g in predictors.tolist()]
-    steps = quadratic.stay(model, supports)
-    inverse = np.linalg.pinv(quadratic.hessian, hermitian=True)
-    for places, columns in fits.blocks(predictors):
-        place = np.searchsorted(quadratic.columns, columns)  # (n_candidates, n_own)
-        own = inverse[place[:, :, np.newaxis], place[:, np.newaxis, :]]
-        theta = model.coef[columns]
-        # The force that holds the removed coefficients at 0.
-        force = np.einsum("kij,kj->ki", np.linalg.pinv(own, hermitian=True), theta)
-        shift = np.einsum("hki,ki->kh", inverse[:, place], force)
-        steps.coefs[np.ix_(places, quadratic.columns)] -= shift[:, :-1]
-        steps.coefs[places[:, np.newaxis], columns] = 0.0
-        steps.constants[places] -= shift[:, -1]
-        steps.objectives[places] += 0.5 * np.einsum("ki,ki->k", theta, force)
-    return steps

@@ -1,7 +1,7 @@
 """The best model on a fixed support, in numpy: damped Newton and a dual bound.
 
 The hinge, which has no derivative at 1, is fitted by an interior-point method instead.
-Enumeration and the heuristics fit with it; it shares no code with the solver. The bound of a fit is
+Enumeration fits with it; it shares no code with the core. The bound of a fit is
 the one that `problem` states for every a with sum_m w_m a_m y_m = 0: it holds however well the fit
 converged. The rounding of the sums is taken off.
 """
@@ -14,20 +14,18 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
 
 from ..arguments import Float, Int
 from ..problem import SubsetProblem
 
-CHUNK = 2**15  # entries of a temporary that the processor's cache holds
+_CHUNK = 2**15  # entries of a temporary that the processor's cache holds
 _MAX_NEWTON_STEPS = 200
 _MAX_INTERIOR_STEPS = 100
 _PRECISE = 1e-12  # of the complementarity, relative to the objective
 _SHARE = 0.995  # of an interior step to where it would leave the interior
 _TINY = np.finfo(np.float64).tiny
-_COMPARABLE = 1e-10  # relative gap at which a fit is accurate enough to be compared with others
 
 
 class SupportModel(NamedTuple):
@@ -75,40 +73,9 @@ class SupportFits:
         if self.problem.loss.is_smoothed:
             beta, a = fit_hinge(X, self.signs, self.weights, self.problem.ridge)
         else:
-            found = self._minimise(X, columns, np.zeros(len(columns) + 1))
-            assert found is not None  # there was no cutoff
-            beta, a = found, self.dual(self.signs * (X @ found[:-1] + found[-1]))
+            beta = self._minimise(X, columns)
+            a = self.dual(self.signs * (X @ beta[:-1] + beta[-1]))
         return self._model(support, columns, beta), self._bound(X, columns, a)
-
-    def fit_to_compare(
-        self, support: tuple[int, ...], start: SupportModel | None = None
-    ) -> SupportModel:
-        """Return the best model with this support; its objective is within a relative 1e-10."""
-        model = self.fit_below(support, inf, start)
-        assert model is not None  # there was no cutoff
-        return model
-
-    def fit_below(
-        self, support: tuple[int, ...], cutoff: float, start: SupportModel | None
-    ) -> SupportModel | None:
-        """Return the best model with this support if its objective is below `cutoff`, else None.
-
-        The objective is within a relative 1e-10 of the best one. The fit starts from `start`, whose
-        columns outside the support are ignored, and ends as soon as its bound reaches the cutoff.
-        """
-        columns = self.problem.columns_of(support)
-        if self.problem.loss.is_smoothed:
-            model, _ = self.fit(support)
-            return model if model.objective < cutoff else None
-        beta = np.zeros(len(columns) + 1)
-        if start is not None:
-            beta[:-1] = start.coef[columns]
-            beta[-1] = start.intercept + self.means[columns] @ beta[:-1]
-        found = self._minimise(self.X[:, columns], columns, beta, cutoff)
-        if found is None:
-            return None
-        model = self._model(support, columns, found)
-        return model if model.objective < cutoff else None
 
     def dual(self, margins: Float) -> Float:
         """Return the a that belongs to margins."""
@@ -131,51 +98,27 @@ class SupportFits:
         first = np.cumsum(n_owned) - n_owned
         for n_own in np.unique(n_owned[predictors]):
             alike = np.flatnonzero(n_owned[predictors] == n_own)
-            size = max(1, CHUNK // (len(self.X) * n_own))
+            size = max(1, _CHUNK // (len(self.X) * n_own))
             for start in range(0, len(alike), size):
                 places = alike[start : start + size]
                 yield places, by_owner[first[predictors[places], np.newaxis] + np.arange(n_own)]
 
-    def bounds(
-        self,
-        X: Float,
-        columns: Int,
-        a: Float,
-        is_member: NDArray[np.bool_] | None = None,
-    ) -> Float:
-        """Return lower bounds on the objectives of several supports.
+    def _bound(self, X: Float, columns: Int, a: Float) -> float:
+        """Return the bound of the module's docstring for these columns and this a.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_columns)
-            Centred columns.
-        columns : ndarray of shape (n_columns,)
-            Which columns of the problem they are.
-        a : ndarray of shape (n_supports, n_rows)
-            The dual point of each support, before the classes are balanced.
-        is_member : ndarray of shape (n_supports, n_columns), optional
-            Which columns belong to each support; all, if None.
-
-        Returns
-        -------
-        ndarray of shape (n_supports,)
-            The bound of the module's docstring for each support.
+        The classes need not be balanced.
         """
         n, weights = self.n_positive, self.weights
         a = a.copy()
-        positive, negative = a[:, :n] @ weights[:n], a[:, n:] @ weights[n:]
+        positive, negative = a[:n] @ weights[:n], a[n:] @ weights[n:]
         # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
-        a[:, :n] *= np.minimum(1.0, negative / np.maximum(positive, _TINY))[:, np.newaxis]
-        a[:, n:] *= np.minimum(1.0, positive / np.maximum(negative, _TINY))[:, np.newaxis]
-        entropies = self.problem.loss.entropy(a) @ weights
-        rounding = 4 * len(weights) * np.finfo(float).eps * np.abs(entropies)
+        a[:n] *= min(1.0, negative / max(positive, _TINY))
+        a[n:] *= min(1.0, positive / max(negative, _TINY))
+        entropy = self.problem.loss.entropy(a) @ weights
+        rounding = 4 * len(weights) * np.finfo(float).eps * abs(entropy)
         with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
             values = self._values((a * (weights * self.signs)) @ X, columns)
-            if is_member is not None:
-                values[~is_member] = 0.0
-            proven = entropies - values.sum(axis=1) - rounding
-        bounds: Float = np.maximum(proven, 0.0)  # a loss is positive
-        return bounds
+            return max(float(entropy - values.sum() - rounding), 0.0)  # a loss is positive
 
     def _values(self, slopes: Float, columns: Int) -> Float:
         """Return the maximum of s_n t - ridge/2 t^2 over the coefficients t that are allowed."""
@@ -188,29 +131,19 @@ class SupportFits:
             values[limited] = (best * (slopes - 0.5 * ridge * best))[limited]
         return values
 
-    def _bound(self, X: Float, columns: Int, a: Float) -> float:
-        return float(self.bounds(X, columns, a[np.newaxis])[0])
-
     def _model(self, support: tuple[int, ...], columns: Int, beta: Float) -> SupportModel:
         coef = np.zeros(self.problem.n_columns)
         coef[columns] = beta[:-1]
         intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
         return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
 
-    def _minimise(
-        self,
-        X: Float,
-        columns: Int,
-        start: Float,
-        cutoff: float | None = None,
-    ) -> Float | None:
+    def _minimise(self, X: Float, columns: Int) -> Float:
         """Minimise the penalised loss over theta and the intercept, its last entry.
 
         Far from the optimum a step must lower the loss. Close to it the loss is flat to the last
         digit while the gradient, on which the bound depends, still improves: full steps are then
         taken as long as the decrement, the gradient in the norm of the inverse Hessian, keeps
-        falling. With a cutoff the bound ends the fit: with None when it reaches the cutoff, and
-        with the model when the model's objective is close to it.
+        falling.
         """
         n_rows, n_columns = X.shape
         signs, weights, losses = self.signs, self.weights, self.problem.loss
@@ -224,23 +157,12 @@ class SupportFits:
         def loss(beta: Float, margins: Float) -> float:
             return float(weights @ losses.value(margins) + 0.5 * penalty @ beta**2)
 
-        beta = best_beta = np.clip(start, lower, upper)
-        with np.errstate(over="ignore", invalid="ignore"):
-            nothing = np.zeros(n_columns + 1)
-            if not loss(beta, signs * (design @ beta)) <= loss(nothing, np.zeros(n_rows)):
-                beta = best_beta = nothing
+        beta = best_beta = np.zeros(n_columns + 1)
         best_decrement = inf
         for _ in range(_MAX_NEWTON_STEPS):
             margins = signs * (design @ beta)
             value = loss(beta, margins)
-            a = self.dual(margins)
-            if cutoff is not None:
-                bound = self._bound(X, columns, a)
-                if bound >= cutoff:
-                    return None
-                if value - bound <= _COMPARABLE * value:
-                    return beta
-            gradient = penalty * beta - design.T @ (weights * a * signs)
+            gradient = penalty * beta - design.T @ (weights * self.dual(margins) * signs)
             curvature = weights * self.curvature(margins)
             if is_limited:
                 steps = (lower - beta, upper - beta)

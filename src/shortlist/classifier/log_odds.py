@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
+from scipy.special import log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arguments import Float
 from ..backends import solve, uninterrupted
 from ..certificate import Certificate
-from ..losses import LOGISTIC
+from ..losses import LOGISTIC, risk_of
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution
 
@@ -71,7 +71,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Probabilities in the order of `classes_`.
         """
         log_odds = self.decision_function(X)
-        return np.column_stack([expit(-log_odds), expit(log_odds)])
+        return np.column_stack([risk_of(-log_odds), risk_of(log_odds)])
 
     @available_if(_gives_log_odds)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Float:

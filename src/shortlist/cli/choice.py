@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .option import AsJson, LossName, ProblemOptions, with_problem_options
-from .terminal import noting, print_json, print_table, working
+from .terminal import check_paths, noting, print_json, print_table, working
 
 
 @with_problem_options()
@@ -18,9 +18,10 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
     predictors up to --max-features. --time-limit is for each step. All steps have one ridge: unless
     --ridge gives it, it is tuned for the highest limit, so it may be another than that of `fit`.
     """
+    check_paths(options.inputs, [])
+    options.check_limits(required=False)
     from ..choice import solve_path
 
-    options.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
         problem = options.problem(announce, loss)
         announce("Solving for every budget")
@@ -72,10 +73,11 @@ def alternatives(
     as_json: AsJson = False,
 ) -> None:
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
+    check_paths(options.inputs, [])
+    options.check_limits()
     from ..choice import near_optimal, substitutes
     from ..solution import Status
 
-    options.check_limits()
     with noting() as notes, working("Reading") as announce:
         problem = options.problem(announce, loss)
         announce("Listing models")

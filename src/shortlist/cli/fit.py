@@ -101,7 +101,6 @@ def fit(
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
     from ..losses import loss_of
-    from ..patients import check_fit, save_proof
 
     if not loss_of(loss).gives_risks:
         raise InvalidProblemError(
@@ -112,6 +111,8 @@ def fit(
         raise InvalidProblemError("--resamples: has no effect without --report; give one.")
     check_paths(options.inputs, [model, certificate, *report_files(report)])
     options.check_limits()
+    from ..patients import check_fit, save_proof  # slow to import, so after the first checks
+
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
         patients, estimator = options.read()

@@ -61,8 +61,12 @@ def print_table(
 
 
 def check_paths(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Raise if an output has no folder, or would replace an input or another output."""
-    taken = {path.resolve() for path in inputs if path is not None}
+    """Raise if an input is missing, or an output has no folder or would replace another file."""
+    given = [path for path in inputs if path is not None]
+    for path in given:
+        if not path.exists():  # said here at once, before pandas is imported to read it
+            raise InvalidFileError(f"{path}: there is no such file.")
+    taken = {path.resolve() for path in given}
     for path in (path for path in outputs if path is not None):
         if path.is_dir():
             raise InvalidFileError(f"{path}: cannot be written, because it is a folder.")
@@ -122,16 +126,18 @@ class _SpinnerHandler(logging.Handler):
 @contextmanager
 def noting() -> Iterator[list[str]]:
     """Collect the package's warnings as notes, and print them at the end, also after an error."""
-    from sklearn.exceptions import ConvergenceWarning
-
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        for category in (ShortlistWarning, ConvergenceWarning):
-            warnings.simplefilter("always", category)
+        warnings.simplefilter("always")
         try:
             yield notes
         finally:
-            notes += dict.fromkeys(str(warning.message) for warning in caught)
+            # That of scikit-learn by its name: to import it takes longer than many a command.
+            notes += dict.fromkeys(
+                str(warning.message)
+                for warning in caught
+                if issubclass(warning.category, ShortlistWarning)
+                or warning.category.__name__ == "ConvergenceWarning"
+            )
             for note in notes:
                 typer.echo(f"Note: {note}", err=True)

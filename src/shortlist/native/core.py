@@ -13,14 +13,14 @@ from ..limits import Limits
 from ..problem import SubsetProblem
 
 try:
-    from . import _core
-except ImportError as error:  # pragma: no cover
+    core: Any = import_module("._core", __package__)
+    if core.runs_v3():
+        core = import_module("._core_v3", __package__)
+except ImportError as error:
     raise ImportError(
         "shortlist: the compiled core is missing or belongs to another Python; "
         "install the package again with `pip install .`, which needs a C++ compiler."
     ) from error
-
-core: Any = import_module("._core_v3", __package__) if _core.runs_v3() else _core
 
 
 class Prepared(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import Float
 from ..errors import ShortlistWarning
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Options, Progress, Solution, Status, solution_of
@@ -27,6 +28,8 @@ _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read on
 _SLICE_SECONDS = 0.05
 _LARGEST_TRACE = 2**30  # bytes
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
+# A coefficient so much smaller than the largest may be rounding, as may be such a change of a loss.
+_NEGLIGIBLE, _ROUNDING = 1e-9, 1e-13
 
 
 def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
@@ -40,30 +43,49 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
         search.suggest(options.warm_start)
     status = _drive(search, prepared, options, started)
     if search.objective < inf:
-        if status is not Status.OPTIMAL:  # a search that ends by itself has polished it
+        if status is not Status.OPTIMAL:  # a search that ends by itself has polished its model
             search.polish()
-        bought, coef, intercept = search.incumbent()
-        coef, intercept = prepared.model(coef, intercept)
-        # What was bought, without predictors whose coefficients are exactly 0.
-        used = {*problem.column_predictor[coef.nonzero()[0]].tolist(), *problem.limits.include}
-        support = tuple(g for g in bought if g in used)
-    else:
-        # Interrupted before the first model: what must be bought, with coefficients of 0.
-        coef, intercept = np.zeros(problem.n_columns), prepared.problem.null_intercept
-        support = problem.limits.include
-    solution = solution_of(
-        problem,
-        support,
-        coef,
-        intercept,
-        status=status,
-        lower_bound=search.lower_bound,
-        gap=gap,
-        nodes=search.nodes,
-        seconds=perf_counter() - started,
-        prover=Prover.of(problem, prepared, search),
-    )
+        model = _without_idle(problem, search.incumbent(), prepared)
+    else:  # it was interrupted before its first model
+        model = _empty_model(problem, prepared)
+    found: dict[str, Any] = {
+        "lower_bound": search.lower_bound,
+        "gap": gap,
+        "nodes": search.nodes,
+        "prover": Prover.of(problem, prepared, search),
+    }
+    seconds = perf_counter() - started
+    solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
+    if not solution.objective <= prepared.problem.null_objective * (1 + _ROUNDING):
+        # Rounding has spoilt all models: the one without coefficients is better.
+        model = _empty_model(problem, prepared)
+        solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
     return confirmed(problem, prepared, solution, gap)
+
+
+def _empty_model(
+    problem: SubsetProblem, prepared: Prepared
+) -> tuple[tuple[int, ...], Float, float]:
+    """Return what must be bought, with coefficients of 0."""
+    intercept: float = prepared.problem.null_intercept
+    return problem.limits.include, np.zeros(problem.n_columns), intercept
+
+
+def _without_idle(
+    problem: SubsetProblem, incumbent: tuple[list[int], Float, float], prepared: Prepared
+) -> tuple[tuple[int, ...], Float, float]:
+    """Return the model without predictors whose coefficients are 0, or so but for rounding."""
+    bought, coef, intercept = incumbent
+    coef, intercept = prepared.model(coef, intercept)
+    columns = coef.nonzero()[0]
+    sizes = [abs(value) for value in coef[columns].tolist()]
+    if sizes and min(sizes) <= _NEGLIGIBLE * max(sizes):
+        without = np.where(np.abs(coef) <= _NEGLIGIBLE * max(sizes), 0.0, coef)
+        objectives = problem.objective(without, intercept), problem.objective(coef, intercept)
+        if objectives[0] <= objectives[1] * (1 + _ROUNDING):
+            coef, columns = without, without.nonzero()[0]
+    used = {*problem.column_predictor[columns].tolist(), *problem.limits.include}
+    return tuple(g for g in bought if g in used), coef, intercept
 
 
 class Listing(NamedTuple):

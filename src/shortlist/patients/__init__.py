@@ -1,18 +1,37 @@
-"""Tables of patients, and prognostic models that are fitted to them, saved and proven."""
+"""Tables of patients, and prognostic models that are fitted to them, saved and proven.
 
-from .card import ModelCard
-from .finding import Finding, check_fit
-from .model import PrognosticModel
-from .proof import is_proven, load_proof, problem_of, save_proof, verify_model
+A name is imported when it is first used: a prediction then loads neither scikit-learn nor SciPy.
+"""
 
-__all__ = [
-    "Finding",
-    "ModelCard",
-    "PrognosticModel",
-    "check_fit",
-    "is_proven",
-    "load_proof",
-    "problem_of",
-    "save_proof",
-    "verify_model",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .card import ModelCard as ModelCard
+    from .finding import Finding as Finding
+    from .finding import check_fit as check_fit
+    from .model import PrognosticModel as PrognosticModel
+    from .proof import is_proven as is_proven
+    from .proof import load_proof as load_proof
+    from .proof import problem_of as problem_of
+    from .proof import save_proof as save_proof
+    from .proof import verify_model as verify_model
+
+_HOMES = {
+    "Finding": "finding",
+    "ModelCard": "card",
+    "PrognosticModel": "model",
+    "check_fit": "finding",
+    "is_proven": "proof",
+    "load_proof": "proof",
+    "problem_of": "proof",
+    "save_proof": "proof",
+    "verify_model": "proof",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -17,7 +17,6 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from scipy.special import expit
 
 from .. import __version__
 from ..arguments import Float
@@ -25,6 +24,7 @@ from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
+from ..losses import risk_of
 from .column import ColumnKind
 from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
 
@@ -232,8 +232,7 @@ class ModelCard(StrictModel):
 
     def probability(self, table: pd.DataFrame) -> Float:
         """Return the probability of the event for each row; `table` is that of `log_odds`."""
-        probability: Float = expit(self.log_odds(table))
-        return probability
+        return risk_of(self.log_odds(table))
 
     def contributions(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the contribution of each predictor bought to the log-odds of each row."""
