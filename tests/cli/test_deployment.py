@@ -59,7 +59,7 @@ def test_points_without_a_proof_exit_with_3(clinic, run):
         (["nomogram", "model.json", "-o", "figure.docx"], "must end in .svg, .png, .pdf"),
         (["calculator", "model.json", "-o", "model.json"], "is used twice"),
         (["calculator", "model.json", "-o", "c.html", "--unit", "years"], "--unit: 'years' must"),
-        (["calculator", "model.json", "-o", "c.html", "--unit", "x=y"], "has no predictor 'x'"),
+        (["calculator", "model.json", "-o", "c.html", "--unit", "x=y"], "knows no predictor 'x'"),
         (["points", *PROBLEM], "--budget: state a limit"),
     ],
 )

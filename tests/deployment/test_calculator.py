@@ -159,7 +159,7 @@ def test_no_patient_is_in_it(any_card, newcomers, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"units": {"height": "cm"}}, "units: the model has no predictor 'height'"),
+        ({"units": {"height": "cm"}}, "units: the model knows no predictor 'height'"),
         ({"patients": pd.DataFrame(np.zeros((1, 5)), columns=["age", "lab", "stage", "code",
           "smoker"])}, "patients: must have at least two rows"),
     ],

@@ -40,7 +40,7 @@ def write_calculator(
         The development patients, among whose risks that of a patient is placed. The page keeps
         percentiles of the risks only.
     units : mapping from predictor to text, optional
-        Units beside the fields, such as `{"age": "years"}`.
+        Units beside the fields, such as `{"age": "years"}`; also of candidates not bought.
 
     Examples
     --------
@@ -63,9 +63,10 @@ def calculator_page(
 ) -> str:
     """Return the page; the parameters are those of `write_calculator`."""
     units = dict(units or {})
-    unknown = [name for name in units if name not in {term.name for term in card.terms}]
+    candidates = {item.name for item in card.candidates}
+    unknown = [name for name in units if name not in candidates]
     if unknown:
-        raise InvalidProblemError(f"units: the model has no predictor {shown(unknown[0])}.")
+        raise InvalidProblemError(f"units: the model knows no predictor {shown(unknown[0])}.")
     costs = {item.name: item.cost for item in card.candidates if item.bought}
     fees = [
         [fee.amount, [name for name in fee.members if name in costs]]

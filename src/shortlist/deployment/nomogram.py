@@ -127,7 +127,7 @@ def _round_values(low: float, high: float) -> list[float]:
     power = 10.0 ** np.floor(np.log10(high - low) - 1)
     step = next(f * power for f in (1, 2, 5, 10, 20, 50) if (high - low) / (f * power) <= 12)
     values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
-    return [float(round(value, 12)) for value in values]
+    return [float(round(value, 12)) + 0.0 for value in values]  # no -0
 
 
 def _branches(term: Term, log_odds: Float) -> list[bool]:

@@ -89,7 +89,7 @@ class PointsChart(StrictModel):
     cost : float or None
         The price of the predictors, fees included; None if the model has no prices.
     totals : tuple of TotalRow
-        The risk of every total that occurs, and the observed events.
+        The risk of every total that is possible, and the observed events.
     auc, auc_corrected : float
         Of the development patients; corrected for optimism by the bootstrap, if asked for.
     search : PointsSearch
@@ -307,7 +307,7 @@ def _chart(
     )
     totals = chart.total(plain.frame)
     rows = []
-    for total in range(int(totals.max()) + 1):
+    for total in range(sum(max(term.points) for term in chart.terms) + 1):
         there = totals == total
         rows.append(
             TotalRow(
