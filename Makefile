@@ -20,7 +20,7 @@ help:
 	@echo "make test       the default tests"
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
-	@echo "make lint       ruff and mypy"
+	@echo "make lint       ruff, clang-format and mypy"
 	@echo "make docs       the documentation site, in build/site; examples are run, links are checked"
 	@echo "make smoke      the wheel in new environments, with the oldest and the newest dependencies"
 	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
@@ -53,6 +53,7 @@ test-all: $(VENV)/.installed-test develop
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror core/*.?pp
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs

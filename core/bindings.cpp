@@ -264,12 +264,15 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def(nb::new_(&make_table<float>), "X"_a, "signs"_a, "owner"_a, "n_predictors"_a);
   nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
       .def(nb::new_(&make_data), "table"_a, "weights"_a, "signs"_a)
-      .def_prop_ro("centre", [](const Data& data) {
-        Buffer<double> centre(data.n_columns());
-        const auto& columns = data.table()->columns();
-        for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
-        return new_array(std::move(centre));
-      }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "centre",
+          [](const Data& data) {
+            Buffer<double> centre(data.n_columns());
+            const auto& columns = data.table()->columns();
+            for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
+            return new_array(std::move(centre));
+          },
+          nb::rv_policy::automatic)
       .def_prop_ro("distance", &Data::distance)
       .def_prop_ro("rounding", &Data::rounding)
       .def_prop_ro("n_rows", &Data::n_rows)
@@ -283,32 +286,45 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a, "max_features"_a, "is_integral"_a,
            "include"_a, "exclude"_a);
   nb::class_<Trace>(m, "Trace", "The record of a search, from which its certificate is made.")
-      .def_prop_ro("steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); },
-                   nb::rv_policy::automatic)
+      .def_prop_ro(
+          "steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); },
+          nb::rv_policy::automatic)
       .def_ro("is_complete", &Trace::is_complete);
   nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")
       .def(nb::new_(&make_search), "problem"_a, "limits"_a, "gap"_a)
-      .def("suggest", [](Search& search, std::vector<Index> support) {
-        const Index n = search.problem().n_predictors();
-        require(std::all_of(support.begin(), support.end(), [n](Index g) { return 0 <= g && g < n; }),
-                "support: must be predictors.");
-        search.suggest(std::move(support));
-      }, "support"_a)
-      .def("list_models", [](Search& search, double threshold, Index n_places) {
-        require(n_places >= 1, "n_places: must be at least 1.");
-        search.list_models(threshold, n_places);
-      }, "threshold"_a, "n_places"_a)
-      .def("find_staircase", [](Search& search, Index n_budgets) {
-        require(n_budgets >= 1, "n_budgets: must be at least 1.");
-        require(search.worker().limits.is_integral, "limits: prices must be whole for a staircase.");
-        search.find_staircase(n_budgets);
-      }, "n_budgets"_a)
+      .def(
+          "suggest",
+          [](Search& search, std::vector<Index> support) {
+            const Index n = search.problem().n_predictors();
+            require(std::all_of(support.begin(), support.end(), [n](Index g) { return 0 <= g && g < n; }),
+                    "support: must be predictors.");
+            search.suggest(std::move(support));
+          },
+          "support"_a)
+      .def(
+          "list_models",
+          [](Search& search, double threshold, Index n_places) {
+            require(n_places >= 1, "n_places: must be at least 1.");
+            search.list_models(threshold, n_places);
+          },
+          "threshold"_a, "n_places"_a)
+      .def(
+          "find_staircase",
+          [](Search& search, Index n_budgets) {
+            require(n_budgets >= 1, "n_budgets: must be at least 1.");
+            require(search.worker().limits.is_integral, "limits: prices must be whole for a staircase.");
+            search.find_staircase(n_budgets);
+          },
+          "n_budgets"_a)
       .def("run", &run_search, "max_nodes"_a, "max_total"_a, "threads"_a, "seconds"_a)
       .def("polish", &Search::polish, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("nodes", [](const Search& search) { return search.worker().tree.n_processed; })
@@ -323,10 +339,12 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def("models", &models_of)
       .def("stairs", &stairs_of)
       .def("open_nodes", &open_nodes_of)
-      .def("take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
-           "Hand the trace over; the search has none any more.")
-      .def("limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().max_bytes = max_bytes; },
-           "max_bytes"_a)
+      .def(
+          "take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
+          "Hand the trace over; the search has none any more.")
+      .def(
+          "limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },
+          "max_bytes"_a)
       .def_prop_ro("is_recording", [](Search& search) { return search.trace().is_complete; });
   m.def("fit", &fit_support, "problem"_a, "support"_a, "tolerance"_a = fine,
         "The best model on a support: coefficients and intercept of the centred columns, objective, lower bound.");

@@ -56,8 +56,8 @@ class Endgame {
   double intercept_step_ = 0.0;
   MovedPoint moved_;
   double intercept_ = 0.0, objective_ = 0.0, mismatch_ = 0.0, total_ = 0.0;  // of the base
-  Index n_bought_ = 0;                                                      // columns
-  bool is_solved_ = false;                                                  // whether they are independent
+  Index n_bought_ = 0;                                                       // columns
+  bool is_solved_ = false;                                                   // whether they are independent
 };
 
 }  // namespace shortlist

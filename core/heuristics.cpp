@@ -114,8 +114,7 @@ double Heuristics::share_not_explained(Index n, Index g, double total) {
   for (Index j = problem.start(g); j < problem.end(g); ++j) {
     const double slope = useful_slope(j);
     const double product = hessian.weigh_column(problem, j, worker_.fit.rows.d);
-    double curvature =
-        dot(hessian.weighted.data(), problem.column(j), problem.n_rows()) - product * product / total;
+    double curvature = dot(hessian.weighted.data(), problem.column(j), problem.n_rows()) - product * product / total;
     alone += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
     hessian.cross_products(problem, n, hessian.step.data());
     for (Index i = 0; i < n; ++i) hessian.step[i] -= product * hessian.mean[i];

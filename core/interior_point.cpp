@@ -97,8 +97,8 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
     const double mu = complementarity(0.0) / (2.0 * weight);
     const double gap = objective - bound;
     const bool is_near = gap <= tolerance * objective || (is_coarse && band_of_mu * mu <= problem_.smoothing);
-    const bool is_last = trial == max_steps - 1 || !(gap > close_gap * finest * objective) ||
-                         (is_near && mu > least_progress * last_mu);
+    const bool is_last =
+        trial == max_steps - 1 || !(gap > close_gap * finest * objective) || (is_near && mu > least_progress * last_mu);
     last_mu = mu;
     if (bound >= cutoff || is_near || is_last) {
       for (Index i = 0; i < n_; ++i) held[i] = theta[columns[i]];
@@ -164,7 +164,7 @@ double InteriorPoint::complementarity(double length) const {
   for (Index m = 0; m < problem_.n_rows(); m += lane_count) {
     const Lanes b = load(a.data() + m) + length * load(da.data() + m);
     total += load(problem_.weights() + m) * (b * (load(p.data() + m) + length * load(dp.data() + m)) +
-                                            (1.0 - b) * (load(x.data() + m) + length * load(dx.data() + m)));
+                                             (1.0 - b) * (load(x.data() + m) + length * load(dx.data() + m)));
   }
   return sum(total);
 }

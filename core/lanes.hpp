@@ -47,10 +47,18 @@ Lanes by_lane(Lanes a, Lanes b, Operation operation) {
   return a;
 }
 inline Lanes broadcast(double value) { return {{value, value, value, value}}; }
-inline Lanes operator+(Lanes a, Lanes b) { return by_lane(a, b, [](double x, double y) { return x + y; }); }
-inline Lanes operator-(Lanes a, Lanes b) { return by_lane(a, b, [](double x, double y) { return x - y; }); }
-inline Lanes operator*(Lanes a, Lanes b) { return by_lane(a, b, [](double x, double y) { return x * y; }); }
-inline Lanes operator/(Lanes a, Lanes b) { return by_lane(a, b, [](double x, double y) { return x / y; }); }
+inline Lanes operator+(Lanes a, Lanes b) {
+  return by_lane(a, b, [](double x, double y) { return x + y; });
+}
+inline Lanes operator-(Lanes a, Lanes b) {
+  return by_lane(a, b, [](double x, double y) { return x - y; });
+}
+inline Lanes operator*(Lanes a, Lanes b) {
+  return by_lane(a, b, [](double x, double y) { return x * y; });
+}
+inline Lanes operator/(Lanes a, Lanes b) {
+  return by_lane(a, b, [](double x, double y) { return x / y; });
+}
 inline Lanes operator+(Lanes a, double b) { return a + broadcast(b); }
 inline Lanes operator-(Lanes a, double b) { return a - broadcast(b); }
 inline Lanes operator*(Lanes a, double b) { return a * broadcast(b); }
@@ -63,9 +71,7 @@ inline Lanes operator-(Lanes a) { return 0.0 - a; }
 inline Lanes& operator+=(Lanes& a, Lanes b) { return a = a + b; }
 inline Lanes& operator-=(Lanes& a, Lanes b) { return a = a - b; }
 inline Lanes& operator*=(Lanes& a, Lanes b) { return a = a * b; }
-inline Bits operator<(Lanes a, Lanes b) {
-  return {{a[0] < b[0], a[1] < b[1], a[2] < b[2], a[3] < b[3]}};
-}
+inline Bits operator<(Lanes a, Lanes b) { return {{a[0] < b[0], a[1] < b[1], a[2] < b[2], a[3] < b[3]}}; }
 inline Bits operator>(Lanes a, Lanes b) { return b < a; }
 inline Bits operator<(Lanes a, double b) { return a < broadcast(b); }
 inline Bits operator>(Lanes a, double b) { return broadcast(b) < a; }

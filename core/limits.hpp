@@ -11,14 +11,14 @@ namespace shortlist {
 
 /// Prices and limits in exact units: sums of prices do not depend on their order.
 struct Limits {
-  Buffer<double> cost;                     // of each predictor
-  std::vector<double> fee;                 // paid once if any member is bought
-  std::vector<std::vector<Index>> fees_of; // the fees that each predictor incurs
-  std::vector<Index> charged;              // the one of these that the oracle charges, or -1
-  std::vector<Index> order;                // predictors sorted by that fee
-  double budget;                           // infinite if there is none
+  Buffer<double> cost;                      // of each predictor
+  std::vector<double> fee;                  // paid once if any member is bought
+  std::vector<std::vector<Index>> fees_of;  // the fees that each predictor incurs
+  std::vector<Index> charged;               // the one of these that the oracle charges, or -1
+  std::vector<Index> order;                 // predictors sorted by that fee
+  double budget;                            // infinite if there is none
   Index max_features;
-  bool is_integral;                        // whether all prices are whole numbers of units
+  bool is_integral;  // whether all prices are whole numbers of units
   std::vector<Index> include, exclude;
 
   Limits(Buffer<double> costs, std::vector<double> fees, const std::vector<std::vector<Index>>& members, double budget,
@@ -31,10 +31,10 @@ struct Limits {
 /// What is left of the limits at a node.
 struct Remaining {
   double budget;
-  Index count;            // predictors left to buy
-  double capacity;        // the one of these two that the relaxation uses: it is tighter on average
+  Index count;      // predictors left to buy
+  double capacity;  // the one of these two that the relaxation uses: it is tighter on average
   Index n_free;
-  bool is_all_affordable; // all free predictors together
+  bool is_all_affordable;  // all free predictors together
 
   bool is_overspent() const { return budget < 0.0 || count < 0; }
 };

@@ -18,10 +18,20 @@ inline Lanes exp_of_negative(Lanes x) {
   const Lanes rounded = x * log2_e + round;
   const Lanes k = rounded - round;
   const Lanes r = (x - k * ln2_high) - k * ln2_low;
-  constexpr double inverse_factorials[] = {
-      1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
-      1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,      1.0 / 24.0,      1.0 / 6.0,      0.5,
-      1.0,                1.0};
+  constexpr double inverse_factorials[] = {1.0 / 6227020800.0,
+                                           1.0 / 479001600.0,
+                                           1.0 / 39916800.0,
+                                           1.0 / 3628800.0,
+                                           1.0 / 362880.0,
+                                           1.0 / 40320.0,
+                                           1.0 / 5040.0,
+                                           1.0 / 720.0,
+                                           1.0 / 120.0,
+                                           1.0 / 24.0,
+                                           1.0 / 6.0,
+                                           0.5,
+                                           1.0,
+                                           1.0};
   Lanes p = broadcast(inverse_factorials[0]);
   for (int i = 1; i < 14; ++i) p = p * r + inverse_factorials[i];
   return p * power_of_two(rounded);

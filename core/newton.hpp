@@ -11,7 +11,11 @@ namespace shortlist {
 /// The Hessian on listed columns, intercept eliminated, ridge included; then its Cholesky factor.
 struct Hessian {
   Hessian(const Problem& problem, Index n_columns)
-      : columns(n_columns), matrix(n_columns, n_columns), mean(n_columns), step(n_columns), weighted(problem.n_rows()) {}
+      : columns(n_columns),
+        matrix(n_columns, n_columns),
+        mean(n_columns),
+        step(n_columns),
+        weighted(problem.n_rows()) {}
 
   Buffer<Index> columns;
   Matrix matrix;

@@ -146,8 +146,8 @@ void predictor_values(const Problem& problem, const double* q, const Decisions& 
   sweep.flush();
 }
 
-void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions,
-                         Buffer<double>& gradient, double* v) {
+void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions, Buffer<double>& gradient,
+                         double* v) {
   SlopeSweep sweep(problem, rows.q.data(), [&](Index j, double positive, double negative) {
     gradient[j] = positive + negative;
     v[problem.owner(j)] += problem.value_of_slope(j, rows.rho.positive * positive + rows.rho.negative * negative);

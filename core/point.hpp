@@ -77,8 +77,8 @@ double predictor_value(const Problem& problem, const double* q, Index g);
 void predictor_values(const Problem& problem, const double* q, const Decisions& decisions, double* v);
 
 /// Fill the gradient and v_g of all that is not out.
-void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions,
-                         Buffer<double>& gradient, double* v);
+void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions, Buffer<double>& gradient,
+                         double* v);
 
 /// Fill the gradient of n listed columns; return the sum of their values.
 double evaluate_columns(const Problem& problem, const Rows& rows, const Index* columns, Index n,

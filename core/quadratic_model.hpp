@@ -65,17 +65,17 @@ class QuadraticModel {
   double squared_slope(Index j, double slope) const;
 
   const Problem& problem_;
-  Buffer<double> root_price_;        // sqrt(2 ridge price)
-  Buffer<Zone> zone_;                // of the penalty
-  std::vector<char> is_held_;        // whether the coefficient of a column stays at a limit
-  std::vector<Index> active_;        // active predictors, steadiest first
-  Buffer<double> entry_;             // sqrt(mu) below which a predictor becomes active
-  Buffer<double> linear_, slope_;    // linear term and downhill slope, by place in the Gram matrix
-  Buffer<Index> place_;              // the place in the Gram matrix of each row of the system
-  Matrix system_;                    // of the active columns, then its factor
-  Buffer<double> solution_;          // at root = 0, then at root
-  Buffer<double> response_;          // what the solution loses per unit of root
-  double slack_ = 0.0;               // added to its diagonal, relatively
+  Buffer<double> root_price_;      // sqrt(2 ridge price)
+  Buffer<Zone> zone_;              // of the penalty
+  std::vector<char> is_held_;      // whether the coefficient of a column stays at a limit
+  std::vector<Index> active_;      // active predictors, steadiest first
+  Buffer<double> entry_;           // sqrt(mu) below which a predictor becomes active
+  Buffer<double> linear_, slope_;  // linear term and downhill slope, by place in the Gram matrix
+  Buffer<Index> place_;            // the place in the Gram matrix of each row of the system
+  Matrix system_;                  // of the active columns, then its factor
+  Buffer<double> solution_;        // at root = 0, then at root
+  Buffer<double> response_;        // what the solution loses per unit of root
+  double slack_ = 0.0;             // added to its diagonal, relatively
   std::vector<double> steadiness_;
   std::vector<Index> above_;
 };

@@ -61,9 +61,9 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
   rows.smoothing = problem_.smoothing;
   if (!is_evaluated) problem_.linear_predictor(theta, intercept, rows.u.data());
   bool inside = is_inside(decisions);
-  bool has_origin = inside;            // whether the point before the last step is one of the node
-  double caution = 0.0;   // how far the model's curvatures are on the way from those of the loss to bounds of it
-  bool is_stuck = false;  // whether even the bounds were no help
+  bool has_origin = inside;  // whether the point before the last step is one of the node
+  double caution = 0.0;      // how far the model's curvatures are on the way from those of the loss to bounds of it
+  bool is_stuck = false;     // whether even the bounds were no help
   double primal = infinity, old_intercept = intercept;
   double base, value;
   int n_halvings = 0, n_steps = 0;
@@ -243,7 +243,8 @@ double Relaxation::stepped_intercept(double intercept) const {
 double Relaxation::first_multiplier(const Decisions& decisions, double budget) {
   order_.clear();
   for (Index g = 0; g < decisions.size(); ++g) {
-    if (decisions[g] == Decision::free && model.price[g] > 0.0 && values.v[g] / model.price[g] > 0.0) order_.push_back(g);
+    if (decisions[g] == Decision::free && model.price[g] > 0.0 && values.v[g] / model.price[g] > 0.0)
+      order_.push_back(g);
   }
   const auto ratio = [&](Index g) { return values.v[g] / model.price[g]; };
   std::sort(order_.begin(), order_.end(),

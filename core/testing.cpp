@@ -65,7 +65,8 @@ Decisions decisions_of(const InputVector<std::int8_t>& given, Index n_predictors
 
 Doubles as_numbers(const Decisions& decisions) {
   Buffer<double> numbers(decisions.size());
-  std::transform(decisions.begin(), decisions.end(), numbers.begin(), [](Decision d) { return static_cast<double>(d); });
+  std::transform(decisions.begin(), decisions.end(), numbers.begin(),
+                 [](Decision d) { return static_cast<double>(d); });
   return new_array(std::move(numbers));
 }
 

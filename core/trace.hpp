@@ -45,8 +45,6 @@ class Trace {
   std::vector<std::int64_t> members;
   std::vector<TracePoint> points;
   std::vector<TraceEntry> entries;
-  /// Beyond this many bytes the trace is given up: the search goes on without a proof.
-  std::size_t max_bytes = std::size_t{1} << 30;
   bool is_complete = true;
 
   std::size_t n_bytes() const {
@@ -61,9 +59,15 @@ class Trace {
     entries.clear();
   }
 
+  /// Beyond this many bytes the trace is given up: the search goes on without a proof. With 0 there is none at all.
+  void limit_to(std::size_t max_bytes) {
+    max_bytes_ = max_bytes;
+    is_complete = max_bytes > 0;
+  }
+
   /// Give the trace up if it is too long.
   void limit() {
-    if (n_bytes() > max_bytes) {
+    if (n_bytes() > max_bytes_) {
       is_complete = false;
       clear();
     }
@@ -107,6 +111,8 @@ class Trace {
     points.push_back({intercept, intercept_step, smoothing, static_cast<std::int64_t>(entries.size())});
     return static_cast<std::int64_t>(points.size()) - 1;
   }
+
+  std::size_t max_bytes_ = std::size_t{1} << 30;
 };
 
 }  // namespace shortlist

@@ -74,8 +74,8 @@ class Worker {
   /// Fit a complete selection; keep the model as incumbent, or list it.
   FitScore keep_selection(const Decisions& selection, double intercept, double stop_at, Start start);
   /// Relax the node that is processed; return its bound and the number of the point that proves it.
-  std::pair<NodeBound, std::int64_t> relax_node(const Remaining& remaining, double intercept, double mu,
-                                                double stop_at, bool is_evaluated);
+  std::pair<NodeBound, std::int64_t> relax_node(const Remaining& remaining, double intercept, double mu, double stop_at,
+                                                bool is_evaluated);
   /// Make a node the one that is processed.
   void load(const Node& node);
   /// The predictor to branch on, of largest z v: the most that the relaxation gains from one.
