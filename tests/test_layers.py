@@ -32,7 +32,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"certificate"}),
     frozenset({"problem", "arguments", "limits", "losses"}),
     frozenset({"tables"}),
-    frozenset({"files", "display", "blocks"}),
+    frozenset({"files", "display", "blocks", "progress"}),
     frozenset({"errors"}),
 )
 # The registry stands above all backends.

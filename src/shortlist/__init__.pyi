@@ -8,6 +8,7 @@ from . import report as report
 from .backends import available_backends as available_backends
 from .backends import solve as solve
 from .certificate import Certificate as Certificate
+from .choice import cheapest_within as cheapest_within
 from .choice import near_optimal as near_optimal
 from .choice import price_ranges as price_ranges
 from .choice import solve_path as solve_path

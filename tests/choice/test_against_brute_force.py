@@ -1,4 +1,4 @@
-"""Near-optimal models, paths, substitutes and price ranges against fits of every selection."""
+"""Near-optimal and cheapest models, paths, substitutes, price ranges: against all selections."""
 
 import math
 from itertools import combinations, pairwise
@@ -125,6 +125,31 @@ def check_path(brute, problem):
     return path
 
 
+def check_cheapest(brute, problem):
+    limits = problem.limits
+    objectives = brute.objectives(limits)
+    has_prices = limits.budget < math.inf or bool(limits.fees) or not np.all(limits.costs == 1)
+    level = limits.cost_of if has_prices else len
+    best = min(objectives.values())
+    for tolerance in (0.0, 0.01, 0.1):
+        found = sl.cheapest_within(problem, tolerance)
+        assert found.is_proven
+        assert found.best.objective == pytest.approx(best, rel=2 * TIE)
+        support = found.solution.support
+        assert support in objectives
+        assert found.limit == pytest.approx(level(support), rel=1e-12)
+        highest = best * (1 + max(tolerance, TIE))
+        assert objectives[support] <= highest * (1 + 3 * TIE)
+        # What is closer to the threshold than rounding may count or not.
+        surely = [s for s, v in objectives.items() if v < highest * (1 - 3 * TIE)]
+        cheapest = min(map(level, surely), default=math.inf)
+        assert found.limit <= cheapest * (1 + TIE)
+        as_cheap = [v for s, v in objectives.items() if level(s) <= found.limit * (1 + TIE)]
+        assert found.solution.objective == pytest.approx(min(as_cheap), rel=3 * TIE)
+        if not any(highest * (1 - 3 * TIE) <= v <= highest * (1 + 3 * TIE) for v in as_cheap):
+            assert found.limit == pytest.approx(cheapest, rel=TIE)
+
+
 def check_certificates(path):
     for step in path:
         verdict = sl.verify(step.problem, step.solution.certificate)
@@ -191,10 +216,12 @@ def check_everything(problem, verify):
     path = check_path(brute, problem)
     if verify:
         check_certificates(path)
+    check_cheapest(brute, problem)
     check_substitutes(brute)
     check_price_ranges(brute)
     if problem.limits.budget < math.inf:
         check_path(brute, problem.with_limits(budget=math.inf))
+        check_cheapest(brute, problem.with_limits(budget=math.inf))
 
 
 @pytest.mark.parametrize("seed", [s for s in range(N_DEFAULT) if n_free(s) <= MOST_FREE_DEFAULT])
@@ -205,6 +232,20 @@ def test_random_problem(seed):
 @pytest.mark.parametrize("seed", [s for s in range(N_LIMITED) if n_free(s) <= MOST_FREE_LIMITED])
 def test_random_problem_with_limits_on_coefficients(seed):
     check_everything(limited_problem(seed), verify=True)
+
+
+def test_the_cheapest_of_forty_random_problems_with_prices():
+    n_checked = n_fees = 0
+    for seed in range(10 * N_DEFAULT):
+        if n_free(seed) <= MOST_FREE_DEFAULT:
+            problem = random_problem(seed)
+            if problem.limits.budget < math.inf:
+                check_cheapest(BruteForce(problem), problem)
+                n_checked += 1
+                n_fees += bool(problem.limits.fees)
+        if n_checked == 40:
+            break
+    assert n_checked == 40 and n_fees > 10
 
 
 @pytest.mark.slow

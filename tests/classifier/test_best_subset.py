@@ -270,3 +270,19 @@ def test_a_heuristic_backend_needs_no_warning(data, recwarn):
     assert len(model.support_) == 3
     sl.BestSubsetClassifier(ridge=None, max_features=3, backend="forward").fit(X, y)
     assert not [w for w in recwarn if issubclass(w.category, ConvergenceWarning)]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "told"),
+    [
+        (lambda X, y: (X.assign(a=1000 * X["a"]), y), {}, "X: the values of a spread over "),
+        (lambda X, y: (X, np.where(y == "ill", "sick", "well")), {}, "y: 'well' comes last in"),
+        (lambda X, y: (X, y), {"ridge": None, "ridges": (9.0, 8.0)}, "ridge: "),
+        (lambda X, y: (X, np.where(y == "ill", 1, 0)), {}, None),
+    ],
+)
+def test_scales_classes_and_ridges_that_mislead_are_told(data, recwarn, change, options, told):
+    sl.BestSubsetClassifier(max_features=2, **options).fit(*change(*data))
+    messages = [str(warning.message) for warning in recwarn]
+    assert len(messages) == (told is not None)
+    assert told is None or messages[0].startswith(told)

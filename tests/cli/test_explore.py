@@ -24,12 +24,13 @@ def served(monkeypatch):
 
 
 def test_a_table_with_prices(run, clinic, served):
-    prices = ("--costs", "costs.csv", "--fees", "fees.csv")
+    prices = ("--costs", "costs.csv", "--fees", "fees.csv", "--budget", "4,5")
     run("explore", "patients.csv", *OUTCOME, *prices, "--ridge", "0.5", "--no-browser")
     [(prepared, options)] = served
     assert prepared.name == "patients.csv"
     assert prepared.costs == {"age": 1, "sex": 1, "stage": 3, "lab": 5, "smoker": 1}
     assert [(fee.amount, fee.members) for fee in prepared.fees] == [(2, ("stage", "lab"))]
+    assert prepared.first_state().budget == 4.5
     assert options["ridge"] == 0.5
     assert not options["open_browser"]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from clinic_options import OUTCOME, POSED, PRICED
+from messy import MESSY, UNUSABLE, make_messy
 
 import shortlist as sl
 from shortlist.native.search import branch_and_bound
@@ -72,7 +73,7 @@ def test_the_answer_comes_before_the_report(run, clinic, monkeypatch):
 
     monkeypatch.setattr("shortlist.cli.fit._make_report", interrupted)
     result = run("fit", *TWO, "--report", "r.html", "--model", "m.json", code=130)
-    assert "Proven: no affordable selection" in result.stdout
+    assert "Proven: no selection of at most 2 has" in result.stdout
     assert (clinic / "m.json").exists() and not (clinic / "r.html").exists()
 
 
@@ -89,7 +90,7 @@ def test_suspicious_data_are_noted_with_their_columns(run, table):
     table = pd.concat([table, table[-1:]]).assign(years=lambda t: t["age"])
     notes = run(*fit_to(table, "--max-features", "3", "--include", "age,years")).notes
     assert "Copies: 'age' and 'years' carry the same information. Both were bought" in notes
-    assert "Duplicated rows: 1 row(s) repeat another" in notes
+    assert "Duplicated rows: 1 row repeats another" in notes
 
 
 def test_too_few_events_for_a_report_are_told_before_the_work(refusal, clinic, table):
@@ -262,7 +263,7 @@ BUDGET = ("--costs", "costs.csv", "--budget", "3")
         ((*ONE, "--loss", "hinge"), "BestSubsetClassifier"),
         ((*ONE, "--loss", "huber"), "must be one of logistic, squared_hinge, hinge"),
         ((*ONE, "--report", "r.pdf"), "must end in .html"),
-        ((*ONE, "--report", "m.html"), "m.json: is used twice"),
+        ((*ONE, "--report", "m.html"), "m.json: is where the report m.html puts its numbers"),
         ((*ONE, "--certificate", "patients.csv"), "is used twice"),
         ((*ONE, "--certificate", "no folder/c.json"), "there is no folder"),
         (("--costs", "few.csv", "--budget", "3"), "no cost for 'sex', 'stage', 'lab', 'smoker'"),
@@ -319,3 +320,83 @@ def test_costs_template(run, refusal, clinic):
     assert "exists already" in refusal(*arguments, "-o", "template.csv")
     assert (clinic / "template.csv").read_text() == "filled in"
     refusal("costs-template", "patients.csv", "--outcome", "no")
+
+
+@pytest.fixture
+def ward(tmp_path, monkeypatch):
+    """The current folder, with a table that has one defect per column."""
+    table, y = make_messy()
+    table.assign(fate=y).to_csv(tmp_path / "ward.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_costs_template_marks_what_nobody_should_price(run, record, ward, ending):
+    template = f"prices.{ending}"
+    notes = run("costs-template", "ward.csv", "--outcome", "fate", "-o", template).notes
+    prices = read_table(template).set_index("predictor")
+    marked = {*MESSY, *UNUSABLE, "pulse"}
+    assert set(prices.index[prices["remark"].notna()]) == marked
+    assert all(f"Note: {name!r}: " in notes for name in marked)
+    wanted = {"age": 1.5, "glucose": 3, "smoking": 1}
+    prices = prices.assign(cost=prices.index.map(wanted)).reset_index()
+    save = prices.to_csv if ending == "csv" else prices.to_excel
+    save(f"filled.{ending}", index=False)
+    left_out = ",".join({*prices["predictor"]} - {*wanted})
+    options = ("--costs", f"filled.{ending}", "--budget", "5", "--exclude", left_out)
+    printed = record("fit", "ward.csv", "--outcome", "fate", "--ridge", "1", *options)
+    assert printed["model"]["limits"]["budget"] == 5
+
+
+def test_every_defect_is_noted_by_fit_and_mended_by_options(run, record, ward):
+    fit = ("fit", "ward.csv", "--outcome", "fate", "--ridge", "1", "--max-features", "2")
+    notes = run(*fit, "--exclude", ",".join(UNUSABLE)).notes
+    for name, topic in MESSY.items():
+        assert f"Note: {topic}: " in notes and repr(name) in notes
+    mended = ("--missing-codes", "glucose=0,score=9,*=999", "--merge-levels")
+    kept = {*MESSY, "pulse", "age"} - {"age in months", "record", "died", "autopsy", "ward"}
+    out = sorted({*read_table("ward.csv").columns} - {*kept, "fate"})
+    (ward / "words.csv").write_text("column,level,meant\nsmoking,quit,former\n")
+    printed = record(*fit, "--exclude", ",".join(out), *mended, "--synonyms", "words.csv")
+    assert {note.partition(":")[0] for note in printed["notes"]} <= {
+        *("Sample size", "Events per parameter", "Missing values"),
+        "'score'",  # few distinct whole numbers
+    }
+    preprocessing = printed["model"]["preprocessing"]
+    assert preprocessing["missing_codes"]["glucose"] == ["0", "999"]
+    assert preprocessing["synonyms"]["smoking"] == {
+        **{"quit": "former", "Never": "never", "curent": "current"}
+    }
+
+
+@pytest.mark.parametrize("codes", ["glucose", "nothing=0", "glucose="])
+def test_wrong_codes_are_one_sentence(refusal, ward, codes):
+    fit = ("fit", "ward.csv", "--outcome", "fate", "--max-features", "2")
+    assert "--missing-codes: " in refusal(*fit, "--missing-codes", codes)
+
+
+def test_an_outcome_that_differs_in_case_is_told(refusal, table):
+    fate = table["fate"].mask(table.index == 3, "DEAD").mask(table.index == 4, "dead")
+    told = refusal(*fit_to(table.assign(fate=fate)))
+    assert "'DEAD' and 'dead' differ in case or blanks only" in told
+
+
+def test_within_a_share_of_the_best(run, record, refusal, clinic):
+    best = record("fit", *PRICED, "--budget", "11")["model"]
+    thrifty = record("fit", *PRICED, "--budget", "11", "--within", "20%")["model"]
+    assert thrifty == record("fit", *PRICED, "--budget", "11", "--within", "0,2")["model"]
+    within = thrifty["search"]["within"]
+    assert (within["share"], within["stated"], within["is_proven"]) == (0.2, 11, True)
+    assert within["best_objective"] == pytest.approx(best["search"]["objective"], rel=1e-8)
+    assert thrifty["cost"] == thrifty["limits"]["budget"] < best["cost"]
+    excess = thrifty["search"]["objective"] / best["search"]["objective"] - 1
+    assert 0 < excess <= 0.2
+    files = ("--model", "m.json", "--certificate", "c.json")
+    text = run("fit", *PRICED, "--budget", "11", "--within", "20%", *files).text
+    assert f"Proven cheapest within 20 % of the best: {excess:.2%} worse than what" in text
+    assert "holds" in run("verify", "c.json", "patients.csv").text
+    count = record("fit", *POSED, "--max-features", "4", "--within", "20%")["model"]
+    assert count["limits"]["max_features"] == len(count["terms"]) < 4
+    told = refusal("fit", *PRICED, "--budget", "11", "--within", "20")
+    assert "is not a share below 100 %" in told

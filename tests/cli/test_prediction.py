@@ -50,7 +50,7 @@ def test_an_unknown_level_is_imputed_and_noted(run, clinic, card):
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ("stage,sex\nIV,m\n", (), "The model needs the column(s) 'age'"),
+        ("stage,sex\nIV,m\n", (), "The model needs the column 'age'"),
         ("age,stage,sex,smoker,lab\nold,I,m,TRUE,1\n", (), "'old' in row 1 is not a number"),
         ("age;stage;sex;smoker;lab\n50,5;I;m;1;1\nold;I;m;1;1\n", (), "'old' in row 2"),
         ("age,stage,sex,smoker,lab\n50,I,m,1,1\n", ("--id", "no"), "no column 'no' for --id"),
@@ -110,6 +110,57 @@ def test_measures_and_updates_are_printed(run, elsewhere):
     assert "does not know 'IV'" in result.stderr
 
 
+@pytest.mark.parametrize("kept", [1.0, 0.8], ids=["all", "most"])
+def test_development_patients_are_no_validation(record, run, tmp_path, monkeypatch, kept):
+    monkeypatch.chdir(tmp_path)
+    data = sl.datasets.make_prognostic(n_samples=350, random_state=2)
+    table = data.X.assign(ill=data.y)
+    others = sl.datasets.make_prognostic(n_samples=350, random_state=3)
+    table.to_csv("old.csv", index=False)
+    run("fit", "old.csv", "--outcome", "ill", "--max-features", "4", "--model", "model.json")
+    n = int(kept * 350)
+    mixed = pd.concat(
+        [table[:n], others.X.set_axis(data.X.columns, axis=1).assign(ill=others.y)[n:]]
+    )
+    mixed.sample(frac=1, random_state=0).to_csv("new.csv", index=False)
+    validate = ("validate", "model.json", "new.csv", "--outcome", "ill")
+    who = "These are" if kept == 1 else "Most of these are"
+    assert (
+        f"Caution: Not new patients: {who} the patients that the model was" in run(*validate).text
+    )
+    assert record(*validate, "--report", "v.html")["development"] == (
+        "all" if kept == 1 else "most"
+    )
+    page = (tmp_path / "v.html").read_text()
+    assert "it was fitted to" in page and "validated here" not in page
+    table[table.columns[::-1]].to_csv("new.csv", index=False)
+    assert record(*validate)["development"] == "all"
+
+
+def test_new_patients_are_new(record, run, elsewhere):
+    content = record(*VALIDATE)
+    assert content["development"] == "none"
+    assert content["findings"] == []
+
+
+def test_ages_in_months_are_named_and_measured(run, record, elsewhere):
+    elsewhere.assign(age=12 * elsewhere["age"]).to_csv("new.csv", index=False)
+    result = run(*VALIDATE)
+    assert "Caution: Outside the development range: 99% of the values of 'age'" in result.text
+    assert "times that of the development; check the unit" in result.text
+    rows = {row["metric"]: row for row in record(*VALIDATE)["measures"]}
+    large = rows["calibration_in_the_large"]
+    assert large["estimate"] < -20 and large["lower"] < large["estimate"] < large["upper"]
+
+
+def test_an_update_without_a_solution_has_its_reason(run, elsewhere):
+    separated = elsewhere.assign(age=np.where(elsewhere["dead"] == "yes", 90, 30), stage="I")
+    separated.to_csv("new.csv", index=False)
+    assert (
+        "Not recalibrated: new intercept and slope: update: 'slope' has no" in run(*VALIDATE).text
+    )
+
+
 def test_a_page_its_json_and_an_updated_model(record, elsewhere, tmp_path):
     printed = record(*VALIDATE, "--report", "v.html", "--update", "slope", "--updated", "u.json")
     content = json.loads((tmp_path / "v.json").read_text())
@@ -154,4 +205,4 @@ def test_a_wrong_validation_is_one_sentence(refusal, elsewhere, arguments, messa
 
 def test_new_patients_need_the_columns_of_the_model(refusal, elsewhere, tmp_path):
     (tmp_path / "new.csv").write_text("age,dead\n50,yes\n60,no\n")
-    assert "needs the column(s) 'stage'" in refusal(*VALIDATE)
+    assert "needs the column 'stage'" in refusal(*VALIDATE)

@@ -261,8 +261,29 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     tasks = {str(number): (number,) for number in range(3)}
     run_tasks(double, tasks)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr("shortlist.evaluation.task._SECONDS_BETWEEN_LINES", 0.0)
-    run_tasks(double, tasks)
-    assert "3 of 3 tasks are done." in capsys.readouterr().err
+    monkeypatch.setattr("shortlist.progress.FIRST_SECONDS", 0.05)
+    run_tasks(sleep, {"a": (0.3,)})
+    assert "0 of 1 tasks are done. (0 s)" in capsys.readouterr().err
     run_tasks(double, tasks, progress=False)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "garbage",
+        "garbage\n",
+        '{"task":"b","seconds":"soon","result":1}\n',
+        '{"task":"b","seconds":1,"result":1,"more":1}\n',
+        '{"task":"a","seconds":1,"result":99}\n',
+        "[1]\n",
+    ],
+)
+def test_a_line_of_garbage_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path, work="w") as journal:
+        journal.append("a", 1, seconds=0.1)
+    with path.open("a") as file:
+        file.write(line)
+    with pytest.raises(sl.InvalidProblemError, match=r"line 3 of .* is damaged"):
+        Journal(path, work="w")

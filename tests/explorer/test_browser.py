@@ -76,6 +76,12 @@ def set_slider(page, value):
     page.locator("#limit-slider").fill(str(value))
 
 
+def enter(field, text):
+    """Type into a field and finish the entry."""
+    field.fill(text)
+    field.press("Enter")
+
+
 def figures(page):
     """What the page shows as current: number of predictors, cost (of budget), loss."""
     page.wait_for_selector(SOLVED)
@@ -202,7 +208,7 @@ def test_predictors_are_forced_forbidden_and_priced(page):
     choose("uninformative_6", "free")
     choose("informative_5", "free")
     assert {"informative_2", "informative_5"} <= set(bought(page))
-    page.get_by_label("Price of informative_2").fill("60")
+    enter(page.get_by_label("Price of informative_2"), "60")
     assert "informative_2" not in bought(page)
 
 
@@ -219,7 +225,7 @@ def test_what_must_be_bought_and_is_too_dear_is_said(page):
 
 def test_a_shared_fee_is_added(page):
     page.locator("#add-fee").click()
-    page.get_by_label("Amount of fee 2").fill("50")
+    enter(page.get_by_label("Amount of fee 2"), "50")
     page.locator('[aria-label="Shared fee 2"] summary').click()
     page.locator('[aria-label="Shared fee 2"] input[type=checkbox]').nth(4).check()
     assert page.evaluate("document.activeElement.type") == "checkbox"
@@ -238,7 +244,7 @@ def test_an_alternative_is_adopted_and_a_reload_restores_all(page):
     assert page.locator("[data-save=certificate]").is_disabled()
     wait_for(page, "alternatives")
     assert page.evaluate("document.activeElement.textContent") == "Shown"
-    page.get_by_label("Price of redundant_1").fill("6.5")  # other settings end the adoption
+    enter(page.get_by_label("Price of redundant_1"), "6.5")  # other settings end the adoption
     figures(page)
     assert page.locator("#model .adopted").count() == 0
     wait_for(page, "alternatives")
@@ -336,7 +342,7 @@ def test_a_price_that_is_none_stays_and_is_said(page):
     assert complaint in text_of(page, "#predictors")
     price.fill("3")
     assert page.locator("#predictors .wrong").count() == 0
-    page.locator("#ridge").fill("0")
+    enter(page.locator("#ridge"), "0")
     page.locator("#limit-number").fill("-1")
     price.focus()
     assert "The ridge must be a number from 0.0001" in text_of(page, "#predictors")
@@ -373,6 +379,83 @@ def test_scores_are_corrected_and_marked_when_out_of_date(page):
     page.wait_for_selector("#optimism[aria-busy=true]")
     assert page.locator("#optimism .updating").is_visible()
     page.wait_for_selector("#optimism[aria-busy=false]", timeout=30_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("15,5", "15.5"), ("15.5", "15.5"), ("1e2", "100"), (" 7 ", "7")],
+)
+def test_a_limit_is_read_as_it_is_meant_once_it_is_entered(page, text, limit):
+    solves = []
+    page.on("request", lambda request: request.url.endswith("/solve") and solves.append(request))
+    field = page.locator("#limit-number")
+    field.fill("")
+    field.press_sequentially(text, delay=30)
+    page.wait_for_timeout(300)
+    assert solves == []  # nothing is solved before the entry is finished
+    field.press("Enter")
+    assert figures(page)[1].endswith(f" of {limit}")
+    assert len(solves) == 1
+    assert field.input_value() == limit
+
+
+@pytest.mark.parametrize("text", ["-3", "1e12", "1,000", "many", "", "1 000", "12-"])
+def test_a_limit_that_is_none_is_said_beside_the_field(page, text):
+    before = figures(page)
+    enter(page.locator("#limit-number"), text)
+    assert "The limit must be a number from 0 to 1,000,000,000" in text_of(page, ".limit-row")
+    assert page.locator("#limit-number").input_value() == text
+    assert figures(page) == before
+    page.locator("#limit-kind label >> nth=1").click()
+    enter(page.locator("#limit-number"), "2.5")
+    assert "must be a whole number" in text_of(page, ".limit-row")
+
+
+def test_the_cheapest_selection_is_taken_at_the_press_of_a_button(page):
+    enter(page.locator("#limit-number"), "40")
+    _, cost, loss = figures(page)
+    page.locator("#tolerance").select_option("0.05")
+    page.locator("#cheapest").click()
+    page.wait_for_selector("#notice:has-text('proven, none is cheaper')")
+    _, cheaper, higher = figures(page)
+    spent, _, budget = cheaper.partition(" of ")
+    assert spent == budget
+    assert float(spent) < float(cost.split()[0])
+    assert float(loss) < float(higher) <= 1.05 * float(loss) + 0.01
+
+
+def test_no_column_is_taken_for_the_outcome_where_several_could_be(page, tmp_path):
+    table = table_of(60)
+    table.assign(readmitted=(table["fate"] == "dead").astype(int)).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    page.locator("#open-load").click()
+    page.locator("#data-file").set_input_files(tmp_path / "t.csv")
+    page.locator("#use-data").click()
+    assert "Choose the column that is the outcome" in text_of(page, "#load-error")
+    page.locator("#outcome").select_option("fate")
+    page.locator("#use-data").click()
+    page.wait_for_selector(
+        "#notes li:has-text(\"'readmitted' is almost the same\")", timeout=20_000
+    )
+    assert "cost" not in text_of(page, "#model dl")  # nothing has a price
+    assert "selected" in text_of(page, "#bought-count")
+
+
+def test_a_patient_s_number_may_have_a_decimal_comma(page):
+    wait_for(page, "patient")
+    field = page.get_by_label("informative_5", exact=True).last
+    risks = []
+    for text in ("0.25", "0,25"):
+        field.fill("")
+        page.wait_for_selector("#patient .risk", state="detached")
+        field.fill(text)
+        page.wait_for_selector("#patient .risk")
+        page.wait_for_selector("#patient[aria-busy=false]")
+        risks.append(text_of(page, "#patient .risk"))
+    assert risks[0] == risks[1]
+    field.fill("old")
+    assert "This is not a number" in text_of(page, "#patient-form")
 
 
 def test_copies_are_noted(page, tmp_path):

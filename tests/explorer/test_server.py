@@ -8,6 +8,8 @@ from pathlib import Path
 from threading import Barrier, Event
 from time import sleep
 
+import anyio
+import numpy as np
 import pandas as pd
 import pytest
 from explorer_page import Page, table_of
@@ -479,3 +481,45 @@ def test_the_event_that_is_proposed_is_that_of_the_command_line(page, values, ev
     text = "\n".join(["age,fate", *rows])
     columns = page.post("upload", text.encode()).json()["columns"]
     assert {column["name"]: column["event"] for column in columns} == {"age": None, "fate": event}
+
+
+def test_a_workbook_is_not_searched_for_delimiters(page):
+    content = b"PK\x03\x04" + 2000 * b","
+    answer = page.post("upload", content, **{"x-file-name": "p.xlsx"})
+    assert answer.status_code == 400
+    assert "is not an Excel workbook" in answer.json()["error"]
+
+
+def test_a_page_that_leaves_during_an_upload_is_no_error(prepared):
+    """The server neither raises nor logs when the connection ends before the file."""
+    app = make_app(prepared)
+    messages = [
+        {"type": "http.request", "body": b"age,sex", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent = []
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    async def run():
+        scope = {
+            **{"type": "http", "method": "POST", "path": "/api/session", "raw_path": b""},
+            **{"query_string": b"", "root_path": "", "http_version": "1.1", "scheme": "http"},
+            **{"headers": [(b"host", b"127.0.0.1")], "server": ("127.0.0.1", 80), "client": None},
+        }
+        await app(scope, receive, send)
+
+    anyio.run(run)
+    assert sent[0]["status"] == 400
+
+
+@pytest.mark.parametrize("budget", [None, 12.5])
+def test_the_budget_of_the_command_is_where_the_slider_starts(prepared, budget):
+    started = PreparedPatients.prepare("p", prepared.patients, costs=prepared.costs, budget=budget)
+    expected = np.ceil(sum(prepared.costs.values()) / 3)
+    assert started.first_state().budget == (expected if budget is None else budget)
+    assert started.first_state().limit == "budget"

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from messy import make_messy
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +25,9 @@ def patients():
     for name in ("age", "marker", "sex", "stage", "smoker"):
         table.loc[rng.choice(n, 12, replace=False), name] = np.nan
     return table, y
+
+
+@pytest.fixture
+def messy():
+    """A table with one defect per column, and its outcome."""
+    return make_messy()

@@ -1,13 +1,19 @@
 """What is suspicious is found, and nothing else is accused."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from messy import MESSY, UNUSABLE
 from scipy.optimize import OptimizeResult
+from sklearn import datasets
 
 import shortlist as sl
-from shortlist.patients import check_fit
+from shortlist.patients import check_fit, verify_model
+from shortlist.patients.column import similar_levels
 from shortlist.patients.finding import separating_predictors, similar_predictors
+from shortlist.patients.suspicion import SERIOUS, remarks
 
 N = 200
 
@@ -29,12 +35,168 @@ def clean():
 
 def findings(table, y, persons=None, **options):
     options = {"max_features": 3, "ridge": 1.0} | options
-    model = sl.PrognosticModel(**options).fit(table, y)
-    return {f.topic: f for f in check_fit(model, table, y, persons)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.ShortlistWarning)
+        model = sl.PrognosticModel(**options).fit(table, y, persons)
+    return {f.topic: f for f in model.findings_}
 
 
-def test_nothing_is_said_about_clean_data(clean):
-    assert findings(*clean) == {}
+def public_tables():
+    """Clean tables with outcomes of two classes."""
+    for name in ("breast_cancer", "wine", "iris"):
+        data = getattr(datasets, f"load_{name}")(as_frame=True)
+        rows = data.target < 2
+        yield pytest.param(data.data[rows], data.target[rows], id=name)
+    data = datasets.load_diabetes(as_frame=True, scaled=False)
+    yield pytest.param(data.data, (data.target > 140).astype(int), id="diabetes")
+    for seed in range(4):
+        drawn = sl.datasets.make_prognostic(random_state=seed)
+        yield pytest.param(drawn.X, drawn.y, id=f"make_prognostic-{seed}")
+
+
+@pytest.mark.parametrize(("table", "y"), list(public_tables()))
+def test_no_column_of_a_clean_table_is_accused(table, y):
+    assert remarks(table, pd.Series(y)) == {}
+    found = findings(table, y)
+    about_columns = {"Leak", "Patient numbers", "Codes for missing values", "Rare levels"}
+    assert about_columns.isdisjoint(found)
+    assert {"Similar levels", "Many levels", "Copies", "Knots", "Filler"}.isdisjoint(found)
+
+
+def test_nothing_is_said_about_enough_clean_patients(clean):
+    table, y = clean
+    assert set(findings(table, y)) <= {"Sample size"}
+    model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(table, y)
+    good = {f.topic for f in check_fit(model, table, y) if f.level == "good"}
+    assert {"Events per parameter", "Missing values"} <= good
+    several = np.arange(N) // 2
+    assert "100 persons" not in findings(table, y)["Sample size"].text
+    assert "there are 100:" in findings(table, y, several)["Sample size"].text
+
+
+def test_messy_columns_are_named_in_findings_warnings_and_remarks(messy):
+    table, y = messy
+    found = {}
+    with pytest.warns(sl.ShortlistWarning) as caught:
+        model = sl.PrognosticModel(
+            max_features=2, ridge=1.0, exclude=list(UNUSABLE), missing_codes={"pulse": 999}
+        ).fit(table, y)
+    for finding in model.findings_:
+        for name in finding.columns:
+            found.setdefault(name, set()).add(finding.topic)
+    for name, topic in MESSY.items():
+        assert topic in found[name], name
+    told = " ".join(str(warning.message) for warning in caught)
+    for name, topic in MESSY.items():
+        if topic in SERIOUS and topic != "Copies":
+            assert f"{topic}: {name!r}" in told
+    noted = remarks(table, y)
+    assert set(noted) == {*MESSY, *UNUSABLE, "pulse"}
+    for name, text in UNUSABLE.items():
+        assert text in noted[name]
+    assert "the same information as 'age'" in noted["age in months"]
+    assert "pulse" not in found  # its code is declared
+
+
+def test_declared_codes_and_synonyms_are_kept_for_predictions(messy, tmp_path):
+    table, y = messy
+    options = {"ridge": 1.0, "include": ["glucose", "smoking"], "max_features": 2}
+    columns = ["glucose", "smoking", "age"]
+    codes, synonyms = {"glucose": 0, "*": [-9]}, {"smoking": {"quit": "former"}}
+    model = sl.PrognosticModel(
+        missing_codes=codes, synonyms=synonyms, merge_levels=True, **options
+    ).fit(table[columns], y)
+    clean = table[columns].assign(
+        glucose=table["glucose"].replace(0, np.nan),
+        smoking=table["smoking"].replace({"Never": "never", "curent": "current", "quit": "former"}),
+    )
+    expected = sl.PrognosticModel(**options).fit(clean, y)
+    assert model.objective_ == expected.objective_
+    assert {"Codes for missing values", "Similar levels"}.isdisjoint(
+        finding.topic for finding in model.findings_
+    )
+    model.card_.save(tmp_path / "m.json")
+    card = sl.ModelCard.load(tmp_path / "m.json")
+    new = pd.DataFrame({"glucose": [0, 100], "smoking": ["curent", "quit"]})
+    same = pd.DataFrame({"glucose": [np.nan, 100], "smoking": ["current", "former"]})
+    assert card.probability(new).tolist() == expected.card_.probability(same).tolist()
+    assert card.imputed(new)["glucose"].tolist() == [True, False]
+    proof = model.certificate_
+    assert verify_model(card, proof, table[columns], (y == "yes").astype(int)).valid
+
+
+def test_predictions_fold_case_and_ask_what_was_meant(patients):
+    table, y = patients
+    model = sl.PrognosticModel(include=["sex"], max_features=1, ridge=1.0).fit(
+        table.assign(sex=table["sex"].map({"f": "female", "m": "male"})), y
+    )
+    said = pd.DataFrame({"sex": ["Female ", "MALE"]})
+    known = pd.DataFrame({"sex": ["female", "male"]})
+    assert model.card_.probability(said).tolist() == model.card_.probability(known).tolist()
+    with pytest.warns(sl.ShortlistWarning, match=r"'femal' \(did you mean 'female'\?\)"):
+        model.card_.probability(pd.DataFrame({"sex": ["femal"]}))
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({"I": 50, "II": 5, "III": 1}, {}),
+        ({"male": 90, "female": 10}, {}),
+        ({"grade 1": 50, "grade 2": 2}, {}),
+        ({"left": 50, "lift": 40}, {}),
+        ({"non-smoker": 50, "Non smoker": 3}, {"Non smoker": "non-smoker"}),
+        ({"former": 50, "fomrer": 1}, {"fomrer": "former"}),
+        ({"-": 50, "+": 2, "--": 1}, {}),
+        ({"yes": 9, "YES": 8, "Yes": 7}, {"YES": "yes", "Yes": "yes"}),
+    ],
+)
+def test_similar_levels(counts, expected):
+    assert similar_levels(counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        (np.arange(1, 5), 9),  # not 9 of 1 to 7
+        (np.array([0, 1]), 9),
+        (np.arange(20, 90), -1),
+        (np.arange(70, 140), 0),
+    ],
+)
+def test_a_value_apart_is_suspected(clean, values, code):
+    table, y = clean
+    lab = pd.Series(np.resize(values, N)).where(np.arange(N) % 20 > 0, code)
+    text = findings(table.assign(lab=lab), y)["Codes for missing values"].text
+    assert f"'lab' is {code} in 10 rows" in text
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3, 4, 5, 6, 7, 9], [-1, 0, 1], [0, 1, 2, 3], [0, 50, 100, 150], [0, 5, 10]]
+)
+def test_a_value_like_others_is_not_suspected(clean, values):
+    table, y = clean
+    lab = pd.Series(np.random.default_rng(0).choice(values, N))
+    assert "Codes for missing values" not in findings(table.assign(lab=lab), y)
+
+
+def test_filler_is_named_with_its_price(clean):
+    table, y = clean
+    rng = np.random.default_rng(4)
+    table = table.assign(noise=0.02 * rng.normal(size=N))
+    table["noise"] -= np.polyval(np.polyfit(y, table["noise"], 1), y)  # says nothing of y alone
+    costs = {"age": 10, "lab": 30, "sex": 30, "stage": 30, "noise": 2.5}
+    found = findings(table, y, max_features=None, budget=12.5, costs=costs)["Filler"]
+    assert found.columns == ("noise",)
+    assert found.text.startswith("2.5 of 12.5 buys 'noise', which lowers the loss by 0.0")
+    assert "without it 10." in found.text
+    assert "Filler" not in findings(table, y, max_features=None, budget=10, costs=costs)
+
+
+def test_lost_knots_are_named(clean):
+    table, y = clean
+    table = table.assign(count=np.resize([0, 0, 0, 0, 0, 0, 1, 2, 3, 4], N))
+    found = findings(table, y, include=["count", "lab"], spline_knots=4)["Knots"]
+    assert found.columns == ("count",)
 
 
 @pytest.mark.parametrize("scale", [1.0, -12.0, 1e-9])
@@ -71,7 +233,7 @@ def test_codes_for_missing_values(clean):
     for code in (-9, -999, 999):
         lab = table["lab"].where(np.arange(N) % 20 > 0, code)
         text = findings(table.assign(lab=lab), y)["Codes for missing values"].text
-        assert f"'lab' is {code} in 10 row(s)" in text
+        assert f"'lab' is {code} in 10 rows" in text
     # 99 in a column that goes to 120 is a value like others.
     wide = table.assign(lab=np.linspace(0, 120, N).round().clip(0, 120))
     assert "Codes for missing values" not in findings(wide, y)
@@ -81,7 +243,7 @@ def test_duplicated_rows_count_unless_everything_is_coarse(clean):
     table, y = clean
     twice = pd.concat([table, table[:7]], ignore_index=True)
     labels = pd.concat([y, y[:7]], ignore_index=True)
-    assert "7 row(s) repeat" in findings(twice, labels)["Duplicated rows"].text
+    assert "7 rows repeat" in findings(twice, labels)["Duplicated rows"].text
     assert "Duplicated rows" not in findings(table[["sex", "stage"]], y, max_features=1)
     assert "Duplicated rows" not in findings(twice, labels, persons=np.arange(N + 7))
 

@@ -307,7 +307,7 @@ def wrong_inputs(table, y):
     yield "must be text", table.rename(columns={"age": 3}), y, {}
     yield "y has 3 classes", table, ["a", "b", "c"] * 50, {}
     yield "only 1 class", table, ["a"] * 150, {}
-    yield "have no outcome, the first is row 1", table, [None, *y[1:]], {}
+    yield "1 row has no outcome, the first is row 1", table, [None, *y[1:]], {}
     yield "expected 150 outcomes", table, y[:10], {}
     yield "is not a number", table, y, {"kinds": {"sex": "numeric"}}
     yield "neither 0 nor 1", table, y, {"kinds": {"age": "boolean"}}

@@ -51,3 +51,16 @@ def test_few_different_values_stay_linear():
     assert place_knots(x, None) == ()
     linear = Design({"x": "numeric"}).fit(pd.DataFrame({"x": x}))
     assert linear.matrix.shape == (100, 1)
+
+
+def test_knots_and_scales_are_those_of_observed_values():
+    x = np.random.default_rng(0).normal(5.8, 0.7, 300)
+    gaps = np.where(np.arange(300) % 3 == 0, np.nan, x)
+    known = gaps[~np.isnan(gaps)]
+    design = Design({"a": "numeric"}, 4).fit(pd.DataFrame({"a": gaps}))
+    expected = np.quantile(known, KNOT_QUANTILES[4], method="nearest")
+    assert design.encodings["a"].knots == tuple(expected)
+    assert design.means[0] == pytest.approx(known.mean(), rel=1e-12)
+    assert design.scales[0] == pytest.approx(2 * known.std(), rel=1e-12)
+    empty = Design({"a": "numeric"}, 4).fit(pd.DataFrame({"a": np.full(5, np.nan)}))
+    assert np.isfinite(empty.matrix).all()

@@ -84,5 +84,18 @@ def test_it_prints(browser, request, which, tmp_path):
     page.close()
 
 
+def test_a_phone_shows_intervals_and_whole_figures(browser, report):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(report.as_uri())
+    for title in ("95% interval", "95% range when selected"):
+        column = page.locator(f"th:has-text('{title}')").first
+        if column.count():
+            box = column.bounding_box()
+            assert box["x"] + box["width"] <= 390
+    for figure in page.locator("figure").all():
+        assert figure.evaluate("node => node.scrollWidth <= node.clientWidth")
+    page.close()
+
+
 def brightness(colour):
     return sum(int(part) for part in colour.strip("rgb()").split(","))

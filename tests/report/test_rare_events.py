@@ -8,7 +8,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.report import describe_external, render_report, validate_model, write_report
-from shortlist.report.page import _decimals, _percent, _ratio, _risk, _small
+from shortlist.report.page import _decimals, _p_value, _percent, _ratio, _risk, _small
 from shortlist.report.performance import choose_thresholds, describe_curves
 
 
@@ -101,6 +101,7 @@ def test_numbers_are_written_as_a_reader_wants_them():
         "\N{MINUS SIGN}0.250",
         "0.000",
     )
+    assert (_p_value(0.0004), _p_value(0.04), _p_value(None)) == ("< 0.001", "0.040", "\N{EN DASH}")
     assert (_risk(0.0042), _risk(0.05), _risk(0.5), _risk(0.0)) == ("0.42%", "5%", "50%", "0%")
     assert (_ratio(3e21), _ratio(None), _ratio(1e-9)) == (
         "over a million", "over a million", "under a millionth",

@@ -1,6 +1,7 @@
 """Tables from files: what they are taken for, and what is refused in one sentence."""
 
 import sys
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.tables import delimited, read_table
+from shortlist.tables.delimited import check_names
 
 
 def write(folder, content, name="data.csv"):
@@ -170,3 +172,14 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("shortlist.tables.table._UNPACKED_LIMIT", 100)
     with pytest.raises(sl.InvalidFileError, match="is too large"):
         read_table(path)
+
+
+def test_names_of_many_columns_are_checked_in_a_moment(tmp_path):
+    names = [f"gene {i}" for i in range(20_000)]
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+    started = perf_counter()
+    check_names(path, names)
+    assert perf_counter() - started < 1  # it was 45 s with a count per name
+    with pytest.raises(sl.InvalidFileError, match="two columns are named 'gene 7'"):
+        check_names(path, [*names, "gene 7"])

@@ -1,6 +1,7 @@
 """Other choices: near-optimal models, the best purchase for every budget, substitutes."""
 
 from ..solution import ListedModel
+from .cheapest import Cheapest, cheapest_within
 from .near_optimal import NearOptimal, near_optimal
 from .path import Path, PathStep, solve_path
 from .sensitivity import (
@@ -13,6 +14,7 @@ from .sensitivity import (
 )
 
 __all__ = [
+    "Cheapest",
     "ListedModel",
     "NearOptimal",
     "Path",
@@ -21,6 +23,7 @@ __all__ = [
     "PriceRanges",
     "Substitute",
     "Substitutes",
+    "cheapest_within",
     "near_optimal",
     "price_ranges",
     "solve_path",

@@ -191,20 +191,17 @@ def solve_path(
     """
     check_problem(problem)
     limits = problem.limits
-    by_budget = limits.budget < inf or bool((limits.costs != 1.0).any()) or bool(limits.fees)
-    everything = tuple(g for g in range(limits.n_predictors) if g not in limits.exclude)
-    current = problem
-    if by_budget and limits.cost_of(everything) < limits.budget:
-        current = problem.with_limits(budget=limits.cost_of(everything))
+    current, name = first_problem(problem)
+    by_budget = name == "budget"
     highest = limits.budget
-    if not by_budget and limits.max_features < len(everything):
+    if not by_budget and limits.max_features < limits.n_predictors - len(limits.exclude):
         highest = float(limits.max_features)
     one_search = time_limit is None and callback is None
     shared = by_budget and one_search and has_shared_tree(current)
     solutions = (
         reversed(solve_budgets(current, GAP))
         if shared
-        else _one_by_one(current, by_budget, time_limit, callback, threads)
+        else solve_downwards(current, name, time_limit, callback, threads)
     )
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
@@ -213,15 +210,28 @@ def solve_path(
         if found and solution.objective <= found[-1][1].objective * (1.0 + problem.loss.resolution):
             found.pop()  # as good and not dearer
         found.append((solved, solution))
-    name = "budget" if by_budget else "max_features"
     return Path(
         tuple(_steps(found[::-1], by_budget)), name, highest, names_of(problem), is_certified
     )
 
 
-def _one_by_one(
+def first_problem(problem: SubsetProblem) -> tuple[SubsetProblem, str]:
+    """Return the problem at its highest limit, and the name of the limit that goes down from there.
+
+    That is the budget if there is one, or prices; it is no more than everything costs.
+    """
+    limits = problem.limits
+    if limits.budget == inf and (limits.costs == 1.0).all() and not limits.fees:
+        return problem, "max_features"
+    everything = tuple(g for g in range(limits.n_predictors) if g not in limits.exclude)
+    if limits.cost_of(everything) < limits.budget:
+        problem = problem.with_limits(budget=limits.cost_of(everything))
+    return problem, "budget"
+
+
+def solve_downwards(
     problem: SubsetProblem,
-    by_budget: bool,
+    limit_name: str,
     time_limit: float | None,
     callback: Callable[[Progress], None] | None,
     threads: int | None,
@@ -233,7 +243,7 @@ def _one_by_one(
             solve(current, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
         )
         yield current, solution
-        current = _next_limits(current, solution, by_budget)
+        current = _next_limits(current, solution, limit_name == "budget")
 
 
 def _next_limits(

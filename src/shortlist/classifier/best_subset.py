@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from numbers import Real
 from typing import Any
@@ -17,10 +18,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..arguments import Float, Int
-from ..errors import InvalidProblemError
+from ..errors import InvalidProblemError, ShortlistWarning
 from ..limits import MaxCoefficient, Signs, given_limits
 from ..problem import Predictor, SubsetProblem
 from ..solution import Solution
+from .event import obvious_event
 from .log_odds import LogOddsClassifier
 from .tuning import (
     FoldScore,
@@ -31,6 +33,9 @@ from .tuning import (
     search_ridges,
     warn_of_limits,
 )
+
+_OTHER_SCALE = 100.0  # times the range of another column
+_MOST_ROWS = 1_000_000  # in which ranges are looked for
 
 
 class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[misc]
@@ -248,6 +253,8 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         solution = self._solve(problem, self.time_limit).detached()
         self._set_fitted(X, problem, solution, search)
         warn_of_limits(solution, search)
+        for text in (*_about_scales(problem), *_about_classes(problem), *_about_ridge(search)):
+            warnings.warn(text, ShortlistWarning, stacklevel=2)
         return self
 
     def problem(
@@ -425,3 +432,41 @@ def _weigh_classes(
         )
     row_factors: Float = np.array([factors[label] for label in labels.tolist()])
     return weights * row_factors
+
+
+def _about_scales(problem: SubsetProblem) -> Iterator[str]:
+    """Yield a sentence if the columns are on so different scales that one ridge is unfair."""
+    if problem.n_rows > _MOST_ROWS:
+        return
+    ranges = np.ptp(problem.X, axis=0)
+    varying = np.flatnonzero(ranges > 0)
+    if len(varying) == 0:
+        return
+    narrow, wide = (int(varying[pick(ranges[varying])]) for pick in (np.argmin, np.argmax))
+    if ranges[wide] > _OTHER_SCALE * ranges[narrow]:
+        names = [problem.name_of(int(problem.column_predictor[n])) for n in (wide, narrow)]
+        yield (
+            f"X: the values of {names[0]} spread over {ranges[wide]:.3g} and those of {names[1]} "
+            f"over {ranges[narrow]:.3g}, so that the ridge weighs on the latter far more; scale "
+            "the columns first, for example with StandardScaler."
+        )
+
+
+def _about_classes(problem: SubsetProblem) -> Iterator[str]:
+    first, second = (str(label) for label in problem.classes)
+    if obvious_event([first, second]) == first:
+        yield (
+            f"y: {second!r} comes last in sorted order, so predict_proba has its probability, not "
+            f"that of {first!r}, in the second column."
+        )
+
+
+def _about_ridge(search: RidgeSearch | None) -> Iterator[str]:
+    if search is not None and len(search.ridges) > 1:
+        weakest, strongest = min(search.ridges), max(search.ridges)
+        if search.ridge in (weakest, strongest):
+            end = "weakest" if search.ridge == weakest else "strongest"
+            yield (
+                f"ridge: {search.ridge:g} is the {end} of those tried, so a {end[:-3]}er one may "
+                "be better; extend ridges."
+            )

@@ -20,9 +20,9 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
     """
     check_paths(options.inputs, [])
     options.check_limits(required=False)
-    from ..choice import solve_path
-
     with noting() as notes, working("Reading") as announce:
+        from ..choice import solve_path
+
         problem = options.problem(announce, loss)
         announce("Solving for every budget")
         stairs = solve_path(problem, time_limit=options.time_limit, threads=options.threads)
@@ -75,10 +75,10 @@ def alternatives(
     """List all models that are nearly as good as the best, and the substitute of each predictor."""
     check_paths(options.inputs, [])
     options.check_limits()
-    from ..choice import near_optimal, substitutes
-    from ..solution import Status
-
     with noting() as notes, working("Reading") as announce:
+        from ..choice import near_optimal, substitutes
+        from ..solution import Status
+
         problem = options.problem(announce, loss)
         announce("Listing models")
         seconds, threads = options.time_limit, options.threads

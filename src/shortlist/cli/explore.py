@@ -14,8 +14,8 @@ from .terminal import noting, working
 
 _page_option = partial(typer.Option, rich_help_panel="Page")
 _ABOUT_DATA = (
-    *("positive", "person", "costs", "fees", "exclude", "categorical", "numeric"),
-    *("spline_knots", "missing_indicator"),
+    *("positive", "person", "budget", "costs", "fees", "exclude", "categorical", "numeric"),
+    *("missing_codes", "merge_levels", "synonyms", "spline_knots", "missing_indicator"),
 )
 
 
@@ -67,7 +67,9 @@ def explore(
         if data is None or outcome is None:
             prepared = example_patients()
         else:
-            patients, model = ProblemOptions(data, outcome, **about_data).read()
+            options = ProblemOptions(data, outcome, **about_data)
+            options.check_limits(required=False)
+            patients, model = options.read()
             prepared = PreparedPatients.prepare(
                 data.name,
                 patients,
@@ -77,6 +79,10 @@ def explore(
                 kinds=model.kinds,
                 spline_knots=model.spline_knots,
                 missing_indicator=model.missing_indicator,
+                missing_codes=model.missing_codes,
+                synonyms=model.synonyms,
+                merge_levels=model.merge_levels,
+                budget=model.budget,
             )
         ready_kernels()  # so that the first answer comes at once
     serve(

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from .option import (
     AsJson,
     DataFile,
@@ -23,6 +23,7 @@ from .option import (
     PersonColumn,
     ProblemOptions,
     ReportFile,
+    Within,
     with_problem_options,
 )
 from .terminal import (
@@ -56,9 +57,13 @@ def costs_template(
     person: PersonColumn = None,
     output: OutputFile = None,
 ) -> None:
-    """Write a price list with all predictors of a table, to fill in the costs."""
+    """Write a price list with all predictors of a table, to fill in the costs.
+
+    Columns that look wrong (patient numbers, dates, copies, what tells the outcome) have a remark.
+    """
+    from ..patients.suspicion import remarks
     from ..patients.table import split_columns
-    from ..tables import csv_text, read_table
+    from ..tables import csv_text, read_table, write_workbook
 
     check_paths([data], [output])
     if output is not None and output.exists():
@@ -66,9 +71,19 @@ def costs_template(
             f"{output}: exists already, perhaps filled in; choose another name or delete it."
         )
     with noting(), working("Reading"):
-        predictors = split_columns(data, read_table(data), outcome, person)
-    text = csv_text(["predictor", "cost"], [(name, None) for name in predictors.columns])
-    write_or_print(text, output, "Fill in a cost of at least 0 in every row.")
+        table = read_table(data)
+        predictors = split_columns(data, table, outcome, person)
+        found = remarks(predictors, table[outcome])
+        for name, text in found.items():
+            warnings.warn(f"{shown(name)}: {text}", ShortlistWarning, stacklevel=2)
+    header = ["predictor", "cost", *(["remark"] if found else [])]
+    rows = [(name, None, found.get(name))[: len(header)] for name in predictors.columns]
+    hint = "Fill in a cost of at least 0 in every row; leave out what is not to be bought."
+    if output is not None and output.suffix.lower() in (".xlsx", ".xlsm"):
+        write_workbook(output, header, rows)
+        typer.echo(f"{output} written. {hint}", err=True)
+    else:
+        write_or_print(csv_text(header, rows), output, hint)
 
 
 @with_problem_options()
@@ -92,6 +107,7 @@ def fit(
             f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
+    within: Within = None,
     loss: LossName = "logistic",
     as_json: AsJson = False,
 ) -> None:
@@ -109,13 +125,15 @@ def fit(
         )
     if resamples is not None and report is None:
         raise InvalidProblemError("--resamples: has no effect without --report; give one.")
-    check_paths(options.inputs, [model, certificate, *report_files(report)])
+    check_paths(options.inputs, [model, certificate], report)
+    require_report(report)
     options.check_limits()
-    from ..patients import check_fit, save_proof  # slow to import, so after the first checks
-
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
+        from ..patients import save_proof  # slow to import, so after the first checks
+
         patients, estimator = options.read()
+        estimator.set_params(within=within)
         if report is not None:
             from ..report import check_enough
 
@@ -123,11 +141,8 @@ def fit(
         announce("Preparing")
         estimator.fit(*patients.data, announce, outcome=patients.outcome)
         card = estimator.card_
-        announce("Checking data and model")
-        for finding in check_fit(estimator, *patients.data):
-            if finding.level == "warning":
-                text = f"{finding.topic}: {finding.text}"
-                warnings.warn(text, ShortlistWarning, stacklevel=2)
+        for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
+            warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
         if model is not None:
             card.save(model)
         if certificate is not None:
@@ -151,14 +166,13 @@ def fit(
         raise typer.Exit(3)
 
 
-def report_files(path: Path | None) -> list[Path]:
-    """Return the files that a report becomes; raise if it cannot be made, before any work."""
-    if path is None:
-        return []
-    from ..report import report_data_path, require_packages
+def require_report(path: Path | None) -> None:
+    """Raise if a report is asked for and cannot be made, before any work."""
+    if path is not None:
+        from ..report import report_data_path, require_packages
 
-    require_packages()
-    return [path, report_data_path(path)]
+        report_data_path(path)
+        require_packages()
 
 
 def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
@@ -232,7 +246,8 @@ def _print_model(card: ModelCard, patients: Patients, files: dict[str, Path | No
 def _introduction(card: ModelCard, patients: Patients) -> Text:
     outcome, data, budget = card.outcome, card.data, card.limits.budget
     spent = "" if budget is None else f" for {card.cost:g} of {budget:g}"
-    bought = f"{len(card.terms)} of {len(card.candidates)} predictors bought{spent}"
+    word = "selected" if budget is None else "bought"
+    bought = f"{len(card.terms)} of {len(card.candidates)} predictors {word}{spent}"
     n_persons = data.rows if patients.persons is None else patients.persons.nunique()
     several = n_persons < data.rows
     who = f"{data.rows} rows of {n_persons} persons" if several else f"{data.rows} patients"
@@ -271,12 +286,26 @@ def _odds_ratio(effect: Effect) -> str:
     return "under a millionth" if effect.odds_ratio < 1e-6 else f"{effect.odds_ratio:.4g}"
 
 
+def _at_most(card: ModelCard) -> str:
+    most = card.limits.max_features
+    return "" if most is None else f" of at most {most}"
+
+
 def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
-    search = card.search
+    search, thrift = card.search, card.search.within
+    first = []
+    if thrift is not None:
+        given_up = search.objective / thrift.best_objective - 1
+        less = f"{thrift.best_cost:g}" if thrift.limit == "budget" else "more predictors"
+        first = [
+            f"{'Proven cheapest' if thrift.is_proven else 'Cheapest found'} within "
+            f"{100 * thrift.share:g} % of the best: {given_up:.2%} worse than what {less} buys."
+        ]
     if search.status == "optimal":
         proof = (
-            f"Proven: no affordable selection has a penalised loss below {search.lower_bound:.4f}; "
-            f"this one has {search.objective:.4f}."
+            f"Proven: no {'' if card.limits.budget is None else 'affordable '}selection"
+            f"{_at_most(card)} has a penalised loss below {search.lower_bound:.4f}; this one has "
+            f"{search.objective:.4f}."
         )
     else:
         proof = (
@@ -288,4 +317,8 @@ def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
         ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
-    return [proof, f"{ridge}. AUC {_apparent_auc(card, patients):.3f} (apparent, so optimistic)."]
+    return [
+        *first,
+        proof,
+        f"{ridge}. AUC {_apparent_auc(card, patients):.3f} (apparent, so optimistic).",
+    ]

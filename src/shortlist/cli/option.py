@@ -99,6 +99,30 @@ def _amount(text: str) -> float:
     return number
 
 
+def _share(text: str) -> float:
+    """Return a share, such as 1% or 0.01."""
+    number = text.strip()
+    try:
+        share = _decimal(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise typer.BadParameter(f"{text!r} is not a share below 100 %; write 1% or 0.01.")
+    return share
+
+
+Within = Annotated[
+    float | None,
+    _limit(
+        "--within",
+        parser=_share,
+        metavar="SHARE",
+        help="Buy the cheapest selection whose loss is within this share of the best one's, such "
+        "as 1%, instead of the best.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class ProblemOptions:
     """The options that state a problem: patients, prices and limits."""
@@ -161,6 +185,26 @@ class ProblemOptions:
     numeric: Annotated[
         ColumnList, _column(metavar="COLUMNS", help="Columns whose numbers are amounts.")
     ] = None
+    missing_codes: Annotated[
+        list[str] | None,
+        _column(
+            metavar="CODES",
+            help="Values that stand for missing ones, by column, separated by commas: "
+            "'glucose=0,*=-9'; * is every column.",
+        ),
+    ] = None
+    merge_levels: Annotated[
+        bool,
+        _column(
+            "--merge-levels", help="Take levels that differ in case, blanks or one letter for one."
+        ),
+    ] = False
+    synonyms: Annotated[
+        Path | None,
+        _column(
+            metavar="FILE", help="Levels to replace: a column, a level and the one meant, per row."
+        ),
+    ] = None
     spline_knots: Annotated[
         int | None,
         _column(min=3, max=5, help="Model numbers by natural cubic splines with this many knots."),
@@ -194,7 +238,7 @@ class ProblemOptions:
     @property
     def inputs(self) -> list[Path | None]:
         """The input files."""
-        return [self.data, self.costs, self.fees]
+        return [self.data, self.costs, self.fees, self.synonyms]
 
     def check_limits(self, *, required: bool = True) -> None:
         """Raise if limits contradict each other or, where they are required, are missing."""
@@ -215,7 +259,7 @@ class ProblemOptions:
         """Read the files; return the patients, and the model that is to be fitted to them."""
         from ..patients import PrognosticModel
         from ..patients.table import read_patients
-        from ..tables import read_fees
+        from ..tables import read_fees, read_synonyms
 
         ridge = self._number_of_ridge()
         patients = read_patients(self.data, self.outcome, self.positive, self.person)
@@ -237,6 +281,9 @@ class ProblemOptions:
             include=columns.named("--include", self.include),
             exclude=exclude,
             kinds=kinds,
+            missing_codes=columns.codes(self.missing_codes),
+            synonyms=None if self.synonyms is None else read_synonyms(self.synonyms, columns.names),
+            merge_levels=self.merge_levels,
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
             ridge=ridge,
@@ -337,6 +384,20 @@ class _NamedColumns:
                 )
             marks |= dict.fromkeys(names, mark)
         return marks
+
+    def codes(self, values: Sequence[str] | None) -> dict[str, list[str]] | None:
+        """Return the codes for missing values that an option declares, by column."""
+        found: dict[str, list[str]] = {}
+        for value in values or ():
+            for part in value.split(","):
+                name, equals, code = (text.strip() for text in part.rpartition("="))
+                if not equals or not code or (name != "*" and name not in self.names):
+                    raise InvalidProblemError(
+                        f"--missing-codes: {shown(part)} is not a column, '=' and a value; write "
+                        "for example 'glucose=0,*=-9'."
+                    )
+                found.setdefault(name, []).append(code)
+        return found or None
 
     def costs(self, path: Path) -> dict[str, float]:
         """Read a price list, which may also price the outcome and the person."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidFileError, InvalidProblemError
-from .fit import report_files
+from .fit import require_report
 from .option import (
     AsJson,
     EventValue,
@@ -134,13 +134,14 @@ def validate(
     Discrimination, calibration and net benefit have 95 % intervals. The gain of an update is
     shown for all three ways to update.
     """
-    from ..patients import ModelCard
-    from ..report import describe_external, update_model, write_external
-
     if (update is None) != (updated is None):
         raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
-    check_paths([model, data], [updated, *report_files(report)])
+    check_paths([model, data], [updated], report)
+    require_report(report)
     with noting() as notes, working("Validating"):
+        from ..patients import ModelCard
+        from ..report import describe_external, update_model, write_external
+
         card = ModelCard.load(model)
         patients = _read_new_patients(card, data, outcome, positive, person)
         new = (patients.predictors, patients.events.to_numpy())
@@ -186,13 +187,15 @@ def _print_validation(content: dict[str, Any]) -> None:
         [
             (
                 METRICS[row["metric"]],
-                "-" if row["estimate"] is None else f"{row['estimate']:.3f}",
-                "-" if row["lower"] is None else f"{row['lower']:.3f} to {row['upper']:.3f}",
+                "-" if row["estimate"] is None else f"{row['estimate']:z.3f}",
+                "-" if row["lower"] is None else f"{row['lower']:z.3f} to {row['upper']:z.3f}",
             )
             for row in content["measures"]
         ],
         numbers=["estimate", level],
     )
+    for row in content["findings"]:
+        typer.echo(f"Caution: {row['topic']}: {row['text']}")
     print_table(
         "Updated models, measured on the patients they were updated to",
         ["model", "deviance", "AUC", "Brier score"],
@@ -203,3 +206,6 @@ def _print_validation(content: dict[str, Any]) -> None:
         ],
         numbers=["deviance", "AUC", "Brier score"],
     )
+    for row in content["updates"]:
+        if row["reason"] is not None:
+            typer.echo(f"Not {row['text']}: {row['reason']}")

@@ -6,7 +6,7 @@ import json
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..errors import InvalidFileError, ShortlistWarning
 from ..files import write_whole
+from ..progress import telling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,19 +61,30 @@ def print_table(
     console.print(table)
 
 
-def check_paths(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Raise if an input is missing, or an output has no folder or would replace another file."""
+def check_paths(
+    inputs: Iterable[Path | None], outputs: Iterable[Path | None], report: Path | None = None
+) -> None:
+    """Raise if an input is missing, or an output has no folder or would replace another file.
+
+    The numbers of a report go into a JSON file of the same name, which is an output too.
+    """
     given = [path for path in inputs if path is not None]
     for path in given:
         if not path.exists():  # said here at once, before pandas is imported to read it
             raise InvalidFileError(f"{path}: there is no such file.")
     taken = {path.resolve() for path in given}
-    for path in (path for path in outputs if path is not None):
+    numbers = None if report is None else report.with_suffix(".json")
+    for path in (path for path in (*outputs, report, numbers) if path is not None):
         if path.is_dir():
             raise InvalidFileError(f"{path}: cannot be written, because it is a folder.")
         if not path.parent.is_dir():
             reason = f"there is no folder {path.parent}."
             raise InvalidFileError(f"{path}: cannot be written, because {reason}")
+        if path.resolve() in taken and path is numbers:
+            raise InvalidFileError(
+                f"{path}: is where the report {report} puts its numbers, and is used already; "
+                "choose another name for one of them."
+            )
         if path.resolve() in taken:
             raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
         taken.add(path.resolve())
@@ -91,11 +103,16 @@ def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """Show a spinner on standard error; yield a function that changes the text beside it.
 
-    Messages that the package logs are shown too: warnings above the spinner, others beside it.
+    Without a terminal the text is written after a second, and again every few seconds. Messages
+    that the package logs are shown too: warnings above the spinner, others beside it.
     """
-    with Console(stderr=True).status(Text(f"{text}…")) as status:
+    console, now = Console(stderr=True), text
+    lines = nullcontext() if console.is_terminal else telling(lambda: now)
+    with console.status(Text(f"{text}…")) as status, lines:
 
         def announce(news: str) -> None:
+            nonlocal now
+            now = news
             status.update(Text(f"{news}…"))
 
         def notify(notice: str) -> None:

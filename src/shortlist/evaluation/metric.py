@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import root
+from scipy.optimize import brentq, root
 from scipy.special import expit, logit
 from scipy.stats import binomtest, rankdata, t
 
@@ -97,8 +97,17 @@ def calibration_in_the_large(y: Int, log_odds: Float, weights: Int) -> float:
     """
     if y.min() == y.max():
         return nan
-    found = fit_logistic(np.ones((len(y), 1)), y, weights, log_odds)
-    return nan if found is None else float(found[0])
+    events = float(weights @ y)
+    far = float(np.abs(log_odds).max()) + abs(float(logit(events / weights.sum())))
+    # The number of events expected rises with the intercept, from too few to too many.
+    return float(
+        brentq(
+            lambda intercept: float(weights @ expit(intercept + log_odds)) - events,
+            -far - 1.0,
+            far + 1.0,
+            xtol=1e-12,
+        )
+    )
 
 
 def observed_expected(y: Int, log_odds: Float, weights: Int) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, BinaryIO, Literal, NamedTuple
@@ -27,13 +27,14 @@ from rich.progress import (
 )
 
 from ..errors import InvalidProblemError, import_extra
+from ..progress import telling
 
 Function = Callable[..., Any]
 
 _FORMAT = 1
 _SECONDS_HERE = 2.0  # of tasks in this process, before others may be started
 _SECONDS_WORTH_STARTING = 10.0  # starting processes takes three to five seconds
-_SECONDS_BETWEEN_LINES = 10.0
+_START = b'{"task":"'  # of every line of a journal but the first
 
 
 def run_tasks(
@@ -138,17 +139,14 @@ def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]
         console=console,
         disable=not (shown and has_bar),
     )
-    last_line = perf_counter()
 
     def advance() -> None:
-        nonlocal n_done, last_line
+        nonlocal n_done
         n_done += 1
         bar.update(task, completed=n_done)
-        if shown and not has_bar and perf_counter() - last_line > _SECONDS_BETWEEN_LINES:
-            last_line = perf_counter()
-            console.print(f"{n_done} of {n_tasks} tasks are done.", highlight=False)
 
-    with bar:
+    lines = telling(lambda: f"{n_done} of {n_tasks} tasks are done.")
+    with bar, lines if shown and not has_bar else nullcontext():
         task = bar.add_task("tasks", total=n_tasks, completed=n_done)
         yield advance
 
@@ -254,16 +252,20 @@ def _parse(file: BinaryIO, path: Path) -> JournalContent:
     work, results, seconds, length = None, {}, 0.0, 0
     file.seek(0)
     for number, line in enumerate(file, start=1):
-        if not line.endswith(b"\n"):
-            break  # torn
         try:
+            if not line.endswith(b"\n"):
+                if line[: len(_START)] != _START[: len(line)] and number > 1:
+                    raise ValueError
+                break  # torn
             entry = json.loads(line)
             if number == 1:
                 work = str(entry["work"]) if entry["format"] == _FORMAT else "of another format"
             else:
+                if entry.keys() != {"task", "seconds", "result"} or entry["task"] in results:
+                    raise ValueError
                 results[str(entry["task"])] = entry["result"]
-                seconds += entry["seconds"]
-        except (ValueError, KeyError, TypeError):
+                seconds += float(entry["seconds"])
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidProblemError(
                 f"journal: line {number} of {path} is damaged; delete it or use another file."
             ) from None

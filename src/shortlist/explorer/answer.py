@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ..backends import solve, uninterrupted
-from ..choice import near_optimal, solve_path, substitutes
+from ..choice import cheapest_within, near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..evaluation import Evaluation, inclusion_frequencies, stability
 from ..evaluation.metric import METRICS, scores
@@ -101,6 +101,17 @@ def describe_alternatives(
         "is_complete": listed.is_complete,
         "tolerance": tolerance,
     }
+
+
+def describe_cheapest(
+    prepared: PreparedPatients, state: State, tolerance: float, callback: Callback
+) -> dict[str, Any]:
+    """Return the limit that buys the cheapest selection at most `tolerance` worse than the best."""
+    if state.limit == "count":  # the fewest predictors, whatever they cost
+        state = state.model_copy(update={"costs": dict.fromkeys(state.costs, 1.0), "fees": ()})
+    problem = make_problem(prepared, state)
+    found = cheapest_within(problem, tolerance, time_limit=STEP_SECONDS, callback=callback)
+    return {"limit": found.limit, "excess": found.excess, "is_proven": found.is_proven}
 
 
 def describe_substitutes(

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -85,6 +85,9 @@ TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
     "alternatives": lambda i: answer.describe_alternatives(
         i.prepared, i.state, i.question.tolerance, i.turn
     ),
+    "cheapest": lambda i: answer.describe_cheapest(
+        i.prepared, i.state, i.question.tolerance, i.turn
+    ),
     "substitutes": lambda i: answer.describe_substitutes(i.prepared, i.state, i.turn),
     "performance": lambda i: answer.describe_performance(i.prepared, i.fit()),
     "patient": lambda i: answer.describe_patient(i.prepared, i.fit(), i.question.values),
@@ -112,6 +115,7 @@ def make_app(prepared: PreparedPatients, *, ridge: float = 1.0, key: str = "") -
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guard)],
         exception_handlers={
             **dict.fromkeys(_REFUSALS, _error_answer(400)),
+            ClientDisconnect: _error_answer(400, error="The page has left."),
             SupersededError: _error_answer(409, superseded=True),
             SessionEndedError: _error_answer(
                 410, error="This session has expired; reload the page.", ended=True

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..backends import solve, uninterrupted
 from ..deployment.calculator import calculator_page
 from ..errors import InfeasibleError, InvalidProblemError, ShortlistWarning
-from ..patients import ModelCard, PrognosticModel, check_fit, save_proof
+from ..patients import ModelCard, PrognosticModel, save_proof
 from ..patients.card import make_card
 from ..problem import SubsetProblem
 from ..report import N_RESAMPLES, require_packages, write_report
@@ -137,6 +137,8 @@ def fit_again(
     model = PrognosticModel(
         **limits,
         kinds=prepared.plain.kinds,
+        missing_codes=prepared.plain.missing_codes,
+        synonyms=prepared.plain.synonyms,
         spline_knots=prepared.spline_knots,
         missing_indicator=prepared.missing_indicator,
         ridge=None if tuned else state.ridge,
@@ -160,10 +162,9 @@ def tune_ridge(prepared: PreparedPatients, state: State, callback: Callback) -> 
 
 
 def describe_notes(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
-    """Return the findings of `check_fit` about the best model and the patients."""
+    """Return the findings about the best model and the patients, as `fit` has them."""
     model = fit_again(prepared, state.without_adoption(), announce=callback)
-    found = check_fit(model, *prepared.patients.data)
-    return {"notes": [finding._asdict() for finding in found]}
+    return {"notes": [finding._asdict() for finding in model.findings_]}
 
 
 def model_file(prepared: PreparedPatients, state: State) -> bytes:

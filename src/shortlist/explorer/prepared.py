@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..classifier.event import obvious_event
 from ..datasets import make_prognostic
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import auc
 from ..patients.card import Outcome, SharedFee
-from ..patients.column import level_of, obvious_event
+from ..patients.column import level_of
 from ..patients.design import Design
 from ..patients.table import Patients, PlainTable, check_table, split_patients
 from ..patients.term import StrictModel
@@ -31,6 +32,7 @@ Fees = Sequence[tuple[float, Sequence[str]]]
 MOST_UPLOAD_BYTES = 10_000_000
 _MOST_COLUMNS = 1000
 _FEW_VALUES = 10
+_BINARY = (b"PK\x03\x04", b"PAR1", b"\xd0\xcf\x11\xe0")  # workbooks and Parquet files
 _ENDINGS = (".xlsx", ".xlsm", ".xls", ".parquet", ".tsv", ".tab")
 
 
@@ -50,6 +52,8 @@ class PreparedPatients:
         The prices that a session starts with; a predictor without one costs 1.
     spline_knots, missing_indicator
         As in `PrognosticModel`.
+    budget : float or None
+        The budget that a session starts with; None is a third of the price of everything.
     n_bytes : int
         The bytes that the data take in memory.
     """
@@ -62,6 +66,7 @@ class PreparedPatients:
     fees: tuple[SharedFee, ...]
     spline_knots: int | None
     missing_indicator: bool
+    budget: float | None
     n_bytes: int
 
     @classmethod
@@ -76,6 +81,10 @@ class PreparedPatients:
         kinds: Mapping[str, str] | None = None,
         spline_knots: int | None = None,
         missing_indicator: bool = False,
+        missing_codes: Mapping[str, Any] | None = None,
+        synonyms: Mapping[str, Mapping[str, str]] | None = None,
+        merge_levels: bool = False,
+        budget: float | None = None,
     ) -> PreparedPatients:
         """Check and prepare patients; columns in `exclude` are not predictors."""
         check_amounts("costs", (costs or {}).values())
@@ -83,7 +92,14 @@ class PreparedPatients:
         if len(fees) > MOST_FEES:
             raise InvalidProblemError(f"fees: there are more than {MOST_FEES}; join some of them.")
         plain = check_table(
-            patients.predictors, patients.events, kinds=kinds, include=(), exclude=exclude
+            patients.predictors,
+            patients.events,
+            kinds=kinds,
+            include=(),
+            exclude=exclude,
+            missing_codes=missing_codes,
+            synonyms=synonyms,
+            merge_levels=merge_levels,
         )
         design = Design(plain.kinds, spline_knots, missing_indicator).fit(plain.frame)
         known = set(design.names)
@@ -100,6 +116,7 @@ class PreparedPatients:
             fees=tuple(fee for fee in shared if fee.members),
             spline_knots=spline_knots,
             missing_indicator=missing_indicator,
+            budget=budget,
             n_bytes=design.matrix.nbytes
             + n_bytes_of(patients.predictors)
             + n_bytes_of(plain.frame),
@@ -136,14 +153,17 @@ class PreparedPatients:
         return [name for name in columns if name not in self.plain.kinds]
 
     def first_state(self, ridge: float = 1.0) -> State:
-        """Return the settings of a new session: a third of the price of everything."""
-        has_prices = bool(self.fees) or any(cost != 1.0 for cost in self.costs.values())
+        """Return the settings of a new session."""
+        has_prices = self.budget is not None or bool(self.fees)
+        has_prices = has_prices or any(cost != 1.0 for cost in self.costs.values())
         everything = round(sum(self.costs.values()) + sum(fee.amount for fee in self.fees), 9)
         return State(
             version=1,
             data=self.digest,
             limit="budget" if has_prices else "count",
-            budget=min(float(np.ceil(everything / 3)), MOST_AMOUNT),
+            budget=min(
+                float(np.ceil(everything / 3)) if self.budget is None else self.budget, MOST_AMOUNT
+            ),
             count=min(5, len(self.design.names)),
             ridge=ridge,
             must=(),
@@ -216,8 +236,10 @@ class UploadChoice(StrictModel):
 
 def read_upload(name: str, content: bytes) -> Upload:
     """Read a table that a page sent; messages call it by the name on the page."""
-    first_line = content.split(b"\n", 1)[0]
-    n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
+    n_columns = 0
+    if not content.startswith(_BINARY):
+        first_line = content.split(b"\n", 1)[0]
+        n_columns = max(first_line.count(delimiter) for delimiter in (b",", b";", b"\t", b"|"))
     if n_columns <= _MOST_COLUMNS:
         with _stored(name, content) as path:
             table, notes = read_table_and_notes(path)

@@ -20,6 +20,7 @@ _POLL_SECONDS = 0.1  # between checks whether a request that waits for a fit was
 _IRRELEVANT: dict[str, dict[str, object]] = {
     "staircase": {"adopted": None, "budget": 0.0, "count": 0},
     "substitutes": {"adopted": None},
+    "cheapest": {"adopted": None},
     "stability": {"adopted": None},
     "notes": {"adopted": None},
     "tune": {"adopted": None, "ridge": 1.0},

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .card import ModelCard as ModelCard
-    from .finding import Finding as Finding
     from .finding import check_fit as check_fit
     from .model import PrognosticModel as PrognosticModel
     from .proof import is_proven as is_proven
@@ -16,9 +15,10 @@ if TYPE_CHECKING:
     from .proof import problem_of as problem_of
     from .proof import save_proof as save_proof
     from .proof import verify_model as verify_model
+    from .suspicion import Finding as Finding
 
 _HOMES = {
-    "Finding": "finding",
+    "Finding": "suspicion",
     "ModelCard": "card",
     "PrognosticModel": "model",
     "check_fit": "finding",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import warnings
-from math import isclose
+from hashlib import blake2b
+from math import ceil, isclose, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
@@ -19,13 +21,13 @@ from pydantic import (
 )
 
 from .. import __version__
-from ..arguments import Float
+from ..arguments import Float, Int
 from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
 from ..losses import risk_of
-from .column import ColumnKind
+from .column import ColumnKind, is_misspelt, mend, read_columns
 from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 
 FORMAT = "shortlist model"
-_LARGEST_FILE = 50_000_000
+_LARGEST_FILE = 5_000_000  # bytes; a model of 20 000 candidates has 3 million
+_MOST_MARKED = 20_000  # rows whose bits a file holds
+_FEWEST_MARKED = 10  # rows among which development patients are looked for
 
 
 class Outcome(StrictModel):
@@ -85,10 +89,16 @@ class StatedLimits(StrictModel):
 
 
 class Preprocessing(StrictModel):
-    """How the columns of the table became those of the problem."""
+    """How the columns of the table became those of the problem.
+
+    `missing_codes` are the values of a column that stand for missing ones, and `synonyms` the
+    levels that stand for others; predictions replace them too.
+    """
 
     spline_knots: Literal[3, 4, 5] | None
     missing_indicator: bool
+    missing_codes: dict[Name, tuple[str, ...]]
+    synonyms: dict[Name, dict[str, str]]
 
 
 class RidgeScore(StrictModel):
@@ -96,6 +106,21 @@ class RidgeScore(StrictModel):
 
     ridge: Positive
     score: Finite | None
+
+
+class ThriftRecord(StrictModel):
+    """How a limit was lowered: to that of the cheapest selection within a share of the best one.
+
+    `stated` is the limit as it was given, and `best_cost` and `best_objective` are those of the
+    best selection at that limit.
+    """
+
+    share: NonNegative
+    limit: Literal["budget", "max_features"]
+    stated: NonNegative | None
+    best_cost: NonNegative
+    best_objective: NonNegative
+    is_proven: bool
 
 
 class SearchRecord(StrictModel):
@@ -112,14 +137,22 @@ class SearchRecord(StrictModel):
     gap: NonNegative
     gap_target: NonNegative
     nodes: Count
+    within: ThriftRecord | None
 
 
 class FittedData(StrictModel):
-    """The data of the fit; the hash is that of the candidates and the outcome."""
+    """The data of the fit; the hash is that of the candidates and the outcome.
+
+    `marks` are bits in hexadecimal digits: each row sets one of them by a hash of its outcome and
+    the predictors bought. With at least ten bits per row, development patients are recognised as
+    such, but of strangers up to one in ten hits a bit too, so that it tells of nobody for sure
+    whether he was among them. Empty if there are too many rows.
+    """
 
     rows: Count
     events: Count
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    marks: Annotated[str, Field(pattern="^[0-9a-f]*$")]
 
 
 class UpdateRecord(StrictModel):
@@ -222,9 +255,10 @@ class ModelCard(StrictModel):
         for name, contribution in self._contributions(table).items():
             total = total + contribution.log_odds
             if contribution.unknown:
-                some = ", ".join(repr(level) for level in sorted(contribution.unknown)[:3])
+                known = next(t.levels for t in self.terms if t.name == name)  # type: ignore[union-attr]
                 warnings.warn(
-                    f"column {name!r}: the model does not know {some}, and takes it for missing.",
+                    f"column {name!r}: the model does not know "
+                    f"{_unknown(sorted(contribution.unknown), known)}, and takes it for missing.",
                     ShortlistWarning,
                     stacklevel=2,
                 )
@@ -347,10 +381,72 @@ class ModelCard(StrictModel):
         absent = [term.name for term in self.terms if term.name not in table.columns]
         if absent:
             raise InvalidProblemError(
-                f"The model needs the column(s) {', '.join(map(repr, absent))}, which the table "
-                "does not have; add them, empty where unknown."
+                f"The model needs the column{'' if len(absent) == 1 else 's'} "
+                f"{', '.join(map(repr, absent))}, which the table "
+                "does not have; add what is missing, empty where unknown."
             )
-        return {term.name: term.contribution(table[term.name]) for term in self.terms}
+        return {term.name: term.contribution(self._mended(table, term)) for term in self.terms}
+
+    def _mended(self, table: pd.DataFrame, term: Term) -> pd.Series[Any]:
+        """Return the column of a term without codes for missing values and synonyms of levels."""
+        codes = self.preprocessing.missing_codes.get(term.name, ())
+        return mend(table[term.name], codes, self.preprocessing.synonyms.get(term.name, {}))
+
+    def development_share(self, table: pd.DataFrame, events: Int) -> float:
+        """Return the estimated share of rows that the model was fitted to.
+
+        Parameters
+        ----------
+        table : DataFrame
+            As for `log_odds`.
+        events : ndarray of shape (n_rows,)
+            1 for the event, else 0.
+
+        Returns
+        -------
+        float
+            0 if it cannot be told, as where many patients have the same values.
+        """
+        marks, rows = self.data.marks, self.data.rows
+        columns = {term.name: self._mended(table, term) for term in self.terms}
+        if not marks or len(table) < _FEWEST_MARKED or not columns:
+            return 0.0
+        kinds = {term.name: term.kind for term in self.terms}
+        plain = read_columns(pd.DataFrame(columns), kinds)[1]
+        n_bits, bits = 4 * len(marks), int(marks, 16)
+        hit = [bits >> (code % n_bits) & 1 for code in _row_codes(plain, events)]
+        n_set = bits.bit_count()
+        # A stranger hits a bit by chance, or because he has the values of another patient.
+        chance = n_set / n_bits + 2 * (1 - n_set / rows)
+        return max(0.0, (float(np.mean(hit)) - chance) / (1 - chance)) if chance < 1 else 0.0
+
+
+def _unknown(levels: list[str], known: list[str]) -> str:
+    """Return unknown levels with those that may be meant."""
+    texts = []
+    for level in levels[:3]:
+        close = [other for other in known if is_misspelt(level, other)]
+        texts.append(repr(level) + (f" (did you mean {close[0]!r}?)" if close else ""))
+    return ", ".join(texts)
+
+
+def _row_codes(columns: dict[str, NDArray[Any]], events: Int) -> list[int]:
+    """Return a hash of each row of some columns in plain form, and of its outcome."""
+    rows = zip(events.tolist(), *(values.tolist() for values in columns.values()), strict=True)
+    texts = (repr([None if value != value else value for value in row]) for row in rows)
+    return [int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in texts]
+
+
+def _marks(plain: PlainTable, terms: tuple[Term, ...]) -> str:
+    """Return the bits that the rows of a fit set, as `FittedData` describes them."""
+    if len(plain.labels) > _MOST_MARKED or not terms:
+        return ""
+    n_bits = 2 ** ceil(log2(10 * len(plain.labels)))
+    columns = {term.name: plain.frame[term.name].to_numpy() for term in terms}
+    bits = 0
+    for code in _row_codes(columns, plain.labels):
+        bits |= 1 << (code % n_bits)
+    return f"{bits:0{n_bits // 4}x}"
 
 
 def _read(path: Path) -> str:
@@ -382,6 +478,7 @@ def make_card(
     gap_target: float = 1e-6,
     tuning: RidgeSearch | None = None,
     scoring: str | None = None,
+    within: ThriftRecord | None = None,
 ) -> ModelCard:
     """Describe the model that a search found, in the units of the table.
 
@@ -399,6 +496,8 @@ def make_card(
         The solver, and the gap that it was asked for.
     tuning, scoring
         The choice of the ridge and its measure, unless the ridge was given.
+    within : ThriftRecord, optional
+        How the limit was lowered.
     """
     bought = [problem.name_of(g) for g in solution.support]
     terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
@@ -434,6 +533,8 @@ def make_card(
         preprocessing=Preprocessing(
             spline_knots=design.n_knots,  # type: ignore[arg-type]
             missing_indicator=bool(design.missing_indicator),
+            missing_codes=dict(plain.missing_codes),
+            synonyms=dict(plain.synonyms),
         ),
         search=SearchRecord(
             ridge=problem.ridge,
@@ -447,11 +548,13 @@ def make_card(
             gap=solution.gap,
             gap_target=gap_target,
             nodes=solution.nodes,
+            within=within,
         ),
         data=FittedData(
             rows=problem.n_rows,
             events=int((problem.signs > 0).sum()),
             sha256=plain.sha256,
+            marks=_marks(plain, terms),
         ),
     )
 

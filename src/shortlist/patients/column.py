@@ -1,14 +1,14 @@
-"""The columns of a table: numbers, truth values, levels of a factor, or an outcome.
+"""The columns of a table: numbers, truth values, or levels of a factor.
 
 `read_columns` turns predictors into one of three plain forms, for fitting and for predicting alike:
-float64 with NaN, 0 and 1 with NaN, or text with None. `obvious_event` knows pairs of values of an
-outcome of which one is the event.
+float64 with NaN, 0 and 1 with NaN, or text with None. `mend` comes before: it takes codes for
+missing values and synonyms of levels out of a column.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from datetime import date, time
 from typing import Any, Literal, get_args
 
@@ -30,22 +30,8 @@ _DATE = re.compile(
     r"|\d{1,2}[- .]*[A-Za-z]{3,9}[- .,]*(\d{4}|\d{2}))([ T]+\d{1,2}:\d{2}.*)?"
 )
 _MOST_COMPLAINTS = 10
-# Pairs of words, the event second, in lower case.
-_OBVIOUS = frozenset(
-    [
-        *[("0", "1"), ("-1", "1"), ("false", "true"), ("f", "t"), ("n", "y"), ("n", "j")],
-        *[("no", "yes"), ("nein", "ja"), ("nee", "ja"), ("nej", "ja"), ("nei", "ja")],
-        *[("non", "oui"), ("no", "si"), ("no", "sí"), ("no", "sì"), ("nao", "sim"), ("não", "sim")],
-        *[("nie", "tak"), ("ne", "ano"), ("ei", "kyllä"), ("nem", "igen")],
-        *[("negative", "positive"), ("negativ", "positiv"), ("neg", "pos"), ("-", "+")],
-        *[("absent", "present"), ("absence", "presence"), ("control", "case")],
-        *[("alive", "dead"), ("alive", "died"), ("live", "die"), ("living", "dead")],
-        *[("lived", "died"), ("survived", "died"), ("survivor", "dead"), ("survival", "death")],
-        *[("lebend", "tot"), ("lebt", "tot"), ("lebend", "verstorben"), ("überlebt", "verstorben")],
-        *[("well", "ill"), ("healthy", "ill"), ("healthy", "sick"), ("healthy", "diseased")],
-        *[("gesund", "krank"), ("benign", "malignant"), ("benigne", "maligne")],
-    ]
-)
+# Characters that levels may differ in and still be meant to be the same.
+_FILLERS = re.compile(r"[\s_.-]+")
 
 
 def read_columns(
@@ -166,6 +152,73 @@ def level_of(value: Any) -> str:
     return str(value).strip()
 
 
+def mend(
+    column: pd.Series[Any], codes: Collection[str], synonyms: Mapping[str, str]
+) -> pd.Series[Any]:
+    """Return a column with codes for missing values removed and synonyms of levels replaced.
+
+    Values are compared as text, as `level_of` writes them: -9 and -9.0 are the code "-9".
+    """
+    if not codes and not synonyms:
+        return column
+    texts = column.map(level_of, na_action="ignore").astype(object)
+    mended = column.mask(texts.isin(list(codes))) if codes else column
+    if synonyms:
+        known = texts.isin(list(synonyms))
+        if known.any():
+            mended = mended.astype(object).mask(known, texts.map(lambda t: synonyms.get(t, t)))
+    return mended
+
+
+def similar_levels(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return levels that are probably meant to be another one, with that one.
+
+    Two levels are similar if they differ in upper and lower case, blanks, hyphens, points and
+    underscores only, or, being words of at least four letters of which one is rare, in one letter.
+    The more frequent one is meant.
+
+    Examples
+    --------
+    >>> from shortlist.patients.column import similar_levels
+    >>> similar_levels({"never": 80, "Never": 3, "current": 40, "curent": 1, "I": 9, "II": 9})
+    {'Never': 'never', 'curent': 'current'}
+    """
+    found: dict[str, str] = {}
+    ranked = sorted(counts, key=lambda level: (-counts[level], level))
+    for position, level in enumerate(ranked):
+        for other in ranked[:position]:
+            is_rarer = 5 * counts[level] <= counts[other]
+            if folded(level) == folded(other) or (is_rarer and is_misspelt(level, other)):
+                found[level] = found.get(other, other)
+                break
+    return found
+
+
+def folded(level: str) -> str:
+    """Return a level without case and, if it has a letter, without blanks and the like."""
+    text = level.casefold()
+    return _FILLERS.sub("", text) if any(c.isalpha() for c in text) else text
+
+
+def is_misspelt(level: str, other: str) -> bool:
+    """Return whether two words of at least four letters differ in one: changed, added or left out.
+
+    Two neighbours that changed places count as one.
+    """
+    first, second = sorted((level.casefold(), other.casefold()), key=len)
+    if len(first) < 4 or len(second) > len(first) + 1 or not (first + second).isalpha():
+        return False
+    start = 0
+    while start < len(first) and first[start] == second[start]:
+        start += 1
+    if len(first) < len(second):
+        return first[start:] == second[start + 1 :]
+    swapped = first[start : start + 2] == second[start : start + 2][::-1]
+    return first[start + 1 :] == second[start + 1 :] or (
+        swapped and first[start + 2 :] == second[start + 2 :]
+    )
+
+
 def _check_levels(name: str, levels: NDArray[Any]) -> None:
     """Raise if a factor has so many levels that it is probably text."""
     distinct = set(levels) - {None}
@@ -243,20 +296,3 @@ _READERS: dict[ColumnKind, Callable[[pd.Series[Any]], NDArray[Any]]] = {
     "boolean": as_truth_values,
     "categorical": as_levels,
 }
-
-
-def obvious_event(values: Sequence[str]) -> str | None:
-    """Return the event of a pair such as 0 and 1, no and yes or alive and dead; else None.
-
-    Examples
-    --------
-    >>> from shortlist.patients.column import obvious_event
-    >>> obvious_event(["ja", "nein"]), obvious_event(["die", "live"]), obvious_event(["1", "2"])
-    ('ja', 'die', None)
-    """
-    if len(values) != 2:
-        return None
-    for other, event in (tuple(values), tuple(reversed(values))):
-        if (other.strip().lower(), event.strip().lower()) in _OBVIOUS:
-            return event
-    return None

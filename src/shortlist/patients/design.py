@@ -1,10 +1,11 @@
 """Preprocessing: from columns in plain form to the matrix of a problem, and back to terms.
 
 Numbers are imputed by their median, bent by splines if asked, centred and divided by two standard
-deviations; truth values and factors are imputed by their most frequent value; a factor of more than
-two levels has one column per level, and none of them is special to the penalty. A change by
-two standard deviations is then penalised like the change of a truth value (Gelman 2008), and the
-penalty depends neither on units nor on the order of the levels.
+deviations; knots, means and deviations are those of the observed values. Truth values and factors
+are imputed by their most frequent value; a factor of more than two levels has one column per level,
+and none of them is special to the penalty. A change by two standard deviations is then penalised
+like the change of a truth value (Gelman 2008), and the penalty depends neither on units nor on the
+order of the levels.
 """
 
 from __future__ import annotations
@@ -65,8 +66,7 @@ class Encoding:
         has_indicator = indicate and bool(missing.any())
         if kind == "numeric":
             fill = float(np.median(known))
-            knots = place_knots(np.where(missing, fill, values), n_knots)
-            return cls(name, kind, fill, knots, (), has_indicator)
+            return cls(name, kind, fill, place_knots(known, n_knots), (), has_indicator)
         levels = tuple(sorted(set(known))) if kind == "categorical" else ()
         return cls(name, kind, pd.Series(known).mode().tolist()[0], (), levels, has_indicator)
 
@@ -159,7 +159,7 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Measure medians, levels and scales; the latter count rows by their weights."""
         self.encodings: dict[str, Encoding] = {}
         self.predictors_: list[str] = []
-        columns, is_scaled = [], []
+        columns, is_scaled, missing = [], [], []
         for name in X.columns:
             values = X[name].to_numpy()
             encoding = Encoding.fit(
@@ -172,10 +172,13 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             is_scaled += [encoding.kind == "numeric"] * len(own)
             if encoding.has_indicator:
                 is_scaled[-1] = False
+            gaps = pd.isna(values)
+            missing += [gaps & (not gaps.all())] * len(own)  # a column without values is of zeros
         matrix = np.column_stack(columns)
         self.means, self.scales = np.zeros(len(columns)), np.ones(len(columns))
         if any(is_scaled):
-            numbers = np.ascontiguousarray(matrix[:, is_scaled])
+            # Scales are those of the observed values; the scaler passes over the others.
+            numbers = np.where(np.column_stack(missing), np.nan, matrix)[:, is_scaled]
             scaler = StandardScaler().fit(numbers, sample_weight=weights)
             self.means[is_scaled], self.scales[is_scaled] = scaler.mean_, 2.0 * scaler.scale_
         self.matrix: Float = (matrix - self.means) / self.scales

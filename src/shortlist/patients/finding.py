@@ -1,6 +1,7 @@
 """Findings about patients and the model fitted to them; each names the columns it is about.
 
-`fit`, the report and the explorer show the findings of `check_fit`.
+`PrognosticModel.fit` keeps them as `findings_`; the command line, the report and the explorer show
+the same ones.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,40 +17,46 @@ from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
 from ..arguments import Float, Int
+from ..backends import solve
+from ..choice.record import excess
 from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
+from ..solution import Solution
 from .card import ModelCard
-from .model import PrognosticModel
+from .sample_size import (
+    adjusted_r2,
+    count_parameters,
+    cox_snell_r2,
+    expected_r2,
+    riley_sample_sizes,
+)
+from .suspicion import Finding, Level, suspicious_columns
 from .table import PlainTable
 
-Level = Literal["good", "note", "warning"]
+if TYPE_CHECKING:
+    from .model import PrognosticModel
 
 NEARLY_COLLINEAR = 0.95  # correlation
 NEARLY_PERFECT = 0.99  # AUC on the same patients
 LARGE_RATIO = 100.0  # odds ratio between the quartiles, or of a level
-MANY_LEVELS = 10
 MANY_MISSING = 0.3  # of a predictor that was not bought
+SOME_MISSING = 0.05  # of a predictor that was bought
+FILLER = 0.001  # of the loss
+# Events per candidate parameter: two of the paper's sources, and the number that its data needed.
+FEW_EVENTS, SOME_EVENTS, ENOUGH_EVENTS = 10.0, 15.0, 17.91
 _SAME = 1 - 1e-7  # correlation of copies
 _MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
-_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)  # often written for a missing value
 _SOLVED = 0  # the status of scipy's linear programs
 
 
-class Finding(NamedTuple):
-    """A finding about data or model: its level, its topic, and a sentence or two.
-
-    `check_fit` has none of the level "good"; a report has some.
-    """
-
-    level: Level
-    topic: str
-    text: str
-
-
 def check_fit(
-    model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None = None
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    persons: ArrayLike | None = None,
+    log_loss: float | None = None,
 ) -> list[Finding]:
-    """Return possible problems of a fitted model and its patients.
+    """Return findings about a fitted model and its patients.
 
     Parameters
     ----------
@@ -57,11 +64,15 @@ def check_fit(
         Fitted.
     X, y, persons
         The data of the fit.
+    log_loss : float, optional
+        The mean log loss on patients that the model has not seen, from which the sample size is
+        judged; by default it is estimated from that on its own.
 
     Returns
     -------
     list of Finding
-        The `level` ("note" or "warning"), the `topic` and the `text` of each; empty if all is well.
+        The `level` ("good", "note" or "warning"), the `topic`, the `text` and the `columns` of
+        each. Those that are not good are `model.findings_`.
 
     Examples
     --------
@@ -69,23 +80,40 @@ def check_fit(
     >>> from shortlist.patients import check_fit
     >>> age = [40, 62, 50, 70, 66, 45]
     >>> patients = pd.DataFrame({"age": age, "years": age})
-    >>> model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])
-    >>> check_fit(model, patients, [0, 0, 0, 1, 1, 1])[0].topic
-    'Copies'
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])
+    >>> [finding.topic for finding in model.findings_][:2]
+    ['Events per parameter', 'Sample size']
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
         plain = model.check(X, y)
         problem = model.problem(plain, plain.labels)
-    card = model.card_
+    return findings_of(model.card_, plain, problem, model.solution_, persons, log_loss)
+
+
+def findings_of(
+    card: ModelCard,
+    plain: PlainTable,
+    problem: SubsetProblem,
+    solution: Solution,
+    persons: ArrayLike | None = None,
+    log_loss: float | None = None,
+) -> list[Finding]:
+    """Return the findings of `check_fit`, from what a fit has made."""
+    bought = {term.name for term in card.terms}
     return [
-        *_check_copies(problem, {term.name for term in card.terms}),
+        *_check_search(card),
+        *_check_size(card, plain, problem, persons, log_loss),
+        *_check_copies(problem, bought),
         *_check_rows(plain, persons),
-        *_check_codes(plain),
-        *_check_levels(plain),
-        *_check_separation(separating_predictors(problem, model.solution_.support)),
+        *suspicious_columns(plain.frame, plain.kinds, plain.labels),
+        *_check_separation(separating_predictors(problem, solution.support)),
         *_check_strength(card, plain),
         *_check_ridge(card),
+        *_check_filler(card, problem, solution),
+        *_check_knots(card),
+        *_check_missing(card, plain),
         *_check_imputed(card, plain),
     ]
 
@@ -170,6 +198,137 @@ def _gram(problem: SubsetProblem, predictors: Sequence[int]) -> tuple[Float, Int
     return columns.T @ columns, np.repeat(predictors, [basis.shape[1] for basis in bases])
 
 
+def _check_search(card: ModelCard) -> Iterator[Finding]:
+    search = card.search
+    if search.status != "optimal":
+        yield Finding(
+            "warning",
+            "Search",
+            f"It stopped ({search.status.replace('_', ' ')}) before the proof was complete: a "
+            f"better selection may exist, by at most {search.gap:.2%} of the loss.",
+        )
+
+
+def _check_size(
+    card: ModelCard,
+    plain: PlainTable,
+    problem: SubsetProblem,
+    persons: ArrayLike | None,
+    log_loss: float | None,
+) -> Iterator[Finding]:
+    """Compare the number of patients with that of candidate parameters."""
+    labels = plain.labels
+    owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
+    n_persons = len(np.unique(owners))
+    unit = "patients" if n_persons == len(labels) else "persons"
+    rarer = min(len(np.unique(owners[labels == label])) for label in (0, 1))
+    n_parameters, prevalence = count_parameters(problem), float(labels.mean())
+    per = rarer / n_parameters
+    level: Level = "good" if per >= ENOUGH_EVENTS else "note" if per >= SOME_EVENTS else "warning"
+    advice = "" if level == "good" else " Buy from fewer candidates, or collect more patients."
+    yield Finding(
+        level,
+        "Events per parameter",
+        f"{rarer} {unit} have the rarer outcome, {per:.1f} for each of {n_parameters} candidate "
+        f"parameters. At least {FEW_EVENTS:g} to {SOME_EVENTS:g} are advised (Heinze and others "
+        f"2018, Harrell 2015), and {np.ceil(ENOUGH_EVENTS):g} for a selection that can be "
+        f"interpreted (Knauer and Rodner 2023).{advice}",
+    )
+    if log_loss is None:
+        losses = np.logaddexp(0.0, (1 - 2 * labels) * card.log_odds(plain.frame))
+        measured = adjusted_r2(float(losses.mean()), prevalence, len(labels), n_parameters)
+    else:
+        measured = cox_snell_r2(log_loss, prevalence)
+    r2, _ = expected_r2(measured, prevalence)
+    needed = max(riley_sample_sizes(n_parameters, r2, prevalence))
+    is_met = n_persons >= needed
+    yield Finding(
+        "good" if is_met else "warning",
+        "Sample size",
+        f"The four criteria of Riley and others (2019, 2020), applied post hoc, require {needed} "
+        f"patients, and there are {n_persons}"
+        + (
+            "."
+            if is_met
+            else ": expect predictions that are too extreme, and validate on new patients."
+        ),
+    )
+
+
+def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -> Iterator[Finding]:
+    """Name predictors that cost something and lower the loss by next to nothing."""
+    limits = problem.limits
+    if card.limits.budget is None:
+        return
+    kept, filler = list(solution.support), []
+    while True:
+        rivals = []
+        for g in kept:
+            rest = tuple(h for h in kept if h != g)
+            saved = limits.cost_of(tuple(kept)) - limits.cost_of(rest)
+            if g not in limits.include and saved > 0:
+                others = [h for h in range(problem.n_predictors) if h not in rest]
+                smaller = solve(problem.with_limits(include=rest, exclude=others)).objective
+                rivals.append((excess(smaller, solution.objective), g))
+        if not rivals or min(rivals)[0] >= FILLER:
+            break
+        gain, worst = min(rivals)
+        kept.remove(worst)
+        filler.append((gain, worst))
+    if filler:
+        names = [problem.name_of(g) for _, g in sorted(filler, key=lambda entry: entry[1])]
+        without = limits.cost_of(tuple(kept))
+        yield Finding(
+            "note",
+            "Filler",
+            f"{card.cost - without:g} of {card.cost:g} buys {_listed(names)}, which "
+            f"{'lowers' if len(names) == 1 else 'lower'} the loss by {filler[-1][0]:.2%}; without "
+            f"{'it' if len(names) == 1 else 'them'} {without:g}. `within` finds the "
+            "cheapest selection within a share of the best.",
+            tuple(names),
+        )
+
+
+def _check_knots(card: ModelCard) -> Iterator[Finding]:
+    asked = card.preprocessing.spline_knots
+    if asked is None:
+        return
+    fewer = [
+        f"{shown(term.name)} ({len(term.knots)} knots)"
+        if term.knots
+        else f"{shown(term.name)} (linear)"
+        for term in card.terms
+        if term.kind == "numeric" and len(term.knots) < asked
+    ]
+    if fewer:
+        yield Finding(
+            "note",
+            "Knots",
+            f"Fewer than {asked}, because quantiles of the observed values coincide: "
+            f"{', '.join(fewer)}.",
+            tuple(t.name for t in card.terms if t.kind == "numeric" and len(t.knots) < asked),
+        )
+
+
+def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
+    gaps = plain.frame[[term.name for term in card.terms]].isna()
+    shares = gaps.mean()
+    shares = shares[shares > 0]
+    if len(shares) == 0:
+        yield Finding("good", "Missing values", "The predictors bought have no missing values.")
+        return
+    few = "predictor" if len(shares) == 1 else "predictors"
+    yield Finding(
+        "warning" if shares.max() > SOME_MISSING else "note",
+        "Missing values",
+        f"{len(shares)} {few} bought {'has' if len(shares) == 1 else 'have'} missing values, up to "
+        f"{shares.max():.1%}; they were replaced by medians and most frequent values, which "
+        "understates the uncertainty that multiple imputation would show. "
+        f"{int((~gaps.any(axis=1)).sum())} of {len(gaps)} rows are complete.",
+        tuple(shares.index),
+    )
+
+
 def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:
     pairs = similar_predictors(problem)
     copies = [pair for pair in pairs if pair[2] >= _SAME]
@@ -179,7 +338,8 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
             text += (
                 " Both were bought, because the ridge favours sharing a coefficient; exclude one."
             )
-        yield Finding("warning" if {first, second} <= bought else "note", "Copies", text)
+        level: Level = "warning" if {first, second} <= bought else "note"
+        yield Finding(level, "Copies", text, (first, second))
     for first, second, correlation in pairs:
         if correlation < _SAME:
             yield Finding(
@@ -188,6 +348,7 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
                 f"{shown(first)} and {shown(second)} have a correlation of {correlation:.3f}: the "
                 "data can hardly separate their effects, so do not interpret their odds ratios "
                 "separately.",
+                (first, second),
             )
     sums = determined_predictors(problem, frozenset(second for _, second, _ in copies))
     if sums:
@@ -196,6 +357,7 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
             "Sums",
             f"{_listed(sums)} determine each other, as subscores and their total do; "
             "exclude one of them.",
+            tuple(sums),
         )
 
 
@@ -208,46 +370,10 @@ def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Findin
         yield Finding(
             "warning",
             "Duplicated rows",
-            f"{n_copies} row(s) repeat another in every column; if patients were entered twice, "
-            "remove the duplicates: they make the model look more certain than it is.",
+            f"{n_copies} {'row repeats' if n_copies == 1 else 'rows repeat'} another in every "
+            "column; if patients were entered twice, remove the duplicates: they make the model "
+            "look more certain than it is.",
         )
-
-
-def _check_codes(plain: PlainTable) -> Iterator[Finding]:
-    """Flag numbers such as -9 or 999 that lie far from all others."""
-    for name, kind in plain.kinds.items():
-        if kind != "numeric":
-            continue
-        values = plain.frame[name].dropna().to_numpy(dtype=np.float64)
-        for code in _CODES:
-            others = values[values != code]
-            count = len(values) - len(others)
-            if count == 0 or len(others) < 2:
-                continue
-            low, high = float(others.min()), float(others.max())
-            is_apart = (code < low and low >= 0) if code < 0 else code > high + 2 * (high - low)
-            if is_apart:
-                yield Finding(
-                    "warning",
-                    "Codes for missing values",
-                    f"{shown(name)} is {code} in {count} row(s), and otherwise between {low:g} and "
-                    f"{high:g}; if {code} stands for a missing value, leave the cell empty.",
-                )
-
-
-def _check_levels(plain: PlainTable) -> Iterator[Finding]:
-    for name, kind in plain.kinds.items():
-        if kind != "categorical":
-            continue
-        counts = plain.frame[name].value_counts()
-        if len(counts) > MANY_LEVELS:
-            yield Finding(
-                "warning",
-                "Many levels",
-                f"{shown(name)} has {len(counts)} levels, {int((counts < 10).sum())} of them with "
-                "fewer than 10 patients; each takes a parameter, so merge levels that belong "
-                "together.",
-            )
 
 
 def _check_separation(names: list[str] | None) -> Iterator[Finding]:
@@ -264,6 +390,7 @@ def _check_separation(names: list[str] | None) -> Iterator[Finding]:
             f"Some patients are separated perfectly by {_listed(names)}. Without the ridge the "
             "coefficients would be infinite; the ridge alone determines their size, so do not take "
             "the odds ratios literally.",
+            tuple(names),
         )
 
 
@@ -322,6 +449,7 @@ def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
             "Handicapped by missing values",
             f"Not bought, but the comparison was not fair: {several}. Missing values were "
             "replaced, which hides the information in these predictors.",
+            tuple(lost),
         )
 
 

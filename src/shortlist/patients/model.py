@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from ..arguments import Float, Int
+from ..choice import cheapest_within
 from ..classifier.log_odds import LogOddsClassifier
 from ..classifier.tuning import (
     FoldScore,
@@ -27,9 +28,11 @@ from ..classifier.tuning import (
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
-from ..solution import Solution
-from .card import Outcome, make_card
+from ..solution import Progress, Solution
+from .card import Outcome, ThriftRecord, make_card
 from .design import Design
+from .finding import findings_of
+from .suspicion import SERIOUS
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
 from .term import KNOT_QUANTILES
 
@@ -62,9 +65,19 @@ class PrognosticModel(LogOddsClassifier):
         Knots of a natural cubic spline for every number; None is linear.
     missing_indicator : bool
         Whether missing values of a column get an indicator, which may itself predict.
+    missing_codes : mapping from column to codes, optional
+        Values that stand for missing ones, such as `{"glucose": [0], "*": [-9, -99]}`; `*` is every
+        column. `card_` keeps them for predictions.
+    synonyms : mapping from column to a mapping from level to level, optional
+        Levels that stand for others, such as `{"smoking": {"ex": "former"}}`.
+    merge_levels : bool
+        Whether levels that differ in case, blanks or one letter only are taken for one.
     positive : optional
         The value of the outcome that is the event. By default the obvious one of a pair such as 0
         and 1, no and yes, or alive and dead; else the last in sorted order, with a warning.
+    within : float, optional
+        Buy the cheapest selection whose loss is within this share of the best one's, such as 0.01,
+        instead of the best. The budget (or `max_features`, without prices) is lowered to its cost.
     ridge : float, optional
         Strength of the L2 penalty; None chooses one of `ridges` by cross-validation.
     ridges : sequence of float
@@ -106,6 +119,9 @@ class PrognosticModel(LogOddsClassifier):
         The ridge.
     cv_results_ : dict of ndarray or None
         As in `BestSubsetClassifier`; None if the ridge was given.
+    findings_ : list of Finding
+        Cautions about the data and the model: `level`, `topic`, `text` and `columns` of each. `fit`
+        warns of those that are mistakes in the data.
     event_ : object
         The value of the outcome that is the event, whose probability `card_` predicts.
     cost_, objective_, lower_bound_, gap_, status_, solution_, certificate_, classes_
@@ -153,6 +169,10 @@ class PrognosticModel(LogOddsClassifier):
         max_coefficient: float | Mapping[str, float] | None = None,
         signs: Mapping[str, str] | None = None,
         threads: int | None = None,
+        missing_codes: Mapping[str, Any] | None = None,
+        synonyms: Mapping[str, Mapping[str, str]] | None = None,
+        merge_levels: bool = False,
+        within: float | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -177,6 +197,10 @@ class PrognosticModel(LogOddsClassifier):
         self.max_coefficient = max_coefficient
         self.signs = signs
         self.threads = threads
+        self.missing_codes = missing_codes
+        self.synonyms = synonyms
+        self.merge_levels = merge_levels
+        self.within = within
 
     def fit(
         self,
@@ -216,6 +240,7 @@ class PrognosticModel(LogOddsClassifier):
         """
         if groups is not None and persons is not None:
             raise InvalidProblemError("groups: means the same as persons; give one of them.")
+        self.lowered_: dict[str, Any] = {}  # no limit is lowered yet
         plain = self.check(X, y)
         owners = check_persons(persons if groups is None else groups, len(plain.labels))
         plain = plain.weighted(sample_weight)
@@ -228,12 +253,24 @@ class PrognosticModel(LogOddsClassifier):
             ridge = search.ridge
         design = self.design_of(plain)
         problem = self._problem(plain, design, ridge)
-        solution = self._solve(
-            problem, self.time_limit, callback=lambda progress: announce(progress.describe())
-        ).detached()
+
+        def callback(progress: Progress) -> None:
+            announce(progress.describe())
+
+        within = None
+        if self.within is not None:
+            problem, within = self._lower_limit(problem, callback)
+        solution = self._solve(problem, self.time_limit, callback=callback).detached()
         outcome = outcome or plain.outcome(getattr(y, "name", None))
-        self._set_fitted(plain, design, problem, solution, search, outcome)
+        self._set_fitted(plain, design, problem, solution, search, outcome, within)
         warn_of_limits(solution, search)
+        announce("Checking data and model")
+        found = findings_of(self.card_, plain, problem, solution, owners)
+        self.findings_ = [finding for finding in found if finding.level != "good"]
+        for finding in self.findings_:
+            if finding.level == "warning" and finding.topic in SERIOUS:
+                text = f"{finding.topic}: {finding.text}"
+                warnings.warn(text, ShortlistWarning, stacklevel=2)
         return self
 
     def problem(
@@ -293,6 +330,9 @@ class PrognosticModel(LogOddsClassifier):
             include=self.include,
             exclude=self.exclude,
             positive=self.positive,
+            missing_codes=self.missing_codes,
+            synonyms=self.synonyms,
+            merge_levels=self.merge_levels,
         )
 
     def design_of(self, plain: PlainTable) -> Design:
@@ -301,8 +341,12 @@ class PrognosticModel(LogOddsClassifier):
         return design.fit(plain.frame, weights=plain.weights)
 
     def limits_of(self, plain: PlainTable) -> dict[str, Any]:
-        """Return prices and limits of the columns of a table that can be bought."""
-        limits = limits_without(given_limits(self), plain.absent)
+        """Return prices and limits of the columns of a table that can be bought.
+
+        After a fit with `within`, the limit is the lowered one.
+        """
+        given = given_limits(self) | getattr(self, "lowered_", {})
+        limits = limits_without(given, plain.absent)
         check_limits(limits, plain.kinds, self.spline_knots)
         return limits
 
@@ -340,6 +384,36 @@ class PrognosticModel(LogOddsClassifier):
             loss=loss,
             **self.limits_of(plain),
         )
+
+    def _lower_limit(
+        self, problem: SubsetProblem, callback: Callable[[Progress], None]
+    ) -> tuple[SubsetProblem, ThriftRecord]:
+        """Return the problem at the cost of the cheapest selection that is nearly the best."""
+        found = cheapest_within(
+            problem,
+            self.within,  # type: ignore[arg-type]
+            time_limit=self.time_limit,
+            callback=callback,
+            threads=self.threads,
+        )
+        record = ThriftRecord(
+            share=found.tolerance,
+            limit=found.limit_name,  # type: ignore[arg-type]
+            stated=getattr(self, found.limit_name),
+            best_cost=found.best.cost,
+            best_objective=found.best.objective,
+            is_proven=found.is_proven,
+        )
+        if not found.is_proven:
+            warnings.warn(
+                "within: a limit was reached, so a cheaper selection within "
+                f"{found.tolerance:.2%} of the best may exist; raise time_limit.",
+                ShortlistWarning,
+                stacklevel=3,
+            )
+        if found.limit_name == "budget":
+            return problem.with_limits(budget=found.limit), record
+        return problem.with_limits(max_features=int(found.limit)), record
 
     def _choose_ridge(
         self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
@@ -391,20 +465,26 @@ class PrognosticModel(LogOddsClassifier):
         solution: Solution,
         search: RidgeSearch | None,
         outcome: Outcome,
+        within: ThriftRecord | None = None,
     ) -> None:
         """Set the attributes of a fit, all at once and after everything that can fail."""
+        lowered: dict[str, Any] = {}
+        if within is not None:
+            lowered = {within.limit: getattr(problem.limits, within.limit)}
         card = make_card(
             plain,
             design,
             problem,
             solution,
             outcome,
-            max_features=self.max_features,
+            max_features=lowered.get("max_features", self.max_features),
             backend=self.backend,
             gap_target=self.gap,
             tuning=search,
             scoring=None if search is None else str(self.scoring),
+            within=within,
         )
+        self.lowered_ = lowered
         self._set_solution(problem, solution)
         self.classes_, self.event_ = plain.classes, plain.event
         self.card_ = card

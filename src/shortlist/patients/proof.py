@@ -173,6 +173,8 @@ def _restated(card: ModelCard) -> PrognosticModel:
         kinds={candidate.name: candidate.kind for candidate in card.candidates},
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
+        missing_codes=card.preprocessing.missing_codes,
+        synonyms=card.preprocessing.synonyms,
         ridge=card.search.ridge,
         **card.given_limits(),
     )

@@ -6,7 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +19,21 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..arguments import Float, Int, weights_of
+from ..classifier.event import obvious_event
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from ..tables import read_table
 from .card import Outcome
-from .column import ColumnKind, is_constant, level_of, obvious_event, read_columns
+from .column import (
+    ColumnKind,
+    as_levels,
+    folded,
+    infer_kind,
+    is_constant,
+    level_of,
+    mend,
+    read_columns,
+    similar_levels,
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ def split_patients(
     missing = np.flatnonzero(table[outcome].isna())
     if len(missing):
         raise InvalidFileError(
-            f"{path}: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            f"{path}: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
             "remove those rows."
         )
     labels = [level_of(value) for value in table[outcome]]
@@ -98,7 +109,8 @@ def _event_of_file(
     if len(values) != 2:
         raise InvalidFileError(
             f"{path}: the outcome {shown(outcome)} must have 2 different values, not {len(values)} "
-            f"({_some(values)}); make a column that is 1 for the event and 0 for all else."
+            f"({_some(values)}); {_same_but_for_case(values)}make a column that is 1 for the event "
+            "and 0 for all else."
         )
     if positive is not None and positive not in values:
         raise InvalidFileError(
@@ -112,6 +124,20 @@ def _event_of_file(
             "name the event with --positive."
         )
     return event, next(value for value in values if value != event)
+
+
+def _same_but_for_case(values: Sequence[str]) -> str:
+    """Return words on values of an outcome that differ in case or blanks only."""
+    seen: dict[str, str] = {}
+    for value in values:
+        first = seen.setdefault(folded(value), value)
+        if first != value:
+            return f"{shown(first)} and {shown(value)} differ in case or blanks only; "
+    return ""
+
+
+def _rows_have(count: int) -> str:
+    return "1 row has" if count == 1 else f"{count} rows have"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -139,6 +165,8 @@ class PlainTable:
         The one of them that is the event.
     weights : ndarray of shape (n_rows,) or None
         The weights of the rows, if they have any; all are above 0.
+    missing_codes, synonyms
+        The codes for missing values that were removed, and the levels that were replaced.
     """
 
     frame: pd.DataFrame
@@ -148,6 +176,8 @@ class PlainTable:
     classes: NDArray[Any]
     event: Any
     weights: Float | None = None
+    missing_codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    synonyms: Mapping[str, dict[str, str]] = field(default_factory=dict)
 
     def rows(self, indices: Int) -> PlainTable:
         """Return some of the rows."""
@@ -227,10 +257,14 @@ def check_table(
     include: Sequence[str],
     exclude: Sequence[str],
     positive: Any = None,
+    missing_codes: Mapping[str, Any] | None = None,
+    synonyms: Mapping[str, Mapping[str, str]] | None = None,
+    merge_levels: bool = False,
 ) -> PlainTable:
     """Return the patients of a fit, without the columns that are excluded or hold one value.
 
-    A table that was checked already is returned as it is.
+    Codes for missing values and synonyms of levels are replaced first; `merge_levels` takes levels
+    that look the same for synonyms. A table that was checked already is returned as it is.
     """
     if isinstance(X, PlainTable):
         return X
@@ -246,7 +280,16 @@ def check_table(
             f"include and exclude: {shown(both[0])} is in both; remove it from one."
         )
     given = {name: kind for name, kind in kinds.items() if name not in exclude}
-    candidate_kinds, columns = read_columns(table.drop(columns=list(exclude)), given)
+    offered = table.drop(columns=list(exclude))
+    codes = _codes_by_column(missing_codes or {}, offered)
+    _check_names("synonyms", synonyms or {}, table)
+    words = {name: dict(meant) for name, meant in (synonyms or {}).items() if name in offered}
+    offered = _mended(offered, codes, words)
+    if merge_levels:
+        alike = _levels_alike(offered, given)
+        offered = _mended(offered, {}, alike)
+        words = {name: words.get(name, {}) | alike.get(name, {}) for name in {**words, **alike}}
+    candidate_kinds, columns = read_columns(offered, given)
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
     for name in constant:
         if name in include:
@@ -268,7 +311,63 @@ def check_table(
     names = list(table.columns)
     # The type is given, because pandas would convert text to a type of its own.
     series = {name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}
-    return PlainTable(pd.DataFrame(series), candidate_kinds, events, names, classes, event)
+    return PlainTable(
+        pd.DataFrame(series),
+        candidate_kinds,
+        events,
+        names,
+        classes,
+        event,
+        missing_codes={name: codes[name] for name in columns if name in codes},
+        synonyms={name: words[name] for name in columns if name in words},
+    )
+
+
+def _codes_by_column(
+    missing_codes: Mapping[str, Any], table: pd.DataFrame
+) -> dict[str, tuple[str, ...]]:
+    """Return the codes for missing values of each column as text; `*` stands for all columns."""
+    _check_names("missing_codes", [name for name in missing_codes if name != "*"], table)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in table.columns:
+        codes: list[str] = []
+        for given in (missing_codes.get(name, ()), missing_codes.get("*", ())):
+            several = given if isinstance(given, list | tuple | set | frozenset) else [given]
+            codes += [level_of(code) for code in several]
+        if codes:
+            found[name] = tuple(dict.fromkeys(codes))
+    return found
+
+
+def _mended(
+    table: pd.DataFrame,
+    codes: Mapping[str, tuple[str, ...]],
+    synonyms: Mapping[str, dict[str, str]],
+) -> pd.DataFrame:
+    changed = {*codes, *synonyms}
+    return table.assign(
+        **{
+            name: mend(table[name], codes.get(name, ()), synonyms.get(name, {})).infer_objects()
+            for name in table.columns
+            if name in changed
+        }
+    )
+
+
+def _levels_alike(table: pd.DataFrame, kinds: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the levels of each factor that look like another one, with that one."""
+    found = {}
+    for name in table.columns:
+        try:
+            kind = kinds.get(name) or infer_kind(table[name])
+        except InvalidProblemError:
+            continue  # `read_columns` says so
+        if kind == "categorical":
+            counts = pd.Series(as_levels(table[name])).value_counts()
+            alike = similar_levels({str(level): int(n) for level, n in counts.items()})
+            if alike:
+                found[name] = alike
+    return found
 
 
 def check_limits(
@@ -319,7 +418,7 @@ def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     missing = np.flatnonzero(pd.isna(labels))
     if len(missing):
         raise InvalidProblemError(
-            f"y: {len(missing)} row(s) have no outcome, the first is row {missing[0] + 1}; "
+            f"y: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
             "remove those rows."
         )
     check_classification_targets(labels)
@@ -329,6 +428,7 @@ def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     if len(classes) > 2:
         raise InvalidProblemError(
             f"Only binary classification is supported, but y has {len(classes)} classes; "
+            f"{_same_but_for_case([level_of(value) for value in classes[:50]])}"
             "select or merge classes."
         )
     return labels, classes

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ..arguments import Float
-from .column import as_levels, as_numbers, as_truth_values
+from .column import as_levels, as_numbers, as_truth_values, folded
 
 Bool = NDArray[np.bool_]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -222,7 +222,17 @@ class CategoricalTerm(TermBase):
         return self
 
     def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
-        levels = as_levels(column)
+        # A level that differs in case or blanks from one that the model knows is that one.
+        known = {folded(level): level for level in self.coefficients}
+        levels = np.array(
+            [
+                level
+                if level is None or level in self.coefficients
+                else known.get(folded(level), level)
+                for level in as_levels(column)
+            ],
+            dtype=object,
+        )
         missing = np.array([level not in self.coefficients for level in levels], dtype=bool)
         log_odds = np.array([self.coefficients.get(level, 0.0) for level in levels], dtype=float)
         unknown = frozenset(levels[missing]) - {None}
@@ -286,7 +296,7 @@ def spline_curves(x: Float, knots: Sequence[float]) -> list[Float]:
 
 
 def place_knots(x: Float, n_knots: int | None) -> tuple[float, ...]:
-    """Return 3, 4 or 5 knots at fixed quantiles of x; none for None, which is linear.
+    """Return 3, 4 or 5 knots at fixed quantiles of observed values; none for None, for linear.
 
     Where some of these coincide there are fewer, and none if fewer than three remain.
     """

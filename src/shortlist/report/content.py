@@ -11,6 +11,13 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from ..patients import ModelCard
+from ..patients.sample_size import (
+    DEFAULT_SHARE,
+    PREDICTION_ERROR,
+    R2_DIFFERENCE,
+    RISK_MARGIN,
+    SHRINKAGE,
+)
 
 Rows = list[dict[str, Any]]  # a table of JSON values
 Number = float | None  # None for NaN and infinity
@@ -25,11 +32,6 @@ LEVEL = 0.95  # of all intervals
 TOLERANCE = 0.01  # relative excess of the loss of alternatives
 MOST_MODELS = 20  # alternatives
 WORTHWHILE = 0.01  # of the loss
-SHRINKAGE = 0.9
-R2_DIFFERENCE = 0.05
-RISK_MARGIN = 0.05
-PREDICTION_ERROR = 0.05
-DEFAULT_SHARE = 0.15  # of the largest R2, when the model explains nothing (Riley et al. 2020)
 ENOUGH = 100  # patients of each outcome in a validation (Collins, Ogundimu and Altman 2016)
 # Items of TRIPOD+AI that only the authors of a study can report.
 AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 12d, 14, 17 to 19, 20a, 20b and 25 to 27"
@@ -268,6 +270,8 @@ class ExternalContent(Section):
     measures: Rows
     curves: Curves
     columns: Rows
+    development: Literal["none", "most", "all"]
+    findings: Rows
     updates: Rows
 
 
@@ -280,7 +284,7 @@ def json_value(value: Any) -> Any:
     """Return a value, or nested ones, for JSON: no numpy, and None for NaN and infinity."""
     if isinstance(value, dict):
         return {name: json_value(item) for name, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [json_value(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()

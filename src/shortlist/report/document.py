@@ -76,7 +76,7 @@ def describe_model(
     alternatives = describe_alternatives(card, problem, *limits)
     announce("Describing performance")
     performance = describe_performance(evaluation)
-    findings = check_fit(model, plain, plain.labels, persons)
+    findings = check_fit(model, plain, plain.labels, persons, performance.log_loss)
     content = ReportContent(
         versions=describe_versions(),
         model=card,

@@ -190,11 +190,14 @@ def _describe_values(
 ) -> dict[str, Any]:
     lower, upper = percentile_interval(values, LEVEL)
     of_chosen = values[chosen]
+    range_when_selected = percentile_interval(of_chosen, LEVEL)
     return {
         "lower": lower,
         "upper": upper,
         "odds_ratio_lower": _ratio(lower),
         "odds_ratio_upper": _ratio(upper),
+        "selected_lower": _ratio(range_when_selected[0]),
+        "selected_upper": _ratio(range_when_selected[1]),
         "frequency": chosen.mean(),
         "rmsd_ratio": sqrt(float(np.mean((values - full) ** 2))) / error if error > 0 else None,
         # Relative to a coefficient that could as well be 0 it would be any number.

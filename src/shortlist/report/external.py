@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,13 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from ..arguments import Float, Int
-from ..errors import InvalidProblemError, ShortlistWarning
+from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..evaluation import interval, measure
 from ..evaluation.metric import log_loss
-from ..patients import ModelCard, PrognosticModel
+from ..patients import Finding, ModelCard, PrognosticModel
 from ..patients.card import UpdateRecord
+from ..patients.column import as_numbers
+from ..patients.table import check_table
 from ..patients.term import BooleanTerm, NumericTerm, Term
 from .content import ENOUGH, LEVEL, ExternalContent, Rows, json_rows
 from .document import write_page
@@ -26,6 +29,9 @@ from .sample_size import count_persons
 from .text import describe_versions
 
 _SURE = 50.0  # log-odds beyond which a risk is 0 or 1
+_ALL, _MOST = 0.98, 0.5  # of the patients are those of the development
+_MANY_OUTSIDE = 0.1  # of the values of a column
+_OTHER_UNIT = 3.0  # times the median, or that part of it
 _UPDATES = {
     "original": "original",
     "in-the-large": "recalibrated in the large: new intercept",
@@ -78,6 +84,7 @@ def describe_external(
     shares = pd.DataFrame({"imputed": card.imputed(X).mean(), "outside": card.outside(X).mean()})
     count = count_persons(labels, persons)
     rarer = min(count.with_event, count.without_event)
+    development = _development(card, X, labels)
     return ExternalContent(
         versions=describe_versions(),
         model=card,
@@ -91,8 +98,68 @@ def describe_external(
         measures=_measures(labels, log_odds, owners),
         curves=describe_curves(labels, log_odds, owners),
         columns=json_rows(shares, "predictor"),
+        development=development,
+        findings=[
+            finding._asdict()
+            for finding in (*_check_development(development), *_check_ranges(card, X))
+        ],
         updates=_describe_updates(card, X, labels, owners),
     )
+
+
+def _development(card: ModelCard, X: pd.DataFrame, labels: Int) -> Literal["none", "most", "all"]:
+    """Return whether all patients, most or none are those that the model was fitted to."""
+    names = [item.name for item in card.candidates]
+    if all(name in X.columns for name in names) and len(labels) == card.data.rows:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ShortlistWarning)
+            try:
+                plain = check_table(
+                    X[names],
+                    labels,
+                    kinds={item.name: item.kind for item in card.candidates},
+                    include=(),
+                    exclude=(),
+                    missing_codes=card.preprocessing.missing_codes,
+                    synonyms=card.preprocessing.synonyms,
+                )
+            except InvalidProblemError:  # other columns than those bought may be of another kind
+                return "none"
+        if plain.sha256 == card.data.sha256:
+            return "all"
+    share = card.development_share(X, labels)
+    return "all" if share > _ALL else "most" if share > _MOST else "none"
+
+
+def _check_development(development: str) -> Iterator[Finding]:
+    if development != "none":
+        who = "These are" if development == "all" else "Most of these are"
+        yield Finding(
+            "warning",
+            "Not new patients",
+            f"{who} the patients that the model was fitted to. This is no validation: all "
+            "measures are optimistic.",
+        )
+
+
+def _check_ranges(card: ModelCard, X: pd.DataFrame) -> Iterator[Finding]:
+    """Name numbers many of which lie outside those of the development, as in another unit."""
+    outside = card.outside(X).mean()
+    for term in card.terms:
+        if isinstance(term, NumericTerm) and outside[term.name] > _MANY_OUTSIDE:
+            values = as_numbers(X[term.name])
+            median = float(np.nanmedian(values))
+            unit = ""
+            if term.fill > 0 and not 1 / _OTHER_UNIT < median / term.fill < _OTHER_UNIT:
+                times = f"{median / term.fill:.3g} times that of the development"
+                unit = f" Their median is {times}; check the unit."
+            yield Finding(
+                "warning",
+                "Outside the development range",
+                f"{outside[term.name]:.0%} of the values of {shown(term.name)} lie outside "
+                f"{term.range[0]:g} to {term.range[1]:g}, the range of the development.{unit}",
+                (term.name,),
+            )
 
 
 def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) -> ModelCard:
@@ -211,6 +278,8 @@ def _refit(card: ModelCard, X: pd.DataFrame, y: Int) -> ModelCard:
             kinds={term.name: term.kind for term in card.terms},
             spline_knots=card.preprocessing.spline_knots,
             missing_indicator=card.preprocessing.missing_indicator,
+            missing_codes={n: card.preprocessing.missing_codes.get(n, ()) for n in names},
+            synonyms={n: card.preprocessing.synonyms.get(n, {}) for n in names},
             ridge=card.search.ridge,
         ).fit(X[names], y, outcome=card.outcome)
     return model.card_

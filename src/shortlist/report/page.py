@@ -28,8 +28,6 @@ from .content import Curves, ExternalContent, ReportContent, Rows, Staircase
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST_NAME = 32
-_NARROWEST = 0.7  # relative width below which a figure scrolls instead of shrinking
-_PHONE = 350.0  # pixels for a figure
 # The page's own colours, so that figures follow light and dark.
 _INK, _RULE = "#010203", "#dddddd"
 _COLOURS = {
@@ -91,6 +89,7 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         number=_number,
         decimals=_decimals,
         small=_small,
+        p_value=_p_value,
         percent=_percent,
         risk=_risk,
         ratio=_ratio,
@@ -142,6 +141,11 @@ def _small(value: float | None) -> str:
     return f"{value:.2g}".replace("-", _MINUS)
 
 
+def _p_value(value: float | None) -> str:
+    """Return a p value with three decimals, or that it is below them."""
+    return "< 0.001" if value is not None and value < 0.001 else _decimals(value)
+
+
 def _percent(value: float | None, digits: int = 1) -> str:
     return "\N{EN DASH}" if value is None else f"{_decimals(100 * value, digits)}%"
 
@@ -171,8 +175,6 @@ class Drawing(NamedTuple):
     """A figure as an SVG element: the attributes of its start tag, and its content."""
 
     width: float  # in pixels
-    narrowest: float
-    is_wide: bool
     attributes: str
     inside: str
 
@@ -275,9 +277,7 @@ def _draw(name: str, figure: Any) -> Drawing:
         svg = svg.replace(colour, variable)
     attributes, _, inside = svg.partition(">")
     attributes = re.sub(r'\s(width|height)="[^"]*"', "", attributes).strip()
-    width = 96 * figure.get_figwidth()
-    narrowest = _NARROWEST * width
-    return Drawing(width, narrowest, narrowest > _PHONE, attributes, inside.strip())
+    return Drawing(96 * figure.get_figwidth(), attributes, inside.strip())
 
 
 def _short_labels(names: list[str]) -> dict[str, str]:

@@ -13,7 +13,6 @@ import pandas as pd
 
 from .. import __version__
 from ..patients import Finding, ModelCard
-from ..patients.finding import Level
 from .content import (
     Alternatives,
     MissingValues,
@@ -25,12 +24,10 @@ from .content import (
     SampleSize,
     Stability,
     json_rows,
+    json_value,
 )
 
-# Events per candidate parameter: two of the paper's sources, and the number that its data needed.
-FEW_EVENTS, SOME_EVENTS, ENOUGH_EVENTS = 10.0, 15.0, 17.91
 UNSTABLE = 0.5  # of the resamples select the model
-MANY_MISSING = 0.05
 SMALL_SLOPE, LARGE_SLOPE = 0.9, 1.1
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
 
@@ -51,25 +48,19 @@ def describe_missing(card: ModelCard, X: pd.DataFrame) -> MissingValues:
 
 def describe_checks(content: ReportContent) -> Rows:
     """Return findings about everything that limits the model, from the rest of the report."""
-    size, persons, performance = content.sample_size, content.persons, content.performance
-    of_data = [
-        *_check_proof(content.proof),
-        *_check_persons(persons),
-        *_check_events(size, persons),
-        *_check_size(size, persons),
-    ]
-    of_model = [
+    of_proof = [*_check_proof(content.proof), *_check_persons(content.persons)]
+    of_evaluation = [
         *_check_ties(content.alternatives),
-        *_check_missing(content.missing, persons),
         *_check_stability(content.stability),
         *_check_evaluation(content),
-        *_check_performance(performance),
+        *_check_performance(content.performance),
     ]
-    return [
-        *(finding._asdict() for finding in of_data),
-        *content.findings,
-        *(finding._asdict() for finding in of_model),
+    rows: Rows = [
+        *(finding._asdict() for finding in of_proof),
+        *(row for row in content.findings if row["topic"] != "Search"),  # the proof says it too
+        *(finding._asdict() for finding in of_evaluation),
     ]
+    return [json_value(row) for row in rows]
 
 
 def _check_proof(proof: ProofCheck) -> Iterator[Finding]:
@@ -96,57 +87,18 @@ def _check_persons(persons: PersonCount) -> Iterator[Finding]:
         )
 
 
-def _check_events(size: SampleSize, persons: PersonCount) -> Iterator[Finding]:
-    per = size.events_per_parameter
-    level: Level = "good" if per >= ENOUGH_EVENTS else "note" if per >= SOME_EVENTS else "warning"
-    yield Finding(
-        level,
-        "Events per parameter",
-        f"{size.rarer} {persons.unit} have the rarer outcome, {per:.1f} per candidate "
-        f"parameter ({size.n_parameters} parameters){';' if level == 'good' else '.'} "
-        f"Heinze and others (2018) advise at least {FEW_EVENTS:g}, Harrell (2015) "
-        f"{SOME_EVENTS:g}, and Knauer and Rodner (2023) found interpretable selections only "
-        f"at {ENOUGH_EVENTS:g}.",
-    )
-
-
-def _check_size(size: SampleSize, persons: PersonCount) -> Iterator[Finding]:
-    is_met = size.patients >= size.needed_overall
-    advice = ": expect predictions that are too extreme, and validate on new patients."
-    yield Finding(
-        "good" if is_met else "warning",
-        "Sample size",
-        "The four criteria of Riley and others (2019, 2020), applied post hoc, require "
-        f"{size.needed_overall} patients, and there are {persons.text}{'.' if is_met else advice}",
-    )
-
-
 def _check_ties(alternatives: Alternatives) -> Iterator[Finding]:
     n, are_known = alternatives.n_ties, alternatives.ties_are_known
     if n:
         least = "" if are_known else "At least "
-        text = f"{n} other selection(s) are exactly as good; the choice between them is arbitrary."
+        others = "1 other selection is" if n == 1 else f"{n} other selections are"
+        text = f"{others} exactly as good; the choice between them is arbitrary."
         yield Finding("warning", "Ties", least + text)
     elif are_known:
         yield Finding("good", "Ties", "No other selection is exactly as good.")
     else:
         text = "Unknown: a limit was reached before the list of other selections was complete."
         yield Finding("note", "Ties", text)
-
-
-def _check_missing(missing: MissingValues, persons: PersonCount) -> Iterator[Finding]:
-    shares = [row["share"] for row in missing.columns if row["is_bought"]]
-    if not shares:
-        yield Finding("good", "Missing values", "The predictors bought have no missing values.")
-    else:
-        yield Finding(
-            "warning" if max(shares) > MANY_MISSING else "note",
-            "Missing values",
-            f"{len(shares)} predictor(s) bought have missing values, up to {max(shares):.1%}; they "
-            "were replaced by medians and most frequent values, which understates the uncertainty "
-            f"that multiple imputation would show. {missing.complete_rows_bought} of "
-            f"{persons.rows} {persons.row_unit} are complete.",
-        )
 
 
 def _check_stability(stability: Stability | None) -> Iterator[Finding]:
@@ -156,9 +108,15 @@ def _check_stability(stability: Stability | None) -> Iterator[Finding]:
             "good" if is_stable else "warning",
             "Stability",
             f"{stability.own_frequency:.0%} of {stability.n_resamples} resamples select exactly "
-            f"these predictors; {stability.n_models} different selection(s) occur."
+            f"these predictors; {_counted(stability.n_models, 'different selection')} "
+            f"{'occurs' if stability.n_models == 1 else 'occur'}."
             f"{'' if is_stable else ' Do not interpret the selection as causal.'}",
         )
+
+
+def _counted(n: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _check_evaluation(content: ReportContent) -> Iterator[Finding]:
@@ -288,14 +246,30 @@ def _missing(card: ModelCard, content: ReportContent) -> str:
     return (
         "Missing numbers were replaced by the median, other missing values by the most frequent "
         "one, measured anew in every resample and fold."
+        f"{_codes(card)}"
         f"{' An indicator of missing values was added.' if has_indicator else ''} "
         f"{missing.complete_rows} {content.persons.row_unit} have all candidates."
     )
 
 
+def _codes(card: ModelCard) -> str:
+    codes = card.preprocessing.missing_codes
+    if not codes:
+        return ""
+    declared = "; ".join(f"{', '.join(values)} of {name}" for name, values in codes.items())
+    return f" Values declared as missing: {declared}."
+
+
 def _handling(card: ModelCard) -> str:
     knots = card.preprocessing.spline_knots
-    shape = f"as natural cubic splines with {knots} knots at fixed quantiles"
+    shape = f"as natural cubic splines with {knots} knots at fixed quantiles of the observed values"
+    fewer = ", ".join(
+        f"{term.name} {len(term.knots) or 'none'}"
+        for term in card.terms
+        if term.kind == "numeric" and knots is not None and len(term.knots) < knots
+    )
+    if fewer:
+        shape += f" (fewer where these coincide: {fewer})"
     return (
         f"Numbers enter {'linearly' if knots is None else shape}; for the penalty they are centred "
         "and divided by two standard deviations. Truth values are 0 and 1; a factor has a column "
@@ -317,6 +291,13 @@ def _building(card: ModelCard, content: ReportContent) -> str:
         f"the one with the smallest penalised loss of all, {found} by {by}. "
         f"{ridge}. {_coef_limits(card)}"
     )
+    if search.within is not None:
+        text += (
+            f"The limit was then lowered to that of the cheapest selection whose loss is within "
+            f"{search.within.share:.3g} of the best one's"
+            f"{'' if search.within.is_proven else ' that was found'}; resamples have the lowered "
+            "limit. "
+        )
     if content.persons.has_several_rows:
         everywhere = "folds and resamples" if n_resamples else "folds"
         text += f"The rows of a person were kept together in all {everywhere}. "

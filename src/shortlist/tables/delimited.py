@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,12 +91,13 @@ def check_names(path: Path, names: list[str]) -> None:
     """Raise unless the names of the columns can be used; some may be empty."""
     if not any(names):
         raise InvalidFileError(f"{path}: the first row must hold the names of the columns.")
+    twice = {name for name, count in Counter(names).items() if name and count > 1}
     for name in names:
         if any(unicodedata.category(character) == "Cc" for character in name):
             raise InvalidFileError(
                 f"{path}: the column name {shown(name)} contains a control character; rename it."
             )
-        if name and names.count(name) > 1:
+        if name in twice:
             raise InvalidFileError(
                 f"{path}: two columns are named {shown(name)}; rename one of them."
             )

@@ -18,6 +18,8 @@ _SIZE_LIMIT = 10_000_000
 def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
     r"""Read a price list: two columns, the predictor and its cost, with or without a header.
 
+    A third column named `remark`, as `shortlist costs-template` writes it, is passed over.
+
     Parameters
     ----------
     path : str or Path
@@ -45,7 +47,11 @@ def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
     path = Path(path)
     costs: dict[str, float] = {}
     seen: set[str] = set()
-    for number, row in enumerate(_rows(path), start=1):
+    rows = _rows(path)
+    has_remarks = bool(rows) and rows[0] == ["predictor", "cost", "remark"]
+    for number, row in enumerate(rows, start=1):
+        if has_remarks and len(row) == 3:
+            row = row[:2]
         if len(row) != 2:
             raise InvalidFileError(
                 f"{path}: row {number} has {len(row)} cells, not 2; "
@@ -103,6 +109,45 @@ def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, lis
             )
         fees.append((amount, members))
     return fees
+
+
+def read_synonyms(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    r"""Read synonyms of levels: in each row a column, a level, and the level that is meant.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, with or without a header.
+    columns : sequence of str
+        The columns of the table that the levels are of.
+
+    Returns
+    -------
+    dict from str to dict
+        By column, as `PrognosticModel` takes them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from shortlist.tables import read_synonyms
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "synonyms.csv"
+    ...     _ = path.write_text("smoking,ex,former\nsmoking,Never,never\n")
+    ...     read_synonyms(path, ["age", "smoking"])
+    {'smoking': {'ex': 'former', 'Never': 'never'}}
+    """
+    path = Path(path)
+    found: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(_rows(path), start=1):
+        if len(row) != 3 or not all(row):
+            raise InvalidFileError(
+                f"{path}: row {number} must have 3 cells: a column, a level, and the level meant."
+            )
+        if number == 1 and original(row[0]) not in columns and row[0] not in columns:
+            continue  # the header
+        found.setdefault(_column(path, row[0], columns), {})[original(row[1])] = original(row[2])
+    return found
 
 
 def _rows(path: Path) -> list[list[str]]:

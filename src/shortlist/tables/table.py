@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 import zipfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..errors import InvalidFileError, ShortlistWarning, import_extra, shown
+from ..files import write_whole
 from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
 
 # Signs of missing values in files of the UCI repository and of SAS, besides those of pandas.
@@ -76,7 +79,13 @@ def read_table_and_notes(path: Path) -> tuple[pd.DataFrame, list[str]]:
         table = _read_text(path)
     named = [position for position, name in enumerate(table.columns) if name]
     if len(named) < table.shape[1]:  # an index that was written too, or empty cells on the right
-        notes.append(f"{path}: {table.shape[1] - len(named)} column(s) without a name are ignored.")
+        nameless = table.shape[1] - len(named)
+        columns = (
+            "1 column without a name is"
+            if nameless == 1
+            else f"{nameless} columns without a name are"
+        )
+        notes.append(f"{path}: {columns} ignored.")
     table = table.iloc[:, named]
     if table.empty:
         raise InvalidFileError(f"{path}: has no rows below the names of the columns.")
@@ -192,6 +201,24 @@ def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]
     if len(sheets) == 1:
         return cells, []
     return cells, [f"{path}: only the first of {len(sheets)} sheets, {shown(sheets[0])}, is read."]
+
+
+def write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table as an Excel workbook; text that looks like a formula stays text."""
+    openpyxl = import_extra("openpyxl", "excel", ", or write CSV")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("prices")
+    for row in (header, *rows):
+        cells = []
+        for value in row:
+            cell = openpyxl.cell.WriteOnlyCell(sheet, value)
+            if isinstance(value, str):
+                cell.data_type = "s"
+            cells.append(cell)
+        sheet.append(cells)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    write_whole(path, buffer.getvalue())
 
 
 def first_line(error: Exception) -> str:

@@ -1,7 +1,7 @@
 // The controls: limit, prices, fees, required and unavailable predictors.
 
-import { byId, h, money } from "./dom.js";
-import { change, priceOfEverything, store } from "./store.js";
+import { byId, h, money, numberIn } from "./dom.js";
+import { change, chosenWord, priceOfEverything, store } from "./store.js";
 
 const slider = byId("limit-slider");
 const exact = byId("limit-number");
@@ -59,7 +59,6 @@ export function showLimit() {
   const label = byBudget ? "Budget" : "Number of predictors";
   slider.setAttribute("aria-label", label);
   exact.setAttribute("aria-label", `${label}, exactly`);
-  exact.step = byBudget ? "any" : "1";
   if (document.activeElement !== exact) exact.value = money(limit);
   for (const radio of byId("limit-kind").querySelectorAll("input")) radio.checked = radio.value === state.limit;
   const { below, above } = neighbours();
@@ -91,29 +90,32 @@ function choose(name, choice) {
 }
 
 /**
- * Let an input set a number: a valid one counts at once, an invalid one stays to be corrected, and a
- * sentence says so. what: its name; kept(): the number that counts meanwhile; set(number): takes it.
+ * Let an input set a number once it is entered: by Enter, or by leaving the field. A wrong one stays
+ * to be corrected, and a sentence says so. what: its name; kept(): the number that counts meanwhile;
+ * set(number): takes it; isWhole(): whether it must be whole.
  */
-function takesNumber(input, what, kept, set) {
+function takesNumber(input, what, kept, set, { least = 0, most = MOST, isWhole = () => false } = {}) {
   const complaint = h("small", { class: "error wrong", role: "alert" });
-  const isRight = () => input.checkValidity() && input.value !== "";
   input.addEventListener("input", () => {
     input.removeAttribute("aria-invalid");
     complaint.remove();
-    if (isRight()) set(Number(input.value));
   });
-  input.addEventListener("blur", () => {
-    if (isRight()) {
+  input.addEventListener("change", () => {
+    const number = numberIn(input.value);
+    if (number >= least && number <= most && (!isWhole() || Number.isInteger(number))) {
+      if (number !== kept()) set(number);
       input.value = money(kept());
       return;
     }
-    const { min, max } = input;
     input.setAttribute("aria-invalid", "true");
-    complaint.textContent = `${what} must be a number from ${money(Number(min))} to ${Number(max).toLocaleString("en")}; ${money(kept())} is still used.`;
+    complaint.textContent = `${what} must be a ${isWhole() ? "whole " : ""}number from ${money(least)} to ${most.toLocaleString("en")}; ${money(kept())} is still used.`;
     (input.closest(".predictor, .fee") ?? input.closest("label, .limit-row")).append(complaint);
   });
   return input;
 }
+
+const amountField = (value, label) =>
+  h("input", { type: "text", class: "amount", inputmode: "decimal", value: money(value), "aria-label": label });
 
 /** Draw the list of predictors anew: after other data or other settings from outside. */
 export function drawPredictors() {
@@ -123,7 +125,7 @@ export function drawPredictors() {
       h("span", { class: "dot" }, h("span", { class: "visually-hidden" })),
       h("span", { class: "name" }, name, h("small")),
       takesNumber(
-        h("input", { type: "number", min: 0, max: MOST, step: "any", required: true, value: money(state.costs[name]), "aria-label": `Price of ${name}` }),
+        amountField(state.costs[name], `Price of ${name}`),
         `The price of ${name}`, () => store.state.costs[name], (price) => change({ costs: { ...store.state.costs, [name]: price } })),
       h("span", { class: "segments", role: "radiogroup", "aria-label": `Use of ${name}` },
         CHOICES.map(([value, word, meaning]) => h("label", { title: `${name} ${meaning}` },
@@ -144,10 +146,10 @@ export function markPredictors(bought) {
     row.classList.toggle("bought", bought.includes(name));
     row.classList.toggle("never", state.never.includes(name));
     const fees = state.fees.filter((fee) => fee.members.includes(name)).map((fee) => money(fee.amount));
-    row.querySelector(".visually-hidden").textContent = bought.includes(name) ? "bought" : "";
+    row.querySelector(".visually-hidden").textContent = bought.includes(name) ? chosenWord() : "";
     row.querySelector("small").textContent = fees.length ? `shares a fee of ${fees.join(" and ")}` : "";
   });
-  byId("bought-count").textContent = `${bought.length} of ${patients.predictors.length} bought`;
+  byId("bought-count").textContent = `${bought.length} of ${patients.predictors.length} ${chosenWord()}`;
 }
 
 function setFee(position, patch) {
@@ -163,7 +165,7 @@ function drawFees() {
   const rows = state.fees.map((fee, i) =>
     h("div", { class: "fee", role: "group", "aria-label": `Shared fee ${i + 1}` },
       takesNumber(
-        h("input", { type: "number", min: 0, max: MOST, step: "any", required: true, value: money(fee.amount), "aria-label": `Amount of fee ${i + 1}` }),
+        amountField(fee.amount, `Amount of fee ${i + 1}`),
         `Fee ${i + 1}`, () => store.state.fees[i].amount, (amount) => setFee(i, { amount })),
       h("details", { open: open[i] },
         h("summary", {}, describeFee(fee)),
@@ -189,11 +191,11 @@ function drawFees() {
 
 export function wireControls() {
   slider.addEventListener("input", () => setLimit(Number(slider.value)));
-  takesNumber(exact, "The limit", () => limitOf(store.state), setLimit);
+  takesNumber(exact, "The limit", () => limitOf(store.state), setLimit, { isWhole: () => store.state.limit === "count" });
   byId("step-down").addEventListener("click", () => setLimit(neighbours().below));
   byId("step-up").addEventListener("click", () => setLimit(neighbours().above));
   byId("limit-kind").addEventListener("change", ({ target }) => change({ limit: target.value }));
-  takesNumber(byId("ridge"), "The ridge", () => store.state.ridge, (ridge) => change({ ridge }));
+  takesNumber(byId("ridge"), "The ridge", () => store.state.ridge, (ridge) => change({ ridge }), { least: 1e-4, most: 1e4 });
   byId("add-fee").addEventListener("click", () => {
     change({ fees: [...store.state.fees, { amount: 0, members: [] }] });
     drawFees();

@@ -64,6 +64,14 @@ export function short(number, digits = 4) {
   return String(Number(number.toPrecision(size >= 1000 ? 6 : digits)));
 }
 
+/** The number in a text, which may have a decimal comma; NaN if there is none, or two meanings. */
+export function numberIn(text) {
+  const entry = text.trim().replace("−", "-");
+  if (/^[+-]?\d{1,3}(,\d{3})+$/.test(entry)) return NaN; // thousands, or a decimal comma
+  const point = /^[+-]?\d+,\d+$/.test(entry) ? entry.replace(",", ".") : entry;
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(point) ? Number(point) : NaN;
+}
+
 export const money = (number) => String(Math.round(number * 1e6) / 1e6);
 
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;

@@ -50,14 +50,15 @@ function drawChoices(upload, begin) {
     showLoadError(`${upload.name}: no column can be the outcome: it needs exactly two values and none missing.`);
     return;
   }
-  const outcome = h("select", { id: "outcome" }, able.map(({ name }) => h("option", { value: name }, name)));
-  outcome.value = able.at(-1).name;
+  // Only a person knows which of several columns is the outcome, and which tells it afterwards.
+  const outcome = h("select", { id: "outcome" }, able.length > 1 && h("option", { value: "" }, "choose…"),
+    able.map(({ name }) => h("option", { value: name }, name)));
   const event = h("select", { id: "event" });
   const others = h("div", { class: "checks" });
   const codes = h("div", { class: "checks" });
   const codesPart = h("div", {}, h("p", { class: "muted" }, "Columns whose numbers are codes, not amounts:"), codes);
   const pick = () => {
-    const column = able.find(({ name }) => name === outcome.value);
+    const column = able.find(({ name }) => name === outcome.value) ?? { event: null, values: [] };
     event.replaceChildren(...(column.event === null ? [h("option", { value: "" }, "choose…")] : []),
       ...column.values.map((value) => h("option", { value }, value)));
     event.value = column.event ?? "";
@@ -72,6 +73,11 @@ function drawChoices(upload, begin) {
   pick();
   const checked = (node, is) => [...node.querySelectorAll("input")].filter((box) => box.checked === is).map((box) => box.value);
   const go = async () => {
+    if (!outcome.value) {
+      showLoadError("Choose the column that is the outcome to predict.");
+      outcome.focus();
+      return;
+    }
     if (!event.value) {
       showLoadError(`Choose which value of ${outcome.value} is the event to predict.`);
       event.focus();

@@ -77,7 +77,7 @@ export function showAlternatives(answer) {
   });
   const n = answer.models.length - 1;
   const summary = !answer.is_complete ? `The best ${answer.models.length} found; there may be more.`
-    : n === 0 ? `No other affordable selection is within ${percent(answer.tolerance)}.`
+    : n === 0 ? `No other selection is within ${percent(answer.tolerance)}.`
       : `${plural(n, "other selection")}; no others are within ${percent(answer.tolerance)}.`;
   replaceKeepingFocus(contentOf("alternatives"),
     h("div", scrolled("Selections that are nearly as good"), table("Selections that are nearly as good", ["selection", { number: "cost" }, { number: "loss" }, { number: "" }], rows)),

@@ -1,8 +1,8 @@
 // Brings the parts together: settings change, and every part that depends on them asks anew.
 
-import { ask, follow, post, Superseded } from "./client.js";
-import { drawPredictors, showLimit, wireControls } from "./controls.js";
-import { byId, contentOf, plural } from "./dom.js";
+import { ask, follow, post, sentenceOf, Superseded } from "./client.js";
+import { drawPredictors, setLimit, showLimit, wireControls } from "./controls.js";
+import { byId, contentOf, money, percent, plural } from "./dom.js";
 import { notify, wireFiles } from "./files.js";
 import {
   drawStaircase, forgetStaircase, moveOnStaircase, offerSteps, setBought, showAlternatives, showNotes, showOptimism,
@@ -126,6 +126,24 @@ function begin({ patients, state }, settings = waiting) {
   drawPredictors();
 }
 
+/** Lower the limit to that of the cheapest selection within the tolerance of the best. */
+async function takeCheapest() {
+  const tolerance = Number(byId("tolerance").value);
+  const button = byId("cheapest");
+  button.disabled = true;
+  notify("Looking for the cheapest selection…");
+  try {
+    const { limit, excess, is_proven: isProven } = await ask("cheapest", { tolerance });
+    setLimit(limit);
+    notify(isProven ? `${money(limit)} buys the cheapest selection within ${percent(tolerance)} of the best, ${percent(excess, 2)} worse: proven, none is cheaper.`
+      : `${money(limit)} buys a selection within ${percent(tolerance)} of the best, ${percent(excess, 2)} worse. A limit was reached: a cheaper one may exist.`);
+  } catch (error) {
+    notify(error instanceof Superseded ? "" : sentenceOf(error));
+  } finally {
+    button.disabled = false;
+  }
+}
+
 function restore(settings) {
   begin({ patients: store.patients, state: store.state }, settings);
 }
@@ -135,6 +153,7 @@ async function open() {
   wireFiles({ begin, restore, redraw: drawPredictors });
   wireTuning(drawPredictors);
   byId("tolerance").addEventListener("change", () => alternatives.refresh());
+  byId("cheapest").addEventListener("click", takeCheapest);
   byId("cancel-alternatives").addEventListener("click", () => alternatives.cancel());
   addEventListener("hashchange", () => {
     const settings = readAddress();

@@ -2,7 +2,7 @@
 
 import { markPredictors } from "./controls.js";
 import { byId, changes, h, money, percent, plural, replaceKeepingFocus, short, signed, table } from "./dom.js";
-import { change, store } from "./store.js";
+import { change, chosenWord, hasPrices } from "./store.js";
 
 const REASONS = {
   time_limit: "the time limit was reached",
@@ -15,13 +15,14 @@ function figures(answer) {
   const { limit, budget, count } = answer.state;
   return h("dl", { class: "figures" },
     entry("predictors", String(answer.predictors.length), limit === "count" ? `of ${count}` : ""),
-    entry("cost", money(answer.cost), limit === "budget" ? `of ${money(budget)}` : ""),
+    hasPrices(answer.state) && entry("cost", money(answer.cost), limit === "budget" ? `of ${money(budget)}` : ""),
     entry("penalised loss", answer.objective.toFixed(2)),
     entry("AUC", answer.auc.toFixed(3), "apparent"));
 }
 
 function purchases(answer) {
   const { costs } = answer.state;
+  const priced = (...cells) => (hasPrices(answer.state) ? cells : []);
   const rows = [];
   for (const name of answer.predictors) {
     // Units are arbitrary: where quartiles are compared, the slope is left to the equation.
@@ -29,7 +30,7 @@ function purchases(answer) {
     const effects = own.length > 1 ? own.filter((effect) => !effect.contrast.startsWith("per ")) : own;
     effects.forEach((effect, i) => rows.push({ cells: [
       i ? "" : name,
-      { number: i ? "" : money(costs[name]) },
+      ...priced({ number: i ? "" : money(costs[name]) }),
       effect.contrast,
       { number: effect.odds_ratio === null ? "very large" : short(effect.odds_ratio, 3) },
     ] }));
@@ -37,8 +38,8 @@ function purchases(answer) {
   for (const fee of answer.fees) {
     rows.push({ cells: ["fee", { number: money(fee.amount) }, `for ${fee.members.join(", ")}`, { number: "" }] });
   }
-  rows.push({ class: "total", cells: ["total", { number: money(answer.cost) }, "", { number: "" }] });
-  return table("What the model buys, and the odds ratios", ["predictor", { number: "price" }, "difference", { number: "odds ratio" }], rows);
+  if (hasPrices(answer.state)) rows.push({ class: "total", cells: ["total", { number: money(answer.cost) }, "", { number: "" }] });
+  return table("The predictors of the model, and the odds ratios", ["predictor", ...priced({ number: "price" }), "difference", { number: "odds ratio" }], rows);
 }
 
 const FACTORS = {
@@ -62,7 +63,7 @@ function proofLine({ best, objective, excess, state }) {
     return `Your selection: its loss ${objective.toFixed(4)} is ${percent(excess, 2)} above the best, ${best.objective.toFixed(4)}.`;
   }
   if (best.is_proven) {
-    return `Proven: no affordable selection has a penalised loss below ${best.lower_bound.toFixed(4)}; this one has ${objective.toFixed(4)}. `
+    return `Proven: no ${hasPrices(state) ? "affordable " : "other "}selection has a penalised loss below ${best.lower_bound.toFixed(4)}; this one has ${objective.toFixed(4)}. `
       + `${plural(best.nodes, "node")}, ${(1000 * best.seconds).toFixed(0)} ms.`;
   }
   return `Not proven, because ${REASONS[best.status] ?? best.status}: this selection has ${objective.toFixed(4)}, and none can be below `
@@ -83,7 +84,7 @@ function difference(answer) {
   const lost = before.predictors.filter((name) => !answer.predictors.includes(name));
   if (!gained.length && !lost.length) return null;
   return h("p", { class: "difference" }, "vs previous selection: ", changes(gained, lost),
-    `; cost ${signed(answer.cost - before.cost, 2)}, loss ${signed(100 * (answer.objective / before.objective - 1), 1)} %, `
+    `; ${hasPrices(answer.state) ? `cost ${signed(answer.cost - before.cost, 2)}, ` : ""}loss ${signed(100 * (answer.objective / before.objective - 1), 1)} %, `
       + `AUC ${signed(answer.auc - before.auc, 3)}.`);
 }
 
@@ -115,14 +116,14 @@ export function showModel(answer, isCurrent) {
     figures(answer),
     difference(answer) ?? "",
     answer.predictors.length ? purchases(answer)
-      : h("p", { class: "empty" }, "No predictor is bought, so every patient has the average risk. Raise the limit to buy one."),
+      : h("p", { class: "empty" }, `No predictor is ${chosenWord()}, so every patient has the average risk. Raise the limit to have one.`),
     h("p", { class: "proof-line" }, proofLine(answer)),
     equation(answer, equationOpen));
   markPredictors(answer.predictors);
   const verdict = byId("verdict");
   const claim = state.adopted ? "your selection" : best.is_proven ? "proven best" : "not proven";
   verdict.replaceChildren(
-    h("strong", {}, `${plural(answer.predictors.length, "predictor")} for ${money(answer.cost)}`),
+    h("strong", {}, plural(answer.predictors.length, "predictor") + (hasPrices(state) ? ` for ${money(answer.cost)}` : "")),
     ` with ${state.limit === "budget" ? `a budget of ${money(state.budget)}` : `at most ${state.count}`}`
       + ` · AUC ${answer.auc.toFixed(3)} · `,
     h("span", { class: "claim" }, isCurrent ? claim : SOLVING));

@@ -1,6 +1,6 @@
 // One patient: values in, risk and contributions out.
 
-import { byId, contentOf, h, percent, short, signed } from "./dom.js";
+import { byId, contentOf, h, numberIn, percent, short, signed } from "./dom.js";
 import { store } from "./store.js";
 
 const values = new Map(); // what was entered, by column; it outlives the model that asked for it
@@ -19,12 +19,18 @@ export function drawPatientForm(predictors, refresh) {
 function field(column, refresh) {
   const entered = values.get(column.name) ?? "";
   const keep = ({ target }) => {
-    if (target.validity.badInput) return;
     values.set(column.name, target.value);
     refresh();
   };
   if (column.kind === "numeric") {
-    return h("input", { type: "number", step: "any", placeholder: `median ${short(column.median)}`, value: entered, oninput: keep });
+    const complaint = h("small", { class: "error", role: "alert" });
+    const take = ({ target }) => {
+      const isWrong = target.value.trim() !== "" && Number.isNaN(numberIn(target.value));
+      complaint.textContent = isWrong ? "This is not a number; it counts as not measured." : "";
+      target.toggleAttribute("aria-invalid", isWrong);
+      keep({ target: { value: isWrong ? "" : target.value } });
+    };
+    return [h("input", { type: "text", class: "amount", inputmode: "decimal", placeholder: `median ${short(column.median)}`, value: entered, oninput: take }), complaint];
   }
   const options = column.kind === "boolean" ? [["1", "yes (1)"], ["0", "no (0)"]] : column.levels.map((level) => [level, level]);
   return h("select", { onchange: keep }, h("option", { value: "" }, "not measured"),
@@ -38,8 +44,8 @@ function field(column, refresh) {
 /** The values as the server takes them; what is empty is missing. */
 export function patientValues() {
   const kinds = new Map(store.patients.predictors.map(({ name, kind }) => [name, kind]));
-  return Object.fromEntries([...values].filter(([name, value]) => value !== "" && kinds.has(name))
-    .map(([name, value]) => [name, kinds.get(name) === "categorical" ? value : Number(value)]));
+  return Object.fromEntries([...values].filter(([name, value]) => value.trim() !== "" && kinds.has(name))
+    .map(([name, value]) => [name, kinds.get(name) === "categorical" ? value : numberIn(value)]));
 }
 
 export function forgetPatient() {

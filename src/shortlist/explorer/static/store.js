@@ -52,6 +52,12 @@ export function looksRight(value) {
   return good ? value : null;
 }
 
+/** Whether anything has a price; every predictor costs 1 until one is given. */
+export const hasPrices = (state = store.state) =>
+  state.limit === "budget" || state.fees.length > 0 || Object.values(state.costs).some((cost) => cost !== 1);
+
+export const chosenWord = () => (hasPrices() ? "bought" : "selected");
+
 /** What everything that can be measured costs. */
 export function priceOfEverything(state = store.state) {
   const names = Object.keys(state.costs).filter((name) => !state.never.includes(name));
