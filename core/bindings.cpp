@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "arrays.hpp"
@@ -55,15 +56,8 @@ std::shared_ptr<Table> make_table(const nb::ndarray<const T, nb::ndim<2>, nb::de
   return std::make_shared<Table>(given, signs.data(), owner.data(), n_predictors);
 }
 
-std::shared_ptr<Data> make_data(const std::shared_ptr<Table>& table, const InputVector<double>& weights,
-                                const InputVector<double>& signs) {
+std::shared_ptr<Data> make_data(const std::shared_ptr<Table>& table, const InputVector<double>& weights) {
   require(length(weights) == table->n_given_rows(), "weights: one per row of X is needed.");
-  require(length(signs) == table->n_given_rows(), "signs: one per row of X is needed.");
-  bool has_positive = false, has_negative = false;
-  for (Index m = 0; m < length(weights); ++m) {
-    if (weights.data()[m] > 0.0) (signs.data()[m] > 0.0 ? has_positive : has_negative) = true;
-  }
-  require(has_positive && has_negative, "weights: both classes need rows of weight above 0.");
   const nb::gil_scoped_release release;
   return std::make_shared<Data>(table, weights.data());
 }
@@ -98,8 +92,14 @@ std::shared_ptr<Limits> make_limits(const InputVector<double>& costs, std::vecto
   require(members.size() == fees.size() && std::all_of(members.begin(), members.end(), are_predictors),
           "members: predictors of each fee are needed.");
   require(budget >= 0.0, "budget: must be at least 0.");
+  const auto is_whole = [](double price) { return price == std::floor(price); };
+  require(!is_integral ||
+              (std::all_of(cost.begin(), cost.end(), is_whole) && std::all_of(fees.begin(), fees.end(), is_whole)),
+          "is_integral: costs and fees must be whole.");
   require(0 <= max_features && max_features <= n_predictors, "max_features: must be from 0 to the predictors.");
   require(are_predictors(include) && are_predictors(exclude), "include and exclude: must be predictors.");
+  require(static_cast<Index>(std::set(include.begin(), include.end()).size()) <= max_features,
+          "include: must not be more than max_features.");
   return std::make_shared<Limits>(std::move(cost), std::move(fees), members, budget, max_features, is_integral,
                                   std::move(include), std::move(exclude));
 }
@@ -119,15 +119,21 @@ FoundModel incumbent_of(const Search& search) {
   return {support_of(incumbent.decisions), by_given_column(search.problem(), incumbent.theta), incumbent.intercept};
 }
 
+const Listing& listing_of(const Search& search) {
+  require(search.worker().listing.has_value(), "list_models: was not called.");
+  return *search.worker().listing;
+}
+
 std::vector<FoundModel> models_of(const Search& search) {
   std::vector<FoundModel> models;
-  for (const Model& model : search.worker().listing->models) {
+  for (const Model& model : listing_of(search).models) {
     models.emplace_back(support_of(model.decisions), by_given_column(search.problem(), model.theta), model.intercept);
   }
   return models;
 }
 
 std::vector<std::tuple<std::vector<Index>, Doubles, double, double>> stairs_of(const Search& search) {
+  require(search.worker().staircase.has_value(), "find_staircase: was not called.");
   std::vector<std::tuple<std::vector<Index>, Doubles, double, double>> stairs;
   for (const Stair& stair : search.worker().staircase->stairs) {
     stairs.emplace_back(support_of(stair.decisions), by_given_column(search.problem(), stair.theta), stair.intercept,
@@ -145,9 +151,44 @@ std::vector<std::pair<std::int64_t, std::int64_t>> open_nodes_of(const Search& s
   return nodes;
 }
 
+/// Say what to look for: not once it is looked for, and not two things at once.
+void require_new(const Search& search) {
+  const Worker& worker = search.worker();
+  require(worker.tree.n_created == 0, "The search has begun.");
+  require(!worker.listing && !worker.staircase, "list_models, find_staircase: one of them, once.");
+}
+
+void suggest(Search& search, std::vector<Index> support) {
+  const Index n = search.problem().n_predictors();
+  require(std::all_of(support.begin(), support.end(), [n](Index g) { return 0 <= g && g < n; }),
+          "support: must be predictors.");
+  search.suggest(std::move(support));
+}
+
+void list_models(Search& search, double threshold, Index n_places) {
+  require_new(search);
+  require(!std::isnan(threshold), "threshold: must be a number.");
+  require(n_places >= 1, "n_places: must be at least 1.");
+  search.list_models(threshold, n_places);
+}
+
+void find_staircase(Search& search, Index n_budgets) {
+  constexpr Index most_budgets = 100'000, most_cells = 10'000'000;
+  const Worker& worker = search.worker();
+  require_new(search);
+  require(1 <= n_budgets && n_budgets <= most_budgets, "n_budgets: must be from 1 to 100 000.");
+  require(n_budgets <= most_cells / (1 + search.problem().n_columns()), "n_budgets: too many for so many columns.");
+  require(worker.limits.is_integral, "limits: prices must be whole for a staircase.");
+  Oracle oracle(worker.limits);
+  oracle.budget = static_cast<double>(n_budgets - 1);
+  require(!oracle.remaining(worker.root).is_overspent(), "n_budgets: what must be bought costs more.");
+  search.find_staircase(n_budgets);
+}
+
 bool run_search(Search& search, std::int64_t max_nodes, std::int64_t max_total, int n_threads, double seconds) {
   constexpr double a_century = 3e9;
-  const std::chrono::duration<double> left(std::min(std::max(seconds, 0.0), a_century));
+  require(max_nodes >= 0 && max_total >= 0, "max_nodes and max_total: must be at least 0.");
+  const std::chrono::duration<double> left(seconds > 0.0 ? std::min(seconds, a_century) : 0.0);
   const auto deadline = Search::Clock::now() + std::chrono::duration_cast<Search::Clock::duration>(left);
   const nb::gil_scoped_release release;
   return search.run(max_nodes, max_total, n_threads, deadline);
@@ -181,6 +222,7 @@ std::tuple<double, double, int> relax_root(const Problem& problem, const Limits&
   require(problem.n_predictors() == limits.n_predictors(), "limits: must be those of the problem's predictors.");
   Worker worker(problem, limits, 0.0);
   const Remaining remaining = worker.oracle.forbid_unaffordable(worker.root, worker.relaxation.model.price);
+  require(!remaining.is_overspent(), "limits: what must be bought is not affordable.");
   double intercept = worker.fit.start_from_null(), mu = 0.0;
   if (remaining.is_all_affordable) {
     std::replace(worker.root.begin(), worker.root.end(), Decision::free, Decision::in);
@@ -260,10 +302,12 @@ NB_MODULE(SHORTLIST_MODULE, m) {
   nb::set_leak_warnings(false);  // problems that live until the interpreter ends keep their rows
   m.def("runs_v3", &runs_v3, "Whether this processor has the instructions of x86-64-v3.");
   nb::class_<Table>(m, "Table", "Features, labels and groups: packed once, whatever the weights.")
-      .def(nb::new_(&make_table<double>), "X"_a, "signs"_a, "owner"_a, "n_predictors"_a)
-      .def(nb::new_(&make_table<float>), "X"_a, "signs"_a, "owner"_a, "n_predictors"_a);
+      .def(nb::new_(&make_table<double>), "X"_a.noconvert(), "signs"_a.noconvert(), "owner"_a.noconvert(),
+           "n_predictors"_a)
+      .def(nb::new_(&make_table<float>), "X"_a.noconvert(), "signs"_a.noconvert(), "owner"_a.noconvert(),
+           "n_predictors"_a);
   nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
-      .def(nb::new_(&make_data), "table"_a, "weights"_a, "signs"_a)
+      .def(nb::new_(&make_data), "table"_a, "weights"_a.noconvert())
       .def_prop_ro(
           "centre",
           [](const Data& data) {
@@ -301,30 +345,9 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def_ro("is_complete", &Trace::is_complete);
   nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")
       .def(nb::new_(&make_search), "problem"_a, "limits"_a, "gap"_a)
-      .def(
-          "suggest",
-          [](Search& search, std::vector<Index> support) {
-            const Index n = search.problem().n_predictors();
-            require(std::all_of(support.begin(), support.end(), [n](Index g) { return 0 <= g && g < n; }),
-                    "support: must be predictors.");
-            search.suggest(std::move(support));
-          },
-          "support"_a)
-      .def(
-          "list_models",
-          [](Search& search, double threshold, Index n_places) {
-            require(n_places >= 1, "n_places: must be at least 1.");
-            search.list_models(threshold, n_places);
-          },
-          "threshold"_a, "n_places"_a)
-      .def(
-          "find_staircase",
-          [](Search& search, Index n_budgets) {
-            require(n_budgets >= 1, "n_budgets: must be at least 1.");
-            require(search.worker().limits.is_integral, "limits: prices must be whole for a staircase.");
-            search.find_staircase(n_budgets);
-          },
-          "n_budgets"_a)
+      .def("suggest", &suggest, "support"_a)
+      .def("list_models", &list_models, "threshold"_a, "n_places"_a)
+      .def("find_staircase", &find_staircase, "n_budgets"_a)
       .def("run", &run_search, "max_nodes"_a, "max_total"_a, "threads"_a, "seconds"_a)
       .def("polish", &Search::polish, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("nodes", [](const Search& search) { return search.worker().tree.n_processed; })
@@ -334,7 +357,7 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def_prop_ro("n_relaxations", &Search::n_relaxations)
       .def_prop_ro("n_unfinished", &Search::n_unfinished)
       .def_prop_ro("is_started", [](const Search& search) { return search.worker().tree.n_created > 0; })
-      .def_prop_ro("n_left_out", [](const Search& search) { return search.worker().listing->n_left_out; })
+      .def_prop_ro("n_left_out", [](const Search& search) { return listing_of(search).n_left_out; })
       .def("incumbent", &incumbent_of)
       .def("models", &models_of)
       .def("stairs", &stairs_of)
@@ -344,14 +367,14 @@ NB_MODULE(SHORTLIST_MODULE, m) {
           "Hand the trace over; the search has none any more.")
       .def(
           "limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },
-          "max_bytes"_a)
+          "max_bytes"_a, "Give the trace up beyond so many bytes; 0: none is wanted.")
       .def_prop_ro("is_recording", [](Search& search) { return search.trace().is_complete; });
   m.def("fit", &fit_support, "problem"_a, "support"_a, "tolerance"_a = fine,
         "The best model on a support: coefficients and intercept of the centred columns, objective, lower bound.");
   m.def("relax_root", &relax_root, "problem"_a, "limits"_a, "max_rounds"_a = 50, "tolerance"_a = 1e-9,
         "Bounds of the optimum of the root's relaxation, and the number of rounds.");
-  m.def("price_leaves", &price_leaves, "limits"_a, "v"_a, "point"_a, "decisions"_a, "most"_a,
-        "What the selections of leaves take off the entropy of their points, at most.");
+  m.def("price_leaves", &price_leaves, "limits"_a, "v"_a.noconvert(), "point"_a.noconvert(), "decisions"_a.noconvert(),
+        "most"_a.noconvert(), "What the selections of leaves take off the entropy of their points, at most.");
   nb::module_ testing = m.def_submodule("testing", "Inner steps of the search, for tests.");
   bind_testing(testing);
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "lanes.hpp"
 
@@ -151,6 +152,9 @@ void Data::weigh(const double* weights) {
       ++(m < table.n_positive_given_ ? n_positive_kept_ : n_negative_kept_);
     }
   }
+  if (n_positive_kept_ == 0 || n_negative_kept_ == 0) {
+    throw std::invalid_argument("weights: both classes need rows of weight above 0.");
+  }
   n_positive_ = padded(n_positive_kept_);
   n_rows_ = n_positive_ + padded(n_negative_kept_);
   const auto row_of = [&](Index k) { return k < n_positive_kept_ ? k : k - n_positive_kept_ + n_positive_; };
@@ -174,6 +178,7 @@ void Data::weigh(const double* weights) {
   }
   positive_weight_ = total_of(w_.data(), n_positive_);
   negative_weight_ = total_of(w_.data() + n_positive_, n_rows_ - n_positive_);
+  if (!(positive_weight_ + negative_weight_ < infinity)) throw std::invalid_argument("weights: must be finite.");
 }
 
 void Data::centre_columns() {

@@ -88,11 +88,13 @@ Index Heuristics::most_promising(const Decisions& selection) {
   for (int look = 0; look < close_looks; ++look) {
     Index pick = -1;
     for (Index g = 0; g < selection.size(); ++g) {
-      if (selection[g] == Decision::free && gain_[g] >= 0.0 && (pick < 0 || gain_[g] > gain_[pick])) pick = g;
+      if (selection[g] != Decision::free) continue;
+      if (best < 0) best = g;  // the first one is as good as any where no gain is a number
+      if (gain_[g] >= 0.0 && (pick < 0 || gain_[g] > gain_[pick])) pick = g;
     }
     if (pick < 0) break;
     const double refined = is_conditional ? gain_[pick] * share_not_explained(n, pick, total) : gain_[pick];
-    if (best < 0 || refined > best_gain) best = pick, best_gain = refined;
+    if (look == 0 || refined > best_gain) best = pick, best_gain = refined;
     gain_[pick] = -1.0;
   }
   return best;

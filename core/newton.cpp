@@ -118,6 +118,7 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
   int n_halvings = 0;
   bool may_restart = true;
   for (int trial = 0; trial < max_steps; ++trial) {
+    const bool is_last = trial == max_steps - 1;
     // 1. Objective and bound of the current model.
     const Evaluation here = evaluate_rows(problem, rows, intercept, balance);
     intercept = here.intercept;
@@ -127,7 +128,7 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
     if (bound >= cutoff) return {intercept, new_objective, bound};
     // 2. Go half-way back if the last step overshot.
     if (!(new_objective <= objective * (1.0 + 1e-13))) {
-      if (++n_halvings == max_halvings) break;
+      if (++n_halvings == max_halvings || is_last) return {intercept, new_objective, bound};
       intercept = halve_step(n, intercept, last_intercept);
       continue;
     }
@@ -143,7 +144,7 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
     n_halvings = 0;
     const bool is_stalled = objective - new_objective <= 1e-15 * objective && trial >= patient_steps;
     objective = new_objective;
-    if (objective - bound <= tolerance * objective || is_stalled) break;
+    if (objective - bound <= tolerance * objective || is_stalled || is_last) break;
     // 5. The minimum of the quadratic model. The dual point moved along the step may say enough.
     step = find_step(n, mismatch);
     if (!step.exists) break;

@@ -25,6 +25,11 @@ class Search {
   /// Look for the best model at every whole budget from 0 to n_budgets - 1.
   void find_staircase(Index n_budgets);
 
+  /// Begin rounds at another node, with other parts. For tests; one part: no rounds.
+  void plan_rounds(std::int64_t first_node, std::int64_t nodes_of_part, Index n_parts) {
+    first_round_ = first_node, nodes_of_part_ = nodes_of_part, n_parts_ = n_parts;
+  }
+
   /// Process up to so many nodes, or a round; return whether the search has come to its end.
   ///
   /// No more nodes than max_total are processed in all, and no part of a round begins after the deadline.

@@ -1,4 +1,5 @@
-// Inner steps of the search, for tests: losses of rows, dual points, the oracle, a relaxation, a linear system.
+// Inner steps of the search, for tests: packed rows, losses, dual points, the oracle, fits, a relaxation, a linear
+// system, rounds.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -6,7 +7,7 @@
 
 #include "arrays.hpp"
 #include "cholesky.hpp"
-#include "worker.hpp"
+#include "search.hpp"
 
 using namespace nb::literals;
 
@@ -24,6 +25,23 @@ Buffer<double> first_of(const Buffer<double>& values, Index n) {
   Buffer<double> first(n);
   std::copy(values.begin(), values.begin() + n, first.begin());
   return first;
+}
+
+/// The rows as the search reads them: a row per column, signed, with padding.
+nb::dict packed_rows(const Data& data) {
+  Buffer<double> X(data.n_columns() * data.n_rows()), w(data.n_rows());
+  for (Index j = 0; j < data.n_columns(); ++j) {
+    std::copy(data.column(j), data.column(j) + data.n_rows(), X.data() + j * data.n_rows());
+  }
+  std::copy(data.weights(), data.weights() + data.n_rows(), w.begin());
+  std::vector<bool> is_constant;
+  for (Index g = 0; g < data.n_predictors(); ++g) is_constant.push_back(data.is_constant(g));
+  nb::dict result;
+  result["X"] = new_array(std::move(X));
+  result["w"] = new_array(std::move(w));
+  result["n_positive"] = data.n_positive();
+  result["is_constant"] = is_constant;
+  return result;
 }
 
 /// Rows of one class at u, and at the point moved along t.
@@ -78,7 +96,8 @@ Buffer<double> by_place(const Problem& problem, const InputVector<double>& coeff
   return theta;
 }
 
-/// The dual point of a model on centred columns, and that moved along a step: entropies and the values of predictors.
+/// The dual point of a model on centred columns, and that moved along a step: entropies, balanced w a of the packed
+/// rows, and the values of predictors.
 nb::dict dual_point(const Problem& problem, const InputVector<double>& coef, double intercept,
                     const InputVector<double>& step, double intercept_step, double tolerance, double smoothing) {
   const Decisions all(problem.n_predictors(), Decision::free);
@@ -92,7 +111,12 @@ nb::dict dual_point(const Problem& problem, const InputVector<double>& coef, dou
   problem.linear_predictor(by_place(problem, step), intercept_step, moved.t.data());
   const double moved_entropy = move_rows(problem, rows, moved);
   predictor_values(problem, moved.q.data(), all, moved_v.data());
+  for (Index m = 0; m < rows.q.size(); ++m) {
+    rows.q[m] *= m < problem.n_positive() ? rows.rho.positive : rows.rho.negative;
+  }
   nb::dict result;
+  result["q"] = new_array(std::move(rows.q));
+  result["moved_q"] = new_array(std::move(moved.q));
   result["intercept"] = here.intercept;
   result["loss"] = here.loss;
   result["entropy"] = here.entropy;
@@ -129,6 +153,52 @@ nb::dict ask_oracle(const Limits& limits, const InputVector<double>& v, const In
     result["value_out"] = new_array(values.value_out);
   }
   result["price"] = new_array(std::move(price));
+  return result;
+}
+
+/// The best value of the free predictors for every whole amount up to a budget, without one of them (-1: with all).
+Doubles value_table(const Limits& limits, const InputVector<double>& v, const InputVector<std::int8_t>& given,
+                    Index budget, Index skipped) {
+  require(length(v) == limits.n_predictors(), "v: one per predictor is needed.");
+  require(limits.is_integral && limits.has_budget(), "limits: a budget and whole prices are needed.");
+  require(0 <= budget && budget <= 1'000'000, "budget: must be from 0 to 1 000 000.");
+  Oracle oracle(limits);
+  Decisions decisions = decisions_of(given, limits.n_predictors());
+  oracle.budget = static_cast<double>(budget) + limits.budget - oracle.remaining(decisions).budget;
+  oracle.forbid_unaffordable(decisions);
+  Buffer<double> values(limits.n_predictors());
+  std::copy(v.data(), v.data() + length(v), values.begin());
+  const auto table = oracle.value_table(values, decisions, budget, skipped);
+  Buffer<double> copy(static_cast<Index>(table.size()));
+  std::copy(table.begin(), table.end(), copy.begin());
+  return new_array(std::move(copy));
+}
+
+/// Fit a support from a model on centred columns: of its linear predictor, of its rows too, or of no coefficients.
+nb::dict fit_from(const Problem& problem, const std::vector<Index>& support, const InputVector<double>& coef,
+                  double intercept, const std::string& start, double cutoff, double tolerance) {
+  require(start == "predictor" || start == "rows" || start == "model", "start: must be predictor, rows or model.");
+  Decisions decisions(problem.n_predictors(), Decision::out);
+  for (const Index g : support) {
+    require(0 <= g && g < problem.n_predictors(), "support: must be predictors.");
+    decisions[g] = Decision::in;
+  }
+  Fit fit(problem, problem.n_columns());
+  const double null_intercept = fit.start_from_null();
+  FitScore score;
+  if (start == "model") {
+    score = fit.fit(decisions, null_intercept, cutoff, tolerance, Start::model);
+  } else {
+    problem.linear_predictor(by_place(problem, coef), intercept, fit.rows.u.data());
+    if (start == "rows") evaluate_rows(problem, fit.rows, intercept, 0.5);
+    score = fit.fit(decisions, intercept, cutoff, tolerance, start == "rows" ? Start::rows : Start::predictor);
+  }
+  nb::dict result;
+  result["coef"] = by_given_column(problem, fit.theta);
+  result["intercept"] = score.intercept;
+  result["objective"] = score.objective;
+  result["bound"] = score.bound;
+  result["is_moved"] = fit.is_moved;
   return result;
 }
 
@@ -174,13 +244,25 @@ std::optional<Doubles> solve_system(const nb::ndarray<const double, nb::ndim<2>,
   return new_array(std::move(solution));
 }
 
+void plan_rounds(Search& search, std::int64_t first_node, std::int64_t nodes_of_part, Index n_parts) {
+  require(first_node >= 0, "first_node: must be at least 0.");
+  require(1 <= nodes_of_part && nodes_of_part <= 1'000'000, "nodes_of_part: must be from 1 to 1 000 000.");
+  require(1 <= n_parts && n_parts <= 64, "n_parts: must be from 1 to 64.");
+  require(search.worker().tree.n_created == 0, "The search has begun.");
+  search.plan_rounds(first_node, nodes_of_part, n_parts);
+}
+
 }  // namespace
 
 void bind_testing(nb::module_& m) {
+  m.def("packed_rows", &packed_rows, "data"_a);
   m.def("evaluate_rows", &evaluate_rows_of, "loss"_a, "u"_a, "w"_a, "t"_a, "smoothing"_a);
   m.def("dual_point", &dual_point, "problem"_a, "coef"_a, "intercept"_a, "step"_a, "intercept_step"_a, "tolerance"_a,
         "smoothing"_a);
   m.def("ask_oracle", &ask_oracle, "limits"_a, "v"_a, "decisions"_a);
+  m.def("value_table", &value_table, "limits"_a, "v"_a, "decisions"_a, "budget"_a, "skipped"_a);
+  m.def("fit_from", &fit_from, "problem"_a, "support"_a, "coef"_a, "intercept"_a, "start"_a, "cutoff"_a, "tolerance"_a);
+  m.def("plan_rounds", &plan_rounds, "search"_a, "first_node"_a, "nodes_of_part"_a, "n_parts"_a);
   m.def("relax", &relax, "problem"_a, "limits"_a, "decisions"_a, "coef"_a, "intercept"_a, "mu"_a, "cutoff"_a);
   m.def("solve_system", &solve_system, "matrix"_a, "right"_a, "n_first"_a);
 }

@@ -50,6 +50,7 @@ void Worker::start(const std::vector<Index>& warm) {
     settle(root);
     Decisions trial = root;
     for (const Index g : warm) trial[g] = Decision::in;
+    if (oracle.remaining(trial).is_overspent()) trial.copy(root);
     if (std::find(trial.begin(), trial.end(), Decision::in) != trial.end()) {
       intercept = try_selection(trial, intercept, infinity, coarse, Start::model).intercept;
     }

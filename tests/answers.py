@@ -31,6 +31,20 @@ def check_model(problem: sl.SubsetProblem, solution: sl.Solution) -> None:
     assert 0.0 <= solution.lower_bound <= solution.objective
 
 
+def bits(solution: sl.Solution) -> tuple[object, ...]:
+    """All that a solution says but the time it took, its proof included."""
+    return (
+        solution.status,
+        solution.support,
+        solution.coef.tobytes(),
+        solution.intercept,
+        solution.objective,
+        solution.lower_bound,
+        solution.nodes,
+        solution.certificate,
+    )
+
+
 def same_bits(first: sl.Solution, second: sl.Solution) -> bool:
     """Whether two answers are the same to the last bit, their effort included."""
     return np.array_equal(first.coef, second.coef) and all(

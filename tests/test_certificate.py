@@ -23,7 +23,7 @@ from tampering import check_sound, corrected, proven, with_newton_step
 import shortlist as sl
 from shortlist.certificate import FORMAT, VERSION, Certificate
 from shortlist.errors import InvalidFileError
-from shortlist.solver import recording
+from shortlist.native import search
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "certificate.md"
 
@@ -299,7 +299,7 @@ def test_a_proof_that_would_be_too_long_is_not_kept(monkeypatch):
     problem = make_long_search()
     whole = sl.solve(problem)
     assert whole.prover is not None
-    monkeypatch.setattr(recording, "_LARGEST_TRACE", 1)
+    monkeypatch.setattr(search, "_LARGEST_TRACE", 1)
     with pytest.warns(sl.ShortlistWarning, match="no certificate") as warned:
         limited = sl.solve(problem)
     assert len(warned) == 1

@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"plots"}),
     frozenset({"backends"}),
     frozenset({"sampling"}),
-    frozenset({"solver", "conic"}),
+    frozenset({"native", "conic"}),
     frozenset({"verification", "solution"}),
     frozenset({"certificate"}),
     frozenset({"problem", "arguments", "limits", "losses"}),
@@ -57,7 +57,7 @@ ROOT = "__init__"
 
 
 def module_name(path: Path, package: Path) -> tuple[str, ...]:
-    """`("solver", "kernels", "rows")` for a file; the name of a package ends in `__init__`."""
+    """`("backends", "native")` for a file; the name of a package ends in `__init__`."""
     return path.relative_to(package).with_suffix("").parts
 
 
@@ -150,14 +150,14 @@ def test_imports_go_down() -> None:
         ("problem.py", "def f():\n    from . import backends"),
         ("certificate.py", "from .solution import Options"),
         ("certificate.py", "import_module('.solution', __name__)"),
-        ("solver/search.py", "importlib.import_module(f'..backends.{name}', __package__)"),
-        ("solver/search.py", "import_module(f'..{name}', __package__)"),
-        ("solver/search.py", "import_module('shortlist.backends.native')"),
+        ("native/search.py", "importlib.import_module(f'..backends.{name}', __package__)"),
+        ("native/search.py", "import_module(f'..{name}', __package__)"),
+        ("native/search.py", "import_module('shortlist.backends.native')"),
         ("errors.py", "from . import problem"),
-        ("solver/search.py", "from ..backends.native import Native"),
-        ("solver/search.py", "from .. import backends"),
-        ("solver/kernels/rows.py", "from ...backends import native"),
-        ("solver/kernels/__init__.py", "from ...backends import native"),
+        ("native/search.py", "from ..backends.native import Native"),
+        ("native/search.py", "from .. import backends"),
+        ("native/rows.py", "from .. import sampling"),
+        ("native/__init__.py", "from ..backends import native"),
         ("backends/heuristics.py", "from ..classifier import BestSubsetClassifier"),
         ("backends/heuristics.py", "from . import solve"),
         ("backends/native.py", "from .heuristics import HEURISTICS"),
@@ -189,9 +189,9 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, source: str) -> N
         ("backends/heuristics.py", "from .native import NativeBackend\nfrom .. import problem"),
         ("errors.py", "import_module(package)\nimport_module('matplotlib.pyplot')"),
         ("problem.py", "from .limits import Limits\nimport numpy as np"),
-        ("solver/kernels/rows.py", "from ..bounds import bound\nfrom . import gram"),
-        ("solver/kernels/rows.py", "from ...problem import SubsetProblem"),
-        ("solver/__init__.py", "from .search import search\nfrom .. import solution"),
+        ("native/search.py", "from .core import core\nfrom . import proof"),
+        ("native/core.py", "from ..problem import SubsetProblem"),
+        ("native/__init__.py", "from .search import search\nfrom .. import solution"),
     ],
 )
 def test_allowed_import_passes(tmp_path: Path, file: str, source: str) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from answers import affordable_supports, check_model
-from compiled import compiled
 from hypothesis import given
 from hypothesis import strategies as st
 from random_problems import random_arguments, random_problem
@@ -15,8 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
 from shortlist.errors import InvalidCertificateError
-from shortlist.losses import HINGE, LOSSES
-from shortlist.solver.kernels import hinge as kernels
+from shortlist.losses import LOSSES
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -78,29 +76,6 @@ def test_no_intercept_is_better_than_the_best(loss, positive, negative, other):
         return positive * values[0] + negative * values[1]
 
     assert total(loss.best_intercept(positive, negative)) <= total(other) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("width", [1.0, 0.05, 1e-6])
-def test_rows_of_the_kernels_are_those_of_the_losses(width):
-    rng = np.random.default_rng(0)
-    margins = np.concatenate([rng.normal(scale=3, size=200), 1 - width * rng.random(50), [0, 1, 2]])
-    w = rng.random(len(margins))
-    a, q, d = np.empty((3, len(margins)))
-
-    squared = LOSSES["squared_hinge"]
-    sums = compiled(kernels.squared_hinge_rows)(-margins, w, a, q, d)
-    expected = squared.dual(margins, 0.0)
-    assert a == pytest.approx(expected, rel=1e-14)
-    assert d == pytest.approx(w * squared.curvature(margins, 0.0), rel=1e-14)
-    totals = (w @ squared.value(margins), w @ squared.entropy(expected), q.sum(), d.sum())
-    assert sums == pytest.approx(totals, rel=1e-12)
-
-    smoothed, mass, curvature = compiled(kernels.hinge_rows)(-margins, w, width, a, q, d)
-    assert a == pytest.approx(HINGE.dual(margins, width), rel=1e-9, abs=1e-12)
-    assert q == pytest.approx(w * a, rel=1e-14)
-    assert (mass, curvature) == pytest.approx((q.sum(), d.sum()), rel=1e-12)
-    hinge = w @ HINGE.value(margins)
-    assert hinge - w.sum() * width / 2 <= smoothed <= hinge * (1 + 1e-12)
 
 
 def test_what_is_no_loss_is_refused():

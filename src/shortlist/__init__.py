@@ -16,7 +16,7 @@ def _public_names() -> dict[str, str]:
 
     `__init__.pyi` lists them, a line each: `from .problem import SubsetProblem as SubsetProblem`. A
     module is imported when its first name is used, so that `import shortlist` costs milliseconds,
-    not the seconds of scikit-learn and numba.
+    not the seconds of pandas and scikit-learn.
     """
     stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     lines = (line.split() for line in stub.splitlines() if line.startswith("from ."))

@@ -11,7 +11,7 @@ from random_problems import random_arguments, random_problem
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound, driver, scratch
+from shortlist.native import search
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -160,13 +160,9 @@ def test_the_tree_does_not_depend_on_when_the_limits_are_checked(monkeypatch):
     """The search runs in slices of about equal time, which differ from run to run."""
     problem = sl.SubsetProblem(*noise(), ridge=0.01, max_features=5)
     plain = sl.solve(problem)
-    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(search, "_FIRST_SLICE", 0)
     slow = sl.solve(problem, callback=lambda progress: time.sleep(0.01))
-    monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)  # one node a slice
-    scratch._idle.clear()
-    monkeypatch.setattr(scratch, "_FIRST_SLOTS", 1)
-    monkeypatch.setattr(scratch, "_FIRST_STEPS", 0)
-    monkeypatch.setattr(scratch, "_FIRST_ENTRIES", 0)
+    monkeypatch.setattr(search, "_SLICE_SECONDS", 1e-9)  # one node a slice
     calls = []
     sliced = sl.solve(problem, callback=calls.append)
     assert len(calls) >= 100
@@ -289,14 +285,14 @@ def test_without_a_limit_it_is_ridge_logistic_regression(limits, ridge):
 @pytest.fixture
 def small_slices(monkeypatch):
     """Look at the limits after the first node, however fast the nodes are."""
-    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(search, "_FIRST_SLICE", 0)
 
 
 @pytest.fixture
 def single_nodes(monkeypatch):
     """Look at the limits after every node."""
-    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
-    monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)
+    monkeypatch.setattr(search, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(search, "_SLICE_SECONDS", 1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -416,13 +412,9 @@ def test_interrupt_returns_the_incumbent_and_an_honest_gap(hard, hard_optimum, s
     assert solution.gap > 1e-3
 
 
-def test_interrupt_before_the_first_node(hard, hard_optimum, monkeypatch):
-    """Ctrl-C while the kernels compile: there is no incumbent but a model there must be."""
-
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(branch_and_bound, "run_search", interrupt)
+def test_interrupt_before_the_first_node(hard, hard_optimum, interrupt_at):
+    """There is no incumbent, but a model there must be."""
+    interrupt_at(1)
     solution = sl.solve(hard)
     check_model(hard, solution)
     assert solution.status is sl.Status.INTERRUPTED

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.solver import branch_and_bound, driver, listing, scratch, staircase
+from shortlist.native import search
 
 module = import_module("shortlist.choice.near_optimal")  # whose name is the function's too
 
@@ -73,12 +73,10 @@ def test_the_list_grows_as_needed(problem, monkeypatch):
     assert again.is_complete
 
 
-def test_the_list_does_not_depend_on_slices_and_room(problem, monkeypatch):
+def test_the_list_does_not_depend_on_slices(problem, monkeypatch):
     whole = sl.near_optimal(problem, 0.2)
-    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
-    monkeypatch.setattr(driver, "_SLICE_SECONDS", 1e-9)  # one node a slice
-    monkeypatch.setattr(scratch, "_FIRST_SLOTS", 1)
-    scratch._idle.clear()
+    monkeypatch.setattr(search, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(search, "_SLICE_SECONDS", 1e-9)  # one node a slice
     again = sl.near_optimal(problem, 0.2)
     for one, other in zip(whole, again, strict=True):
         assert one.support == other.support
@@ -87,7 +85,7 @@ def test_the_list_does_not_depend_on_slices_and_room(problem, monkeypatch):
 
 
 def test_out_of_time(problem, monkeypatch):
-    monkeypatch.setattr(driver, "_FIRST_SLICE", 0)
+    monkeypatch.setattr(search, "_FIRST_SLICE", 0)
     found = sl.near_optimal(problem, 0.2, time_limit=0)
     assert not found.is_complete
     assert len(found) == 1
@@ -107,24 +105,21 @@ def test_an_optimum_that_was_not_reached_in_time_may_still_be_listed(problem, mo
     assert found.is_complete
 
 
-def test_interrupt(problem, monkeypatch):
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    for name in ("near_optimal", "solve_path", "substitutes"):
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(branch_and_bound, "run_search", interrupt)
-            getattr(sl, name)(problem)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(branch_and_bound, "run_search", interrupt)
-        sl.price_ranges(problem.with_limits(budget=3))
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(listing, "run_search", interrupt)
-        sl.near_optimal(problem)
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(staircase, "run_staircase", interrupt)
-        X, signs = problem.X, problem.signs
-        sl.solve_path(sl.SubsetProblem(X, signs, ridge=1, budget=3, costs=np.ones(8)))
+@pytest.mark.parametrize(
+    ("ask", "n", "limits"),
+    [
+        (sl.near_optimal, 1, {}),
+        (sl.near_optimal, 2, {}),  # in the listing, after the optimum
+        (sl.substitutes, 1, {}),
+        (sl.solve_path, 1, {}),
+        (sl.solve_path, 1, {"budget": 3.0, "max_features": 8}),  # in the tree of all budgets
+        (sl.price_ranges, 1, {"budget": 3.0}),
+    ],
+)
+def test_interrupt(problem, interrupt_at, ask, n, limits):
+    interrupt_at(n)
+    with pytest.raises(KeyboardInterrupt):
+        ask(problem.with_limits(**limits))
 
 
 def test_table(problem):

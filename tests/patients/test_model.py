@@ -233,7 +233,7 @@ def test_columns_that_are_empty_in_a_training_fold_are_no_obstacle(patients, opt
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.slow  # other processes have to load the kernels
+@pytest.mark.slow  # other processes have to start
 def test_jobs_and_repetition_change_nothing(patients):
     first, second = (fit(patients, ridge=None, n_jobs=n) for n in (None, 2))
     assert first.card_ == second.card_

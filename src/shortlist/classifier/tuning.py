@@ -90,10 +90,7 @@ def search_ridges(
     announce : callable
         Called with a sentence on the progress of the search.
     """
-    from ..solver.compilation import ready_kernels
-
     paths = []
-    ready_kernels()  # or else every process would compile them
     announce(f"Choosing the ridge: fold 1 of {len(folds)}")
     for path in Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(score_fold)(*fold) for fold in folds

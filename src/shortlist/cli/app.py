@@ -22,7 +22,6 @@ from .fit import costs_template, fit
 from .prediction import predict, validate
 from .proof import export, verify
 from .synthetic import demo, simulate
-from .warmup import warmup
 
 # Errors about wrong input, whose messages are one sentence each.
 _INPUT_ERRORS = (
@@ -107,6 +106,6 @@ def _root(
 for command in (
     *(demo, simulate, costs_template, fit, predict, validate),
     *(calculator, points, nomogram, export_model, manuscript),
-    *(path, alternatives, verify, export, explore, warmup),
+    *(path, alternatives, verify, export, explore),
 ):
     app.command()(command)

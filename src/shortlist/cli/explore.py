@@ -56,7 +56,6 @@ def explore(
     """
     from ..explorer import PreparedPatients, example_patients
     from ..explorer.serve import check_installed, serve
-    from ..solver.compilation import ready_kernels
 
     check_installed()
     if data is None and any((outcome, *about_data.values())):
@@ -84,7 +83,6 @@ def explore(
                 merge_levels=model.merge_levels,
                 budget=model.budget,
             )
-        ready_kernels()  # so that the first answer comes at once
     serve(
         prepared,
         ridge=ridge,

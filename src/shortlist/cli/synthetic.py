@@ -92,8 +92,6 @@ def demo(
         # The paper's setting with 1090 rows and 14 columns.
         data = make_prognostic(1090, 14, 5, label_noise=label_noise, random_state=seed)
         problem = SubsetProblem(data.X, data.y, ridge=ridge, budget=budget, costs=data.costs)
-        # A first run compiles; the time shown is to be that of the solver.
-        uninterrupted(solve(problem, backend=backend, node_limit=1))
         best = solve(
             problem, backend=backend, callback=lambda progress: announce(progress.describe())
         )

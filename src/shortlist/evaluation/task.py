@@ -79,10 +79,6 @@ def run_tasks(
     """
     results = dict(journal.results) if journal is not None else {}
     open_tasks = {key: arguments for key, arguments in tasks.items() if key not in results}
-    if open_tasks:
-        from ..solver.compilation import ready_kernels
-
-        ready_kernels()  # or else every worker would compile them
     jobs = iter(
         [delayed(_timed)(function, key, arguments) for key, arguments in open_tasks.items()]
     )

@@ -73,7 +73,7 @@ def listening_server(
 
     from .app import make_app
 
-    # Solve once, so that a first visit does not wait for the compiler.
+    # Solve once, so that a first visit does not wait for imports.
     problem = make_problem(prepared, prepared.first_state())
     solve(problem, node_limit=1)
     near_optimal(problem, 0.0, 1, time_limit=0.1)

@@ -46,7 +46,7 @@ def prepare(problem: SubsetProblem) -> Prepared:
         packed.table = core.Table(problem.X, problem.signs, owner, n_predictors)
     weights, data = packed.weighted
     if weights is not problem.weights:
-        data = core.Data(packed.table, problem.weights, problem.signs)
+        data = core.Data(packed.table, problem.weights)
         packed.weighted = problem.weights, data
     intervals = (limits.lower, limits.upper) if limits.has_intervals else ()
     made = core.Problem(data, problem.ridge, problem.loss.name, *intervals)

@@ -211,12 +211,13 @@ def _drive(search: Any, prepared: Prepared, options: Options, started: float) ->
     try:
         while True:
             slice_started, nodes_before = clock, search.nodes
-            if search.run(n_slice, node_limit, threads, deadline - clock):
-                return Status.OPTIMAL
-            clock = perf_counter()
+            is_done = search.run(n_slice, node_limit, threads, deadline - clock)
             if is_recording and not search.is_recording:
                 is_recording = False
                 _warn_of_length()
+            if is_done:
+                return Status.OPTIMAL
+            clock = perf_counter()
             if options.callback is not None:
                 options.callback(
                     Progress(

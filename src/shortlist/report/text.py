@@ -29,7 +29,7 @@ from .content import (
 
 UNSTABLE = 0.5  # of the resamples select the model
 SMALL_SLOPE, LARGE_SLOPE = 0.9, 1.1
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "python-flint")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "python-flint")
 
 
 def describe_missing(card: ModelCard, X: pd.DataFrame) -> MissingValues:

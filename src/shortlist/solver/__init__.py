@@ -1,1 +1,0 @@
-"""The native branch-and-bound solver."""

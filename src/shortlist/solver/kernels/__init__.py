@@ -1,1 +1,0 @@
-"""Compiled kernels: plain functions on arrays. Single letters follow the symbols of the design."""
