@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, InvalidProblemError
 from ..files import write_whole
 from ..patients import ModelCard
 from ..patients.card import Outcome
@@ -59,7 +59,19 @@ def write_model(path: str | Path, card: ModelCard) -> None:
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise InvalidFileError(f"{path}: the name must end in .R, .sql, .js or .xlsx.")
+    _check_plain_values(card)
     write_whole(path, writer(card))
+
+
+def _check_plain_values(card: ModelCard) -> None:
+    """Raise if predictions replace values first, which exported code does not."""
+    declared = {**card.preprocessing.missing_codes, **card.preprocessing.synonyms}
+    for term in card.terms:
+        if declared.get(term.name):
+            raise InvalidProblemError(
+                f"card: {term.name!r} has codes for missing values or synonyms of levels, which "
+                "exported code does not know; replace them in the data and fit again."
+            )
 
 
 def describe(card: ModelCard) -> list[str]:
@@ -72,6 +84,8 @@ def describe(card: ModelCard) -> list[str]:
         lines.append(f"Its predictors cost {card.cost:g} per patient.")
     if card.update is not None:
         lines.append(f"Then {card.update.how} with {card.update.rows} patients.")
+    if any(isinstance(term, CategoricalTerm) for term in card.terms):
+        lines.append("Levels must be spelt as below; others count as missing.")
     lines.append(f"Written by shortlist {card.shortlist_version}; data {card.data.sha256[:12]}.")
     return lines
 
