@@ -245,7 +245,7 @@ ABSURD = {
     "rows": (
         lambda: table(X=np.broadcast_to(1.0, (2**40, 2))), ValueError, "signs: one per row",
     ),
-    "a table of terabytes": (lambda: table(**million()), MemoryError, ""),
+    "a table of terabytes": (lambda: table(**million()), MemoryError, None),
     "predictors": (lambda: table(n_predictors=2**62), ValueError, "n_predictors: must be at most"),
     "predictors without columns": (
         lambda: table(owner=np.zeros(2, dtype=int)), ValueError, "every predictor needs a column",
