@@ -8,6 +8,9 @@ namespace shortlist {
 namespace {
 
 constexpr int max_steps = 60, max_halvings = 5;
+// A step that improves primal value and bound by less, relatively, is idle; after a few rounding lets nothing improve.
+constexpr double idle = 1e-10;
+constexpr int max_idle_steps = 3;
 // No model that is worth its loss has a linear predictor beyond this, where exp(-u) is a number.
 constexpr double furthest = 600.0, tiny = 1e-100;
 // How well the classes' dual mass is balanced before the rest is scaled away.
@@ -66,7 +69,8 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
   bool is_stuck = false;     // whether even the bounds were no help
   double primal = infinity, old_intercept = intercept;
   double base, value;
-  int n_halvings = 0, n_steps = 0;
+  int n_halvings = 0, n_steps = 0, n_idle_steps = 0;
+  double best_bound = -infinity;
   is_moved = false;
   ++n_calls;
   while (true) {
@@ -109,11 +113,14 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
       intercept = is_last ? old_intercept : 0.5 * (intercept + old_intercept);
       continue;
     }
+    const bool is_idle = !(new_primal < primal * (1.0 - idle)) && !(bound > best_bound + idle * std::abs(best_bound));
+    n_idle_steps = is_idle && caution == 0.0 ? n_idle_steps + 1 : 0;
+    best_bound = std::max(best_bound, bound);
     primal = new_primal;
     caution = n_halvings == 0 ? less_cautious(caution) : caution;
     // 3. Stop when the relaxation is solved, or when it is known not to reach the cutoff: its optimum lies below the
     //    primal value, and the bound is most of the way there.
-    if (inside && primal - bound <= 1e-9 * primal) break;
+    if (inside && (primal - bound <= 1e-9 * primal || n_idle_steps == max_idle_steps)) break;
     if (inside && n_steps > 0 && primal < cutoff && bound > 2.0 * primal - cutoff) break;
     if (inside) is_loose_ = primal - bound > loose * primal;
     // 4. Renew the model and find its minimiser.

@@ -19,7 +19,7 @@ import shortlist
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"explorer"}),
-    frozenset({"report"}),
+    frozenset({"report", "deployment"}),
     frozenset({"evaluation"}),
     frozenset({"patients"}),
     frozenset({"classifier"}),

@@ -1,6 +1,7 @@
 # The public names: the only list of them, for type checkers and for `__init__.py`, which reads the
 # lines below and imports a module when its first name is used.
 from . import datasets as datasets
+from . import deployment as deployment
 from . import evaluation as evaluation
 from . import plots as plots
 from . import report as report
@@ -14,6 +15,7 @@ from .choice import solve_path as solve_path
 from .choice import substitutes as substitutes
 from .classifier import BestSubsetClassifier as BestSubsetClassifier
 from .conic import export as export
+from .deployment import points as points
 from .errors import InfeasibleError as InfeasibleError
 from .errors import InvalidCertificateError as InvalidCertificateError
 from .errors import InvalidFileError as InvalidFileError

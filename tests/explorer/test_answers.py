@@ -295,6 +295,14 @@ def test_saved_report_is_a_page_about_the_model(page, monkeypatch):
     assert "dead" in text
 
 
+def test_saved_calculator_is_that_of_the_model(page):
+    page.load(table_of(120).to_csv(index=False), "fate", "dead")
+    question = {"number": 1, "state": page.state | {"count": 2}}
+    text = page.post("save/calculator", question).text
+    assert "Risk of fate = dead" in text
+    assert '"percentiles": [0' in text
+
+
 def test_factors_truth_values_and_gaps(page):
     frame = table_of(120)
     page.load(frame.to_csv(index=False), "fate", "dead", categorical=["grade"])

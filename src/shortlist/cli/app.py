@@ -16,6 +16,7 @@ from ..errors import (
     MissingDependencyError,
 )
 from .choice import alternatives, path
+from .deployment import calculator, export_model, manuscript, nomogram, points
 from .explore import explore
 from .fit import costs_template, fit
 from .prediction import predict, validate
@@ -104,6 +105,7 @@ def _root(
 # answers at once.
 for command in (
     *(demo, simulate, costs_template, fit, predict, validate),
+    *(calculator, points, nomogram, export_model, manuscript),
     *(path, alternatives, verify, export, explore),
 ):
     app.command()(command)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..backends import solve, uninterrupted
+from ..deployment.calculator import calculator_page
 from ..errors import InfeasibleError, InvalidProblemError, ShortlistWarning
 from ..patients import ModelCard, PrognosticModel, save_proof
 from ..patients.card import make_card
@@ -195,6 +196,11 @@ def report_file(prepared: PreparedPatients, state: State) -> bytes:
     )
 
 
+def calculator_file(prepared: PreparedPatients, state: State) -> bytes:
+    """Return the calculator of the model as one HTML page."""
+    return calculator_page(fit_again(prepared, state).card_, prepared.patients.predictors).encode()
+
+
 def _written(name: str, write: Callable[[Path], object]) -> bytes:
     with TemporaryDirectory(prefix="shortlist-") as folder:
         path = Path(folder) / name
@@ -202,4 +208,9 @@ def _written(name: str, write: Callable[[Path], object]) -> bytes:
         return path.read_bytes()
 
 
-WRITERS = {"model": model_file, "certificate": certificate_file, "report": report_file}
+WRITERS = {
+    "model": model_file,
+    "certificate": certificate_file,
+    "report": report_file,
+    "calculator": calculator_file,
+}

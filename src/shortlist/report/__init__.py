@@ -8,6 +8,7 @@ from ..patients.sample_size import SampleSizes, riley_sample_sizes
 from .content import ExternalContent, ReportContent
 from .document import describe_model, report_data_path, write_report
 from .external import describe_external, update_model, write_external
+from .manuscript import write_manuscript
 from .page import render_report, require_packages
 from .validation import N_COMPARED, N_RESAMPLES, check_enough, compare_rules, validate_model
 
@@ -28,5 +29,6 @@ __all__ = [
     "update_model",
     "validate_model",
     "write_external",
+    "write_manuscript",
     "write_report",
 ]

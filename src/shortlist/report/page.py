@@ -192,20 +192,29 @@ def _style_of_page() -> Iterator[None]:
 @_style_of_page()
 def draw_figures(content: ReportContent) -> dict[str, Drawing]:
     """Return the figures that the content has data for, by name."""
-    labels = _short_labels([item.name for item in content.model.candidates])
-    figures = {"staircase": _draw_staircase(content.staircase, labels)}
-    if content.splines:
-        figures["splines"] = _draw_splines(content.splines, labels)
-    if content.performance.curves is not None:
-        figures |= draw_curves(content.performance.curves)
-    if content.stability is not None:
-        figures["inclusion"] = _draw_inclusion(content.stability.inclusion, labels)
-    return figures
+    return {name: _draw(name, figure) for name, figure in make_figures(content).items()}
 
 
 @_style_of_page()
 def draw_curves(curves: Curves) -> dict[str, Drawing]:
     """Return the figures of predictions for patients outside the fit."""
+    return {name: _draw(name, figure) for name, figure in _make_curves(curves).items()}
+
+
+def make_figures(content: ReportContent) -> dict[str, Any]:
+    """Return the figures that the content has data for, by name, as matplotlib has them."""
+    labels = _short_labels([item.name for item in content.model.candidates])
+    figures = {"staircase": _make_staircase(content.staircase, labels)}
+    if content.splines:
+        figures["splines"] = _make_splines(content.splines, labels)
+    if content.performance.curves is not None:
+        figures |= _make_curves(content.performance.curves)
+    if content.stability is not None:
+        figures["inclusion"] = _make_inclusion(content.stability.inclusion, labels)
+    return figures
+
+
+def _make_curves(curves: Curves) -> dict[str, Any]:
     smooth, histogram = pd.DataFrame(curves.smooth), pd.DataFrame(curves.histogram)
     axes = {
         "calibration": plot_calibration(
@@ -214,10 +223,10 @@ def draw_curves(curves: Curves) -> dict[str, Drawing]:
         "roc": plot_roc(pd.DataFrame(curves.roc)),
         "decision": plot_decision_curve(pd.DataFrame(curves.decision_curve)),
     }
-    return {name: _draw(name, ax.figure) for name, ax in axes.items()}
+    return {name: ax.figure for name, ax in axes.items()}
 
 
-def _draw_staircase(staircase: Staircase, labels: dict[str, str]) -> Drawing:
+def _make_staircase(staircase: Staircase, labels: dict[str, str]) -> Any:
     steps = pd.DataFrame(staircase.steps)
     steps["predictors"] = [[labels[name] for name in names] for names in steps["predictors"]]
     figure = plot_staircase(
@@ -230,10 +239,10 @@ def _draw_staircase(staircase: Staircase, labels: dict[str, str]) -> Drawing:
     if staircase.own_limit is not None:
         for ax in figure.axes:
             ax.axvline(staircase.own_limit, color="#d55e00", linewidth=1, linestyle="--")
-    return _draw("staircase", figure)
+    return figure
 
 
-def _draw_splines(curves: Rows, labels: dict[str, str]) -> Drawing:
+def _make_splines(curves: Rows, labels: dict[str, str]) -> Any:
     n_rows = -(-len(curves) // 2)
     figure = new_figure(6.6, 2.5 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
@@ -242,15 +251,15 @@ def _draw_splines(curves: Rows, labels: dict[str, str]) -> Drawing:
         plot_effect(points, xlabel=plain([labels[curve["predictor"]]])[0], ax=ax)
     for ax in axes[len(curves) :]:
         ax.set_visible(False)
-    return _draw("splines", figure)
+    return figure
 
 
-def _draw_inclusion(data: Rows, labels: dict[str, str]) -> Drawing:
+def _make_inclusion(data: Rows, labels: dict[str, str]) -> Any:
     frame = pd.DataFrame(data)
     frame["predictor"] = [labels[name] for name in frame["predictor"]]
     figure = new_figure(6.4, 0.9 + 0.26 * len(frame))
     plot_inclusion(frame, ax=figure.subplots())
-    return _draw("inclusion", figure)
+    return figure
 
 
 def _draw(name: str, figure: Any) -> Drawing:

@@ -14,7 +14,7 @@ function offer(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-const NAMES = { model: "model.json", certificate: "certificate.json", report: "report.html" };
+const NAMES = { model: "model.json", certificate: "certificate.json", report: "report.html", calculator: "calculator.html" };
 
 async function save(what) {
   try {

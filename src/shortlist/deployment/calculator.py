@@ -1,0 +1,187 @@
+"""The calculator: one page for the bedside that computes the risk of a patient, offline."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InvalidProblemError, ShortlistWarning, import_extra, shown
+from ..files import write_whole
+from ..patients import ModelCard
+from ..patients.term import NumericTerm
+from .code import as_json, describe, event_of, plain_form
+
+_FOLDER = Path(__file__).parent
+_MINUS = "\N{MINUS SIGN}"
+
+
+def write_calculator(
+    path: str | Path,
+    card: ModelCard,
+    patients: pd.DataFrame | None = None,
+    units: Mapping[str, str] | None = None,
+) -> None:
+    """Write the calculator of a model: one HTML file that needs no server and no network.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    card : ModelCard
+        The model.
+    patients : DataFrame, optional
+        The development patients, among whose risks that of a patient is placed. The page keeps
+        percentiles of the risks only.
+    units : mapping from predictor to text, optional
+        Units beside the fields, such as `{"age": "years"}`; also of candidates not bought.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> patients = pd.DataFrame({"age": [40, 50, 60, 70], "smoker": [True, False, True, True]})
+    >>> model = sl.PrognosticModel(max_features=1, ridge=0.1).fit(patients, [0, 0, 1, 1])
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "calculator.html"
+    >>> sl.deployment.write_calculator(file, model.card_, patients, units={"age": "years"})
+    >>> "Content-Security-Policy" in file.read_text()
+    True
+    """
+    write_whole(Path(path), calculator_page(card, patients, units))
+
+
+def calculator_page(
+    card: ModelCard,
+    patients: pd.DataFrame | None = None,
+    units: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page; the parameters are those of `write_calculator`."""
+    units = dict(units or {})
+    candidates = {item.name for item in card.candidates}
+    unknown = [name for name in units if name not in candidates]
+    if unknown:
+        raise InvalidProblemError(f"units: the model knows no predictor {shown(unknown[0])}.")
+    costs = {item.name: item.cost for item in card.candidates if item.bought}
+    fees = [
+        [fee.amount, [name for name in fee.members if name in costs]]
+        for fee in card.limits.fees
+        if costs.keys() & set(fee.members)
+    ]
+    data = plain_form(card) | {
+        "costs": list(costs.items()),
+        "fees": fees,
+        "cost": card.cost,
+        "event_share": card.data.events / card.data.rows,
+        "percentiles": None if patients is None else _percentiles(card, patients),
+    }
+    return render(
+        "calculator.html",
+        scripts=["predict.js", "calculator.js"],
+        data=as_json(data),
+        terms=[_field(term, units.get(term["name"])) for term in data["terms"]],
+        card=card,
+        event=event_of(card.outcome),
+        about=describe(card),
+        equation=_equation(card),
+        has_costs=card.limits.budget is not None,
+    )
+
+
+def render(template: str, scripts: list[str], **content: Any) -> str:
+    """Return a page with its style and scripts inside, whose policy allows these and no others."""
+    import_extra("jinja2", "report")
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    css = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    script = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in scripts)
+    policy = (
+        f"default-src 'none'; style-src '{_sha256(css)}'; "
+        f"script-src {_quoted(_sha256(script)) if script else _quoted('none')}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    if "data" in content:
+        content["data"] = Markup(content["data"])
+    page: str = environment.get_template(template).render(
+        css=Markup(css), script=Markup(script), policy=Markup(policy), **content
+    )
+    return page
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number to some significant digits, whole ones of up to nine digits as they are."""
+    text = f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.{digits}g}"
+    return text.replace("-", _MINUS)
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'"
+
+
+def _sha256(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _percentiles(card: ModelCard, patients: pd.DataFrame) -> list[float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)
+        risks = card.probability(patients)
+    if len(risks) < 2:
+        raise InvalidProblemError("patients: must have at least two rows.")
+    percentiles: list[float] = np.quantile(risks, np.linspace(0, 1, 101)).round(6).tolist()
+    return percentiles
+
+
+def _field(term: dict[str, Any], unit: str | None) -> dict[str, Any]:
+    """Return what the page shows of a predictor."""
+    if term["kind"] == "numeric":
+        low, high = term["range"]
+        hint = f"{number(low)} to {number(high)}"
+        filled = number(term["fill"])
+    elif term["kind"] == "boolean":
+        hint, filled = "", "yes" if term["fill"] else "no"
+    else:
+        hint, filled = "", term["reference"]
+    return {"name": term["name"], "kind": term["kind"], "unit": unit, "hint": hint} | {
+        "filled": filled,
+        "levels": [level for level, _ in term.get("levels", [])],
+    }
+
+
+def _equation(card: ModelCard) -> list[tuple[str, str]]:
+    """Return the summands of the log-odds and what multiplies each."""
+    parts = [(card.intercept, "")]
+    for term in card.terms:
+        if isinstance(term, NumericTerm):
+            parts.append((term.coefficients[0], term.name))
+            knots = ", ".join(number(knot) for knot in term.knots)
+            parts += [
+                (c, f"curve {j} of {term.name} (natural cubic spline, knots {knots})")
+                for j, c in enumerate(term.coefficients[1:], start=1)
+            ]
+        elif term.kind == "boolean":
+            parts.append((term.coefficient, f"{term.name} is yes"))
+        else:
+            parts += [
+                (term.coefficients[level], f"{term.name} is {level}")
+                for level in term.levels
+                if level != term.reference
+            ]
+        if term.missing_coefficient:
+            parts.append((term.missing_coefficient, f"{term.name} not measured"))
+    return [(f"{_MINUS if c < 0 else '+'} {abs(c):.6g}", text) for c, text in parts]

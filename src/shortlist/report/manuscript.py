@@ -1,0 +1,155 @@
+"""Tables and figures of a report as separate files, for a manuscript."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ..errors import InvalidFileError
+from ..evaluation.metric import METRICS
+from ..files import make_folder, write_whole
+from ..tables import csv_text
+from .content import ReportContent
+from .page import make_figures, require_packages
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
+    """Write the tables of a report as CSV and LaTeX, its equation, and its figures as SVG and PNG.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the files go; it is made if it is missing.
+    report : str or Path
+        The JSON file beside a report that `write_report` wrote.
+
+    Returns
+    -------
+    list of Path
+        The files: `coefficients` and `performance` as `.csv` and `.tex`, `equation.tex`, and a
+        `.svg` and a `.png` for each figure.
+    """
+    require_packages()
+    from matplotlib import pyplot, rc_context
+
+    try:
+        content = ReportContent.model_validate(json.loads(Path(report).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InvalidFileError(f"{report}: cannot be read ({error.strerror}).") from None
+    except (ValidationError, ValueError):
+        raise InvalidFileError(f"{report}: is not the JSON file of a report.") from None
+    folder = Path(folder)
+    make_folder(folder)
+    files: dict[str, str | bytes] = {"equation.tex": latex_equation(content)}
+    for name, (header, rows) in manuscript_tables(content).items():
+        files[f"{name}.csv"] = csv_text(header, rows)
+        files[f"{name}.tex"] = latex_table(header, rows)
+    for name, figure in make_figures(content).items():
+        for ending in ("svg", "png"):
+            buffer = BytesIO()
+            metadata = {"Date": None} if ending == "svg" else None
+            with rc_context({"svg.hashsalt": "shortlist"}), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of characters that the font lacks
+                figure.savefig(buffer, format=ending, dpi=300, metadata=metadata)
+            files[f"{name}.{ending}"] = buffer.getvalue()
+        pyplot.close(figure)
+    for name, text in files.items():
+        write_whole(folder / name, text)
+    return [folder / name for name in files]
+
+
+Cell = str | float | None
+Table = tuple[list[str], list[list[Cell]]]
+
+_PARTS = ["apparent", "optimism", "corrected", "lower", "upper"]
+
+
+def manuscript_tables(content: ReportContent) -> dict[str, Table]:
+    """Return the header and the rows of each table."""
+    coefficients: list[list[Cell]] = [["intercept", "", content.model.intercept, None]]
+    coefficients += [[*effect, effect.odds_ratio] for effect in content.model.effects()]
+    measures: list[list[Cell]] = [
+        [METRICS[row["metric"]], *(row[part] for part in _PARTS)]
+        for row in content.performance.corrected
+        if row["metric"] in METRICS
+    ]
+    header = ["predictor", "difference", "coefficient", "odds ratio"]
+    return {
+        "coefficients": (header, coefficients),
+        "performance": (["measure", *_PARTS], measures),
+    }
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Return a tabular with the rules of booktabs; numbers have four digits."""
+    columns = [
+        "l" if any(isinstance(c, str) for c in column) else "r"
+        for column in zip(*rows, strict=True)
+    ]
+    lines = [" & ".join(map(_shown, row)) + r" \\" for row in (header, *rows)]
+    lines.insert(1, r"\midrule")
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{tabular}}{{{''.join(columns)}}}",
+            r"\toprule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def latex_equation(content: ReportContent) -> str:
+    """Return the equation of the log-odds, a summand per line."""
+    lines = [f"  & {content.equation.intercept:.4g}"]
+    for part in content.equation.parts:
+        what, coefficient = part["what"], part["coefficient"]
+        if what == "reference":
+            continue
+        name = f"\\text{{{escaped(part['predictor'])}}}"
+        if what == "curve":
+            name = f"\\text{{{escaped(part['predictor'])}}}_{{\\text{{curve {part['level']}}}}}"
+        elif what in ("is", "missing"):
+            level = "missing" if what == "missing" else escaped(str(part["level"]))
+            name = f"[\\text{{{escaped(part['predictor'])} is {level}}}]"
+        sign = "-" if coefficient < 0 else "+"
+        lines.append(f"  & {sign} {abs(coefficient):.4g} \\, {name}")
+    splines = "".join(
+        f"% Knots of {_comment(spline['predictor'])}: "
+        f"{', '.join(f'{knot:g}' for knot in spline['knots'])}\n"
+        for spline in content.equation.splines
+    )
+    body = " \\\\\n".join(lines)
+    return (
+        f"% needs \\usepackage{{amsmath}}\n{splines}\\begin{{align*}}\n"
+        f"  \\log\\frac{{p}}{{1 - p}} = {{}} & \\\\\n{body}\n\\end{{align*}}\n"
+    )
+
+
+def escaped(text: str) -> str:
+    """Return a text as LaTeX shows it."""
+    return "".join(_SPECIAL.get(c, c) for c in text if c.isprintable())
+
+
+def _comment(text: str) -> str:
+    return "".join(c for c in text if c.isprintable())
+
+
+def _shown(cell: Cell) -> str:
+    return escaped(cell) if isinstance(cell, str) else "" if cell is None else f"{cell:.4g}"

@@ -1,0 +1,210 @@
+"""Every form of the model is run, and gives the risks of `predict`."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import warnings
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import shortlist as sl
+from shortlist.deployment import write_model
+from shortlist.deployment.code import example_patient, sql_code
+from shortlist.deployment.workbook import HEADER_ROW
+
+pytestmark = pytest.mark.filterwarnings("ignore::shortlist.ShortlistWarning")
+
+
+def needs(program, what):
+    return pytest.mark.skipif(
+        shutil.which(program) is None, reason=f"no {program}: {what} is not run"
+    )
+
+
+@pytest.fixture
+def expected(any_card, newcomers):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.ShortlistWarning)
+        return (
+            any_card.probability(newcomers),
+            any_card.imputed(newcomers).sum(axis=1).to_numpy(),
+            any_card.outside(newcomers).sum(axis=1).to_numpy(),
+        )
+
+
+def check(form, expected, risk, n_imputed, n_outside):
+    largest = np.abs(np.asarray(risk, dtype=float) - expected[0]).max()
+    print(f"{form}: largest difference to predict over {len(risk)} rows {largest:.1e}")
+    assert largest <= 1e-9
+    assert list(n_imputed) == list(expected[1])
+    assert list(n_outside) == list(expected[2])
+
+
+def count(texts):
+    return [0 if not text else text.count("; ") + 1 for text in texts]
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@needs("node", "the JavaScript")
+def test_javascript(any_card, newcomers, expected, tmp_path):
+    write_model(tmp_path / "model.js", any_card)
+    newcomers.to_json(tmp_path / "patients.json", orient="records", double_precision=15)
+    script = (
+        'const {model, predict} = require("./model.js");'
+        'const rows = JSON.parse(require("fs").readFileSync(0));'
+        "console.log(JSON.stringify(rows.map((row) => predict(model, row))));"
+    )
+    done = subprocess.run(
+        ["node", "-e", script],
+        input=(tmp_path / "patients.json").read_text(),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    found = pd.DataFrame(json.loads(done.stdout))
+    check("node", expected, found["risk"], found["imputed"].map(len), found["outside"].map(len))
+
+
+@needs("node", "the JavaScript")
+@pytest.mark.parametrize(
+    ("patient", "sentence"),
+    [("{age: 'old'}", "age: old is not a number"), ("{smoker: 2}", "smoker: 2 is not 0 or 1")],
+)
+def test_javascript_refuses(card, tmp_path, patient, sentence):
+    write_model(tmp_path / "model.js", card)
+    script = f'const m = require("{tmp_path}/model.js"); m.predict(m.model, {patient})'
+    done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert sentence in done.stderr
+
+
+@needs("node", "the JavaScript")
+def test_a_damaged_copy_does_not_load(card, tmp_path):
+    write_model(tmp_path / "model.js", card)
+    text = (tmp_path / "model.js").read_text()
+    (tmp_path / "model.js").write_text(text.replace(repr(card.intercept), "0.123"))
+    done = subprocess.run(
+        ["node", tmp_path / "model.js"], capture_output=True, text=True, check=False
+    )
+    assert "test row" in done.stderr
+
+
+@needs("Rscript", "the R code")
+def test_r(any_card, newcomers, expected, tmp_path):
+    write_model(tmp_path / "model.R", any_card)
+    newcomers.to_csv(tmp_path / "patients.csv", index=False)
+    (tmp_path / "run.R").write_text(
+        f'source("{tmp_path}/model.R")\n'
+        f'patients <- read.csv("{tmp_path}/patients.csv", check.names = FALSE, encoding = "UTF-8",'
+        ' na.strings = "")\n'
+        "found <- risk(patients)\n"
+        "found$risk <- sprintf('%.17g', found$risk)\n"
+        "for (name in c('imputed', 'outside'))\n"
+        "  found[[name]] <- ifelse(found[[name]] == '', 0,\n"
+        "    lengths(strsplit(found[[name]], '; ', fixed = TRUE)))\n"
+        f'write.csv(found, "{tmp_path}/found.csv", row.names = FALSE)\n'
+    )
+    run("Rscript", tmp_path / "run.R")
+    found = pd.read_csv(tmp_path / "found.csv")
+    check("R", expected, found["risk"], found["imputed"], found["outside"])
+
+
+@needs("Rscript", "the R code")
+@pytest.mark.parametrize("column", ["age = 'old'", "smoker = 2"])
+def test_r_refuses(card, tmp_path, column):
+    write_model(tmp_path / "model.R", card)
+    row = "age = 50, lab = 1, stage = 'I', code = 1, smoker = 1"
+    (tmp_path / "run.R").write_text(
+        f'source("{tmp_path}/model.R")\n'
+        f"row <- data.frame({row})\nrow${column.replace(' =', ' <-')}\nrisk(row)\n"
+    )
+    done = subprocess.run(
+        ["Rscript", tmp_path / "run.R"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert f"{column.split()[0]} has a value" in done.stderr
+
+
+def test_sql(any_card, newcomers, expected):
+    with sqlite3.connect(":memory:") as database:
+        try:
+            database.execute("SELECT EXP(1.0), POWER(2.0, 3)")
+        except sqlite3.OperationalError:
+            pytest.skip("this sqlite has no EXP: the SQL is not run")
+        newcomers.to_sql("patients", database, index=False)
+        found = pd.read_sql(sql_code(any_card), database)
+    check("sqlite", expected, found["risk"], found["n_imputed"], found["n_outside"])
+
+
+def test_sql_has_no_risk_for_a_wrong_truth_value(card):
+    with sqlite3.connect(":memory:") as database:
+        row = pd.DataFrame({"age": [50], "lab": [1], "stage": ["I"], "code": [1], "smoker": [2]})
+        row.to_sql("patients", database, index=False)
+        try:
+            assert pd.read_sql(sql_code(card), database)["risk"].isna().all()
+        except pd.errors.DatabaseError:
+            pytest.skip("this sqlite has no EXP: the SQL is not run")
+
+
+@needs("soffice", "the workbook")
+@pytest.mark.slow
+def test_workbook(any_card, newcomers, expected, tmp_path):
+    write_model(tmp_path / "model.xlsx", any_card)
+    book = openpyxl.load_workbook(tmp_path / "model.xlsx")
+    sheet = book["Patients"]
+    names = [term.name for term in any_card.terms]
+    for number, row in enumerate(newcomers[names].itertuples(index=False)):
+        for column, value in enumerate(row, start=1):
+            if not pd.isna(value):
+                cell = sheet.cell(HEADER_ROW + 1 + number, column, value)
+                cell.data_type = "s" if isinstance(value, str) else "n"
+    book.save(tmp_path / "patients.xlsx")
+    (tmp_path / "done").mkdir()
+    run(
+        "soffice",
+        f"-env:UserInstallation=file://{tmp_path}/profile",
+        *("--headless", "--convert-to", "xlsx", "--outdir"),
+        tmp_path / "done",
+        tmp_path / "patients.xlsx",
+    )
+    sheet = openpyxl.load_workbook(tmp_path / "done/patients.xlsx", data_only=True)["Patients"]
+    rows = sheet.iter_rows(HEADER_ROW + 1, HEADER_ROW + len(newcomers), values_only=True)
+    found = pd.DataFrame([row[len(names) : len(names) + 3] for row in rows])
+    # A row without any value is taken for an empty one.
+    some = newcomers[names].notna().any(axis=1).to_numpy()
+    assert some.sum() > 990
+    assert set(found[0][~some]) <= {"", None}
+    check("LibreOffice", [part[some] for part in expected], *(found[i][some] for i in range(3)))
+
+
+def test_workbook_has_the_test_row(card, tmp_path):
+    write_model(tmp_path / "model.xlsx", card)
+    rows = openpyxl.load_workbook(tmp_path / "model.xlsx")["Model"].iter_rows(values_only=True)
+    cells = {row[0]: row[2] for row in rows if len(row) > 2}
+    patient, risk = example_patient(card)
+    assert cells["risk"] == risk
+    for name, value in patient.items():
+        assert cells[name] == (value if isinstance(value, str) else pytest.approx(value, 1e-15))
+
+
+def test_another_ending_is_refused(card, tmp_path):
+    with pytest.raises(sl.InvalidFileError, match=r"must end in \.R, \.sql, \.js or \.xlsx"):
+        write_model(tmp_path / "model.pmml", card)
+
+
+def test_values_that_predictions_replace_first_are_refused(card, tmp_path):
+    name = card.terms[0].name
+    mended = card.preprocessing.model_copy(update={"missing_codes": {name: ("-9",)}})
+    with pytest.raises(sl.InvalidProblemError, match=f"{name}.*does not know"):
+        write_model(tmp_path / "model.R", card.model_copy(update={"preprocessing": mended}))
+    assert not (tmp_path / "model.R").exists()

@@ -1,0 +1,75 @@
+"""Tables and figures of a report as files."""
+
+import csv
+import json
+import shutil
+import subprocess
+
+import pytest
+
+import shortlist as sl
+from shortlist.report import write_manuscript
+
+FIGURES = {"staircase", "splines", "calibration", "roc", "decision", "inclusion"}
+
+
+@pytest.fixture(scope="module")
+def folder(report, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("manuscript")
+    write_manuscript(folder, report.with_suffix(".json"))
+    return folder
+
+
+def test_files(folder):
+    tables = {f"{name}.{end}" for name in ("coefficients", "performance") for end in ("csv", "tex")}
+    figures = {f"{name}.{end}" for name in FIGURES for end in ("svg", "png")}
+    assert {path.name for path in folder.iterdir()} == tables | figures | {"equation.tex"}
+
+
+def test_tables_are_those_of_the_report(folder, content, model):
+    with (folder / "coefficients.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    effects = model.card_.effects()
+    assert [row["predictor"] for row in rows[1:]] == [effect.predictor for effect in effects]
+    assert float(rows[0]["coefficient"]) == pytest.approx(model.card_.intercept, rel=1e-3)
+    for row, effect in zip(rows[1:], effects, strict=True):
+        assert float(row["coefficient"]) == pytest.approx(effect.coefficient, rel=1e-3)
+    with (folder / "performance.csv").open() as file:
+        measures = {row["measure"]: row for row in csv.DictReader(file)}
+    auc = next(row for row in content["performance"]["corrected"] if row["metric"] == "auc")
+    assert float(measures["AUC"]["corrected"]) == pytest.approx(auc["corrected"], rel=1e-3)
+
+
+def test_the_same_report_gives_the_same_files(folder, report, tmp_path):
+    write_manuscript(tmp_path, report.with_suffix(".json"))
+    for path in folder.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+
+
+def test_hostile_names_are_escaped(hostile_report, tmp_path):
+    write_manuscript(tmp_path, hostile_report.with_suffix(".json"))
+    for name in ("coefficients", "equation"):
+        text = (tmp_path / f"{name}.tex").read_text()
+        assert r"\$x\$ \{\{" in text
+        assert "<b>" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: LaTeX is not typeset")
+def test_latex_is_typeset(folder, tmp_path):
+    parts = "\n".join(
+        f"\\input{{{folder}/{n}}}\n" for n in ("coefficients", "performance", "equation")
+    )
+    head = "\\documentclass{article}\\usepackage{booktabs,amsmath}\\begin{document}"
+    (tmp_path / "paper.tex").write_text(f"{head}\n{parts}\\end{{document}}\n")
+    subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path, check=True, capture_output=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["{}", "no JSON", json.dumps({"format": "shortlist report"})])
+def test_another_file_is_refused(tmp_path, text):
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(sl.InvalidFileError, match="is not the JSON file of a report"):
+        write_manuscript(tmp_path / "files", tmp_path / "report.json")
