@@ -125,15 +125,15 @@ LAYOUTS = {
     "rows reversed": lambda X: X[::-1].copy()[::-1],
     "both reversed": lambda X: X[::-1, ::-1].copy("F")[::-1, ::-1],
     "repeated by a stride of 0": lambda X: np.broadcast_to(X[:1], X.shape),
-    "read-only": lambda X: np.frombuffer(X.tobytes()).reshape(X.shape),
+    "read-only": lambda X: np.frombuffer(X.tobytes(), X.dtype).reshape(X.shape),
 }
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-@pytest.mark.parametrize("owner", [None, np.array([2, 0, 1, 0, 3, 2])], ids=["columns", "groups"])
+@pytest.mark.parametrize("owner", [np.arange(6), np.array([2, 0, 1, 0, 3, 2]), np.array([0])])
 def test_a_table_of_any_layout_is_the_same(layout, kind, owner):
-    table = layout(X).astype(kind, order="K", copy=False) if kind is np.float32 else layout(X)
+    table = layout(X[:, : len(owner)].astype(kind))
     signs, w = 2.0 * Y - 1, np.arange(40.0) % 3
     expected = unpack(pack(np.array(table, dtype=float, order="C"), signs, w, owner))
     for one, other in zip(unpack(pack(table, signs, w, owner)), expected, strict=True):
