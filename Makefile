@@ -10,7 +10,8 @@ DEMO := build/demo
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 # The core is built beside the sources, with tools that stay in the environment: so a changed file of it is
 # compiled in seconds.
-INSTALL = $(BIN)/python -m pip install --quiet --no-build-isolation --editable
+CORE := build/develop
+INSTALL = $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings build-dir=$(CORE) --editable
 
 .PHONY: help demo develop test test-slow test-all lint docs dist smoke bench bench-full study study-quick study-page clean
 
@@ -39,7 +40,7 @@ demo: $(VENV)/.installed
 		--budget 10 --ridge 1 --resamples 9 --report $(DEMO)/report.html
 
 develop: $(VENV)/.installed
-	$(BIN)/cmake --build build/editable-`$(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)'`
+	$(BIN)/cmake --build $(CORE)
 
 test: $(VENV)/.installed-test develop
 	$(PYTEST)
@@ -101,7 +102,7 @@ $(BIN)/cmake:
 	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/cmake
-	$(INSTALL) '.[report]'
+	$(INSTALL) '.[explore,report]'
 	touch $@
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/cmake

@@ -23,8 +23,8 @@ TITLE = "Many rows"
 ABOUT = (
     "30 correlated Gaussian columns and labels of a logistic model as above, with 8 true "
     "predictors; at most 8 are selected at ridge 1. Memory is the peak of the resident memory "
-    "during the solve, less what the process held before it made the data (interpreter, libraries "
-    "and compiled kernels), over the size of the data: 1 is the data alone."
+    "during the solve, less what the process held before it made the data (interpreter and "
+    "libraries), over the size of the data: 1 is the data alone."
 )
 N_ROWS = 200_000
 N_COLUMNS = 30

@@ -289,8 +289,9 @@ Doubles price_leaves(const Limits& limits, const nb::ndarray<const double, nb::n
 }
 
 bool runs_v3() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#if defined(SHORTLIST_HAS_V3)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
 #else
   return false;
 #endif
@@ -363,7 +364,12 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def("stairs", &stairs_of)
       .def("open_nodes", &open_nodes_of)
       .def(
-          "take_trace", [](Search& search) { return std::make_shared<Trace>(std::move(search.trace())); },
+          "take_trace",
+          [](Search& search) {
+            auto trace = std::make_shared<Trace>(std::move(search.trace()));
+            search.trace().limit_to(0);
+            return trace;
+          },
           "Hand the trace over; the search has none any more.")
       .def(
           "limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },

@@ -33,7 +33,7 @@ inline void tile(const double* const* rows, const double* const* others, Index n
   }
 }
 
-/// Finish R rows from `row` on, which need `n_done` columns no more and the columns before `row` of the factor.
+/// Replace R rows from `row` on by those of the factor; the rows before them are those of the factor already.
 template <int R>
 bool factorise_rows(Matrix& matrix, Index row) {
   double* rows[R];

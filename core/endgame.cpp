@@ -1,7 +1,5 @@
 #include "endgame.hpp"
 
-#include <cmath>
-
 #include "cholesky.hpp"
 #include "worker.hpp"
 
@@ -147,7 +145,7 @@ void Endgame::fit_base() {
       if (note_slope(j)) square_[j] = held_curvature;
     }
   }
-  is_solved_ = solve_rows(0, n_bought_);
+  is_solved_ = objective_ < infinity && solve_rows(0, n_bought_);
 }
 
 /// Note the downhill slope of a column; return whether it points beyond a limit that the column is at.

@@ -1,7 +1,5 @@
 #include "gram.hpp"
 
-#include <cmath>
-
 namespace shortlist {
 
 namespace {

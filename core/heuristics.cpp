@@ -1,7 +1,5 @@
 #include "heuristics.hpp"
 
-#include <cmath>
-
 #include "cholesky.hpp"
 #include "worker.hpp"
 

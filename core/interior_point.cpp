@@ -246,7 +246,7 @@ FitScore InteriorPoint::end(double intercept, double smoothing, double cutoff, d
       here = evaluate_rows(problem_, rows, intercept, 1.0);
       intercept = here.intercept;
       penalty = 0.5 * problem_.ridge * fit_.squares(n_);
-      if (here.loss + penalty <= smoothed) break;
+      if (here.loss + penalty <= smoothed || halving == max_halvings - 1) break;
       intercept = fit_.halve_step(n_, intercept, last_intercept);
     }
     smoothed = here.loss + penalty;

@@ -1,7 +1,6 @@
 #include "limits.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace shortlist {

@@ -58,8 +58,6 @@ class Oracle {
   /// The budget in force, which a staircase changes from node to node.
   double budget;
 
-  const Limits& limits() const { return limits_; }
-
   /// The budget and the number of predictors that are left after what the node has bought.
   Remaining remaining(const Decisions& decisions);
   /// What is left, with free predictors that are not affordable forbidden.

@@ -1,4 +1,4 @@
-// What the search asks of a loss, and the choice of one.
+// What the search asks of a loss; `with_loss` of problem.hpp chooses one.
 //
 // With u = -y (x'theta + theta_0), minus the margin, a loss of a row is the maximum of H(a) + a u over the a that it
 // allows; a is its derivative in u. A loss is a struct of static members, one file each:

@@ -64,7 +64,6 @@ class Matrix {
   Matrix(Index n_rows, Index n_columns) : n_columns_(n_columns), values_(product(n_rows, n_columns)) {}
 
   Index n_columns() const { return n_columns_; }
-  Index n_values() const { return values_.size(); }
   double* operator[](Index row) { return values_.data() + row * n_columns_; }
   const double* operator[](Index row) const { return values_.data() + row * n_columns_; }
 

@@ -1,7 +1,5 @@
 #include "newton.hpp"
 
-#include <cmath>
-
 #include "cholesky.hpp"
 #include "interior_point.hpp"
 

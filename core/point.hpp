@@ -29,7 +29,7 @@ struct Rows {
 struct Evaluation {
   double intercept;
   double loss;
-  double entropy;   // sum_m w_m H(rho a_m), rounded down
+  double entropy;   // sum_m w_m rho H(a_m), which is at most that of the balanced point
   double mismatch;  // the loss's derivative in the intercept
 };
 

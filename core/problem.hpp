@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 
 #include "data.hpp"
 #include "hinge.hpp"
@@ -14,13 +15,14 @@ namespace shortlist {
 template <class Function>
 decltype(auto) with_loss(LossKind kind, Function&& function) {
   switch (kind) {
+    case LossKind::logistic:
+      return function(Logistic{});
     case LossKind::squared_hinge:
       return function(SquaredHinge{});
     case LossKind::hinge:
       return function(Hinge{});
-    default:
-      return function(Logistic{});
   }
+  throw std::logic_error("a loss without a case");
 }
 
 class Problem {
@@ -64,7 +66,8 @@ class Problem {
     double theta = -slope / ridge;
     theta = theta < lower[j] ? lower[j] : theta;
     theta = theta > upper[j] ? upper[j] : theta;
-    return -theta * (slope + 0.5 * ridge * theta);
+    const double value = -theta * (slope + 0.5 * ridge * theta);
+    return value >= 0.0 ? value : infinity;  // of a slope that is no number, or beyond all numbers
   }
 
   /// The norm of the coefficients of predictor g.

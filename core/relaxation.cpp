@@ -1,7 +1,6 @@
 #include "relaxation.hpp"
 
 #include <cmath>
-#include <numeric>
 
 namespace shortlist {
 
@@ -113,7 +112,7 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
       intercept = is_last ? old_intercept : 0.5 * (intercept + old_intercept);
       continue;
     }
-    const bool is_idle = !(new_primal < primal * (1.0 - idle)) && !(bound > best_bound + idle * std::abs(best_bound));
+    const bool is_idle = !(new_primal < primal * (1.0 - idle)) && !(bound - best_bound > idle * std::abs(bound));
     n_idle_steps = is_idle && caution == 0.0 ? n_idle_steps + 1 : 0;
     best_bound = std::max(best_bound, bound);
     primal = new_primal;
@@ -143,7 +142,7 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
     inside = true;
     problem_.linear_predictor(theta, intercept, moved_.t.data());
     if (!is_moderate(problem_, moved_.t)) {
-      // A step without measure: begin anew where it started, or where the rows have most curvature.
+      // The step leads nowhere: begin anew where it started, or where the rows have most curvature.
       if (!has_origin) start_from_null(old_intercept);
       rows.u.copy(u_old_);
       theta.copy(theta_old_);
@@ -197,6 +196,7 @@ NodeBound Relaxation::relax_all_affordable(Oracle& oracle, Fit& fit, const Decis
   rows.u.copy(fit.rows.u);
   rows.smoothing = fit.rows.smoothing;
   const Evaluation here = evaluate_rows(problem_, rows, intercept, class_balance);
+  loss_ = here.loss, entropy_ = here.entropy, mismatch_ = here.mismatch;
   evaluate_predictors(problem_, rows, decisions, model.gradient, values.v.data());
   z.fill(1.0);
   oracle.complete_forced(values, decisions, remaining);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace shortlist {
@@ -41,17 +42,17 @@ void for_each_in_parallel(std::size_t n, std::size_t n_threads, Function functio
       }
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min(n, n_threads); ++i) {
-      try {
-        threads.emplace_back(work);
-      } catch (const std::system_error&) {
-        break;  // no more threads are to be had: those that run do the work
-      }
+  std::vector<std::thread> threads;
+  threads.reserve(n_threads);
+  for (std::size_t i = 1; i < std::min(n, n_threads); ++i) {
+    try {
+      threads.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // the system gives no more threads: those that run do the work
     }
-    work();
   }
+  work();
+  for (std::thread& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);
 }
 
@@ -132,7 +133,7 @@ void Search::play_round(std::int64_t max_total, int n_threads, Clock::time_point
     n_open -= n_dealt;
     n_left -= n_nodes;
   }
-  // 2. Work on them. Whatever ends a round early leaves its nodes open.
+  // 2. Work on them. A deadline leaves nodes open; an error loses the node that was processed, and nothing is proven.
   std::exception_ptr error;
   try {
     for_each_in_parallel(shares.size(), static_cast<std::size_t>(std::max(n_threads, 1)), [&](std::size_t i) {
@@ -140,6 +141,7 @@ void Search::play_round(std::int64_t max_total, int n_threads, Clock::time_point
     });
   } catch (...) {
     error = std::current_exception();
+    tree.close_leaf(-infinity);
   }
   // 3. Bring together what the parts have done, in their order.
   for (std::size_t i = 0; i < shares.size(); ++i) collect(*parts_[i], nodes_before, created_before);

@@ -1,6 +1,6 @@
 #include "staircase.hpp"
 
-#include <cmath>
+#include <tuple>
 
 #include "worker.hpp"
 
@@ -91,9 +91,7 @@ void Staircase::process_node() {
     worker_.problem.linear_predictor(relaxation.model.theta, intercept, fit.rows.u.data());
     const FitScore score = fit.fit(decisions, intercept, cutoff(low), fine, Start::predictor);
     keep(decisions, fit.theta, score, found.spent);
-    for (Index budget = low; budget <= high; ++budget) {
-      stair(budget).closed = std::min(stair(budget).closed, score.bound);
-    }
+    for (Index budget = low; budget <= high; ++budget) close(budget, score.bound);
     return record_bound(node.number, worker_.trace.record_fit(fit, score.intercept), low, high);
   }
   const Index predictor = worker_.pick_predictor();
@@ -108,6 +106,12 @@ void Staircase::process_node() {
   };
   worker_.tree.push(child_node(child, Decision::out));
   worker_.tree.dive_into(child_node(child + 1, Decision::in));
+}
+
+/// The bound of a leaf counts for a budget for ever; a bound that is no number is none.
+void Staircase::close(Index budget, double bound) {
+  double& closed = stair(budget).closed;
+  if (!(bound >= closed)) closed = bound == bound ? bound : -infinity;
 }
 
 double Staircase::cutoff(Index budget) { return stair(budget).upper * (1.0 - worker_.gap); }
@@ -129,8 +133,8 @@ void Staircase::close_budgets(const BudgetBound& found, Index& low, Index& high,
 
 bool Staircase::is_closed(const BudgetBound& found, Index budget) {
   const double bound = found.at(budget);
-  if (bound < cutoff(budget)) return false;
-  stair(budget).closed = std::min(stair(budget).closed, bound);
+  if (!(bound >= cutoff(budget))) return false;
+  close(budget, bound);
   return true;
 }
 
@@ -171,22 +175,21 @@ bool Staircase::fix(const BudgetBound& found, Index low, Index high, std::int64_
     const Index cost = static_cast<Index>(worker_.limits.cost[g]), least = std::max(low, found.spent + cost);
     const auto bound_in = [&](Index budget) { return found.at(budget - cost) - v[g]; };
     bool fix_out = true;
-    for (Index budget = least; budget <= high && fix_out; ++budget) fix_out = !(bound_in(budget) < cutoff(budget));
+    for (Index budget = least; budget <= high && fix_out; ++budget) fix_out = bound_in(budget) >= cutoff(budget);
     BudgetBound others{found.base, {}, found.spent};
     bool fix_in = false;
     if (!fix_out && worker_.relaxation.z[g] > likely) {
       const auto table = worker_.oracle.value_table(v, decisions, high - found.spent, g);
       others.table.assign(table.begin(), table.end());
       fix_in = true;
-      for (Index budget = low; budget <= high && fix_in; ++budget) fix_in = !(others.at(budget) < cutoff(budget));
+      for (Index budget = low; budget <= high && fix_in; ++budget) fix_in = others.at(budget) >= cutoff(budget);
     }
     if (!fix_out && !fix_in) continue;
     if (!is_any) worker_.trace.record_step(StepKind::fix, node, point);
     is_any = true;
     worker_.trace.record_member(fix_out ? g : ~g);
     for (Index budget = fix_out ? least : low; budget <= high; ++budget) {
-      const double bound = fix_out ? bound_in(budget) : others.at(budget);
-      stair(budget).closed = std::min(stair(budget).closed, bound);
+      close(budget, fix_out ? bound_in(budget) : others.at(budget));
     }
     decided_[g] = fix_out ? Decision::out : Decision::in;
   }

@@ -5,7 +5,6 @@
 // relaxed again at the next highest, until the highest stays alive.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "newton.hpp"
@@ -46,6 +45,7 @@ class Staircase {
   };
 
   Stair& stair(Index budget) { return stairs[static_cast<std::size_t>(budget)]; }
+  void close(Index budget, double bound);
   double cutoff(Index budget);
   Index spent(const Decisions& decisions);
   void close_budgets(const BudgetBound& found, Index& low, Index& high, std::int64_t node, std::int64_t point);

@@ -67,9 +67,9 @@ class Trace {
 
   /// Give the trace up if it is too long.
   void limit() {
-    if (n_bytes() > max_bytes_) {
+    if (!is_complete || n_bytes() > max_bytes_) {
       is_complete = false;
-      clear();
+      steps = {}, members = {}, points = {}, entries = {};
     }
   }
 

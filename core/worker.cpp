@@ -1,6 +1,6 @@
 #include "worker.hpp"
 
-#include <cmath>
+#include <tuple>
 
 namespace shortlist {
 
@@ -70,10 +70,15 @@ bool Worker::run(std::int64_t max_nodes) {
   const std::int64_t stop = tree.n_processed + max_nodes;
   while (tree.n_open() > 0) {
     if (tree.n_processed >= stop) return false;
-    if (staircase) {
-      staircase->process_node();
-    } else {
-      process_node();
+    try {
+      if (staircase) {
+        staircase->process_node();
+      } else {
+        process_node();
+      }
+    } catch (...) {
+      tree.close_leaf(-infinity);  // the node is lost, so nothing is proven
+      throw;
     }
   }
   return true;

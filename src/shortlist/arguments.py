@@ -40,7 +40,8 @@ def features_of(X: Any) -> NDArray[Any]:
     if getattr(getattr(X, "dtype", None), "kind", None) == "c":
         raise InvalidProblemError("X: contains complex numbers; pass their parts as columns.")
     if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64):
-        array = X if is_on_disk(X) else np.asarray(X)
+        # A field of packed records may lie at addresses that no double has.
+        array = X if is_on_disk(X) else np.require(np.asarray(X), requirements="A")
     else:
         try:
             array = np.asarray(X, dtype=np.float64)

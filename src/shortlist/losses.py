@@ -11,8 +11,8 @@ a for the hinge, with a in [0, 1]. That is all that lower bounds rest on (see `p
 The a that belongs to a margin is minus the derivative of the loss. The hinge has none at t = 1, so
 it is smoothed there: a = clip((1 - t) / smoothing, 0, 1).
 
-Whatever differs from loss to loss is an attribute of `Loss`. Only `conic` and `verification` have
-tables of their own, by name.
+Whatever differs from loss to loss is an attribute of `Loss`. Only `conic`, `verification` and the
+compiled core know losses by name.
 """
 
 from __future__ import annotations

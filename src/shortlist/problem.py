@@ -84,6 +84,7 @@ class SubsetProblem:
     X : array-like of shape (n_rows, n_columns)
         Features: an array, a DataFrame (its column names are then used) or a sparse matrix.
         An array of float64 or float32 is not copied: do not change it while the problem is in use.
+        The first solve packs it; the packed rows live as long as problems that share them.
         A file that numpy has mapped, as by `np.load(path, mmap_mode="r")`, is read in blocks.
     y : array-like of shape (n_rows,)
         Labels of any two values; the larger one (in sorted order) counts as positive.

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import shortlist as sl
 from shortlist.deployment.bands import choose_cuts, make_bands
-from shortlist.deployment.points import PointsChart, band_problem
+from shortlist.deployment.chart import PointsChart, band_problem
 
 
 def make_patients(seed, n=50):

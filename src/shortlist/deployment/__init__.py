@@ -5,8 +5,8 @@
 """
 
 from .calculator import write_calculator
+from .chart import PointsChart, points
 from .code import write_model
 from .nomogram import plot_nomogram
-from .points import PointsChart, points
 
 __all__ = ["PointsChart", "plot_nomogram", "points", "write_calculator", "write_model"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import Float
+from ..arguments import Float, Int
 from ..problem import SubsetProblem
 from ..solution import Solution
 from .core import Prepared, uncentred
@@ -36,7 +36,8 @@ class Prover:
 
     problem: SubsetProblem
     trace: Any  # core.Trace
-    data: Any  # core.Data
+    columns: Int  # the problem's column at each place of the core
+    centre: Float  # of each column of the problem
     leaves: list[tuple[int, int]]  # the nodes that were still open, and their points
 
     @classmethod
@@ -47,7 +48,9 @@ class Prover:
         """
         if not search.is_recording or not search.is_started:
             return None
-        return cls(problem, search.take_trace(), prepared.data, search.open_nodes())
+        # Not the data themselves: a solution must not keep a copy of the rows alive.
+        columns = np.array(prepared.data.columns, dtype=np.int64)
+        return cls(problem, search.take_trace(), columns, prepared.data.centre, search.open_nodes())
 
     def __call__(self, solution: Solution) -> Certificate:
         """Return the certificate of the solution."""
@@ -91,8 +94,8 @@ class Prover:
         from ..certificate import Point
 
         recorded, entries = self.trace.points.view(_POINT), self.trace.entries.view(_ENTRY)
-        in_problem = np.array(self.data.columns, dtype=np.int64)[entries["column"]]
-        columns, centres = in_problem.tolist(), self.data.centre[in_problem].tolist()
+        in_problem = self.columns[entries["column"]]
+        columns, centres = in_problem.tolist(), self.centre[in_problem].tolist()
         values, steps = entries["value"].tolist(), entries["step"].tolist()
         first = [*recorded["first_entry"].tolist(), len(values)]
         points = []
