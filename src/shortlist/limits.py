@@ -104,18 +104,19 @@ class Limits:
         cls, problem: SubsetProblem, max_coefficient: MaxCoefficient, signs: Signs, **given: Any
     ) -> Limits:
         """Return the limits that the arguments of a problem state, once it has its predictors."""
-        n, intervals = problem.n_predictors, _intervals(problem, max_coefficient, signs)
-        return cls(np.ones(n), inf, n, (), (), (), *intervals).changed(problem, **given)
+        lower, upper = _intervals(problem, max_coefficient, signs)
+        checked = {name: check(problem, given[name]) for name, check in _CHECKS.items()}
+        _check_disjoint(problem, checked["include"], checked["exclude"])
+        return cls(lower=lower, upper=upper, **checked)
 
     def changed(self, problem: SubsetProblem, **given: Any) -> Limits:
         """Return these limits with some arguments of a problem in place of the old ones."""
         checked = {name: _CHECKS[name](problem, value) for name, value in given.items()}
-        ends = (checked.get(name, getattr(self, name)) for name in ("include", "exclude"))
-        both = set.intersection(*map(set, ends))
-        if both:
-            raise InvalidProblemError(
-                f"include and exclude: {problem.name_of(min(both))} is in both; remove it from one."
-            )
+        include, exclude = (
+            checked.get("include", self.include),
+            checked.get("exclude", self.exclude),
+        )
+        _check_disjoint(problem, include, exclude)
         return replace(self, **checked)
 
     def __post_init__(self) -> None:
@@ -214,6 +215,16 @@ def limits_without(given: dict[str, Any], absent: Collection[str]) -> dict[str, 
         "fees": _fees_without(given["fees"], absent),
         "exclude": [name for name in given["exclude"] if name not in absent],
     }
+
+
+def _check_disjoint(
+    problem: SubsetProblem, include: tuple[int, ...], exclude: tuple[int, ...]
+) -> None:
+    both = set(include).intersection(exclude)
+    if both:
+        raise InvalidProblemError(
+            f"include and exclude: {problem.name_of(min(both))} is in both; remove it from one."
+        )
 
 
 def _max_features(problem: SubsetProblem, max_features: Any) -> int:

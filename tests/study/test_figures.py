@@ -24,12 +24,12 @@ def test_same_tables_same_bytes_whatever_the_user_s_style(tmp_path):
     write_fake_study(tmp_path, SMALL)
     summary = pd.read_csv(tmp_path / "summary.csv.gz")
     summary[summary["study"] == "budget"].to_csv(tmp_path / "summary.csv.gz", index=False)
-    out = tmp_path / "figures"
+    out, open_before = tmp_path / "figures", pyplot.get_fignums()
     first = {path: path.read_bytes() for path in draw_figures(tmp_path, out)}
     with matplotlib.rc_context({"font.size": 20, "axes.grid": True}):
         second = {path: path.read_bytes() for path in draw_figures(tmp_path, out)}
     assert second == first
-    assert pyplot.get_fignums() == []
+    assert pyplot.get_fignums() == open_before
     names = {"auc-budget", "appendix-budget", "numbers", "methods", "parkinson"}
     assert {path.name for path in first} == {f"{name}.svg" for name in names}
     svg = (out / "auc-budget.svg").read_text(encoding="utf-8")
