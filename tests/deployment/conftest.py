@@ -67,7 +67,7 @@ def newcomers(any_card):
     return table.rename(columns=names)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
