@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,9 +20,11 @@ MINUTE = 60
 
 def run(*arguments, package=PACKAGE, minutes=5, **environment):
     """Run Python in a new process that imports the package from a folder; return its output."""
-    path = os.pathsep.join([str(package.parent), str(TESTS), str(TESTS.parent)])
+    # Without `site`: the finder of an editable installation would come before the folder.
+    packages = sysconfig.get_path("purelib")
+    path = os.pathsep.join([str(package.parent), str(TESTS), str(TESTS.parent), packages])
     run = subprocess.run(
-        [sys.executable, *map(str, arguments)],
+        [sys.executable, "-S", *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
