@@ -231,7 +231,7 @@ def test_every_defect_is_noted(page):
     notes = page.ask("notes", count=2, limit="count")["notes"]
     named = {(note["topic"], name) for note in notes for name in note["columns"]}
     assert {(topic, name) for name, topic in MESSY.items()} <= named
-    assert {"Events per parameter", "Sample size"} & {note["topic"] for note in notes}
+    assert "Sample size" in {note["topic"] for note in notes}
 
 
 @pytest.mark.parametrize("limit", ["budget", "count"])
