@@ -110,7 +110,7 @@ def test_a_proof_that_is_too_long_is_a_note_and_no_loss(record, clinic, monkeypa
 
 
 def test_ridge_is_tuned_unless_given(record, clinic):
-    assert len(record("fit", *TWO, "--ridge", "tuned")["model"]["search"]["tuning"]) == 4
+    assert len(record("fit", *TWO, "--ridge", "tuned")["model"]["search"]["tuning"]) == 7
     assert record("fit", *TWO, "--ridge", "0.5")["model"]["search"]["ridge"] == 0.5
 
 

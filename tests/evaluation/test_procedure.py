@@ -29,7 +29,8 @@ LIMITS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("resample", [0, 1, 2])
 @pytest.mark.parametrize("protocol", ["clean", "paper"])
 @pytest.mark.parametrize(
-    ("limits", "scoring"), [*((limits, "neg_log_loss") for limits in LIMITS), (LIMITS[0], "roc_auc")]
+    ("limits", "scoring"),
+    [*((limits, "neg_log_loss") for limits in LIMITS), (LIMITS[0], "roc_auc")],
 )
 def test_equals_the_plain_evaluation(
     resample: int, protocol: Any, limits: dict[str, Any], scoring: Any

@@ -263,8 +263,8 @@ def test_the_ridge_is_tuned_as_fit_does(page):
     found = page.ask("tune", count=2, limit="count")
     model = sl.PrognosticModel(max_features=2).fit(table.drop(columns="fate"), table["fate"])
     assert found["ridge"] == model.ridge_
-    assert found["tried"] == [10.0, 1.0, 0.1, 0.01]
-    assert found["folds"] == 5
+    assert found["tried"] == list(model.ridges)
+    assert found["by"] == "5-fold cross-validation, repeated 5 times"
 
 
 def test_saved_model_and_certificate_can_be_used(prepared, page, tmp_path):

@@ -305,7 +305,7 @@ def _building(card: ModelCard, content: ReportContent) -> str:
     ridge = f"The ridge is {search.ridge:g}"
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
-        ridge += f", the best of {tried} by {search.folds}-fold cross-validation ({search.scoring})"
+        ridge += f", the best of {tried} by {search.cross_validation} ({search.scoring})"
     text = (
         "Logistic regression with an L2 penalty on the best affordable selection of predictors: "
         f"the one with the smallest penalised loss of all, {found} by {by}. "
