@@ -20,6 +20,7 @@ from shortlist.evaluation.metric import log_loss, scores
 from shortlist.evaluation.resampling import draw_counts
 from shortlist.report.validation import choose_folds
 
+from .settings import RESULTS
 from .simulation import (
     MAX_FEATURES,
     RIDGES,
@@ -28,7 +29,6 @@ from .simulation import (
     true_performance,
     tune_ridge,
 )
-from .settings import RESULTS
 
 METRICS = ("auc", "brier", "calibration_slope", "observed_expected")
 N_RESAMPLES = 99
