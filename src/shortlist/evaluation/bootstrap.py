@@ -19,7 +19,7 @@ from ..arguments import Int
 from ..errors import InvalidProblemError
 from .experiment import Experiment
 from .metric import METRICS, Measure, interval, measure, percentile_interval, tail_of
-from .procedure import TEST_METRICS, evaluate_resample
+from .procedure import TEST_METRICS, Procedure, evaluate_resample
 from .resampling import draw
 from .task import Journal, run_tasks
 
@@ -297,6 +297,7 @@ def evaluate_all(
     dask: str | None = None,
     progress: bool = True,
     cross_validate_resamples: bool = True,
+    procedures: Mapping[str, type[Procedure]] | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate several experiments in one run, with one journal and one progress bar.
 
@@ -306,6 +307,8 @@ def evaluate_all(
         The experiments by name.
     n_resamples, journal, n_jobs, dask, progress, cross_validate_resamples
         As in `evaluate`; a journal belongs to these experiments under these names.
+    procedures : mapping, optional
+        For names of experiments, subclasses of `Procedure` that select in another way.
 
     Returns
     -------
@@ -319,13 +322,22 @@ def evaluate_all(
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
     resamples = range(n_resamples + 1)
+    chosen = {name: (procedures or {}).get(name, Procedure) for name in experiments}
     tasks = {
-        f"{name}/{resample}": (experiment, resample, cross_validate_resamples or resample == 0)
+        f"{name}/{resample}": (
+            experiment,
+            resample,
+            cross_validate_resamples or resample == 0,
+            chosen[name],
+        )
         for name, experiment in experiments.items()
         for resample in resamples
     }
     fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
     work = joblib_hash((__version__, fingerprints), hash_name="sha1")
+    others = [f"{n}: {each.__qualname__}" for n, each in chosen.items() if each is not Procedure]
+    if others:
+        work += f" {', '.join(others)}"
     if not cross_validate_resamples:
         work += " without cross-validation of resamples"
     with Journal(journal, work) if journal is not None else nullcontext() as book:

@@ -1,8 +1,7 @@
-"""Performance in the report: measures, curves, stability, and a comparison with the usual rules."""
+"""Performance in the report: measures, curves and stability."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from ..evaluation import (
 from ..evaluation.calibration_curve import HIGHEST
 from ..patients import ModelCard
 from .content import LEVEL, Curves, Performance, Rows, Stability, json_rows
-from .validation import RULES
 
 _THRESHOLDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -35,8 +33,6 @@ _N_BINS = 30
 _N_POINTS = 60
 _MOST_ROC_POINTS = 400
 _MOST_MODELS = 5
-_OWN = "proven best"
-_SHOWN = ("auc", "brier", "calibration_slope")
 
 
 def describe_performance(evaluation: Evaluation) -> Performance:
@@ -83,46 +79,6 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
         n_models=len(models),
         own_frequency=sum((row["frequency"] for row in models if row["is_chosen"]), 0.0),
     )
-
-
-def describe_comparison(evaluation: Evaluation, rivals: Mapping[str, Evaluation]) -> Rows:
-    """Return the selection of each rule, and its paired differences to the proven selection.
-
-    The rules may have fewer resamples, which are then the first of the others.
-    """
-    if not rivals:
-        return []
-    last = min(int(rival.rows["resample"].max()) for rival in rivals.values())
-    own = _first(evaluation, last)
-    compared = {_OWN: own} | {RULES[name]: _first(r, last) for name, r in rivals.items()}
-    return [_describe_rule(rule, own, of_rule) for rule, of_rule in compared.items()]
-
-
-def _first(evaluation: Evaluation, last: int) -> Evaluation:
-    rows = evaluation.rows[evaluation.rows["resample"] <= last]
-    return Evaluation(rows, evaluation.names, evaluation.predictions)
-
-
-def _describe_rule(rule: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
-    excess = rival.rows["objective"] / evaluation.rows["objective"] - 1
-    same = evaluation.rows["support"] == rival.rows["support"]
-    corrected = rival.optimism(LEVEL)["corrected"]
-    difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
-    selection = rival.selection
-    return {
-        "rule": rule,
-        "is_own": rule == _OWN,
-        "n_resamples": len(rival.resamples),
-        "predictors": list(rival.selected),
-        "cost": rival.rows["cost"].iloc[0],
-        "excess": excess.iloc[0],
-        "mean_excess": excess.iloc[1:].mean(),
-        "same_share": same.iloc[1:].mean(),
-        "corrected": {metric: corrected[metric] for metric in _SHOWN},
-        # With the same selection the model is the same, so there is no difference to measure.
-        "differences": [] if same.iloc[0] else json_rows(difference),
-        "stability": stability(selection).value if len(selection) > 1 else None,
-    }
 
 
 def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> Curves:
