@@ -25,7 +25,7 @@ from .equation import (
     describe_splines,
 )
 from .page import render_report, require_packages
-from .performance import describe_performance, describe_stability
+from .performance import describe_performance, describe_risks, describe_stability
 from .sample_size import count_persons, describe_sample_size
 from .text import describe_checks, describe_methods, describe_missing, describe_versions
 from .validation import N_RESAMPLES, validate_model
@@ -92,6 +92,7 @@ def describe_model(
         comparison=describe_comparison(problem, evaluation, rivals or {}),
         evaluated=list(evaluation.selected),
         stability=describe_stability(card, evaluation),
+        individual_risks=describe_risks(evaluation),
         effects=describe_effects(model, plain, evaluation),
         splines=describe_splines(card.terms),
         sample_size=describe_sample_size(problem, performance.log_loss, count),

@@ -21,7 +21,7 @@ from ..evaluation import (
 )
 from ..evaluation.calibration_curve import HIGHEST
 from ..patients import ModelCard
-from .content import LEVEL, Curves, Performance, Rows, Stability, json_rows
+from .content import LEVEL, Curves, IndividualRisks, Performance, Rows, Stability, json_rows
 
 _THRESHOLDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -33,6 +33,8 @@ _N_BINS = 30
 _N_POINTS = 60
 _MOST_ROC_POINTS = 400
 _MOST_MODELS = 5
+_N_RISK_GROUPS = 5
+_MOST_DRAWN = 200  # patients whose ranges of risks can be told apart in a figure
 
 
 def describe_performance(evaluation: Evaluation) -> Performance:
@@ -78,6 +80,30 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
         models=models[:_MOST_MODELS],
         n_models=len(models),
         own_frequency=sum((row["frequency"] for row in models if row["is_chosen"]), 0.0),
+    )
+
+
+def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
+    """Return how much the risks of patients vary over the models of resamples.
+
+    None for fewer than two. Groups have about as many patients each, the lowest risks first; the
+    range of a group is the mean of those of its patients.
+    """
+    n_resamples = len(evaluation.resamples)
+    if evaluation.followed is None or n_resamples < 2:
+        return None
+    found = evaluation.individual_risks(LEVEL).sort_values("risk", kind="stable")
+    groups = [
+        {"n": len(rows), **found.iloc[rows].mean()}
+        for rows in np.array_split(np.arange(len(found)), min(_N_RISK_GROUPS, len(found)))
+    ]
+    drawn = np.linspace(0, len(found) - 1, min(len(found), _MOST_DRAWN)).round().astype(np.int64)
+    return IndividualRisks(
+        n_resamples=n_resamples,
+        n_patients=len(found),
+        difference=found["difference"].mean(),
+        groups=groups,
+        patients=json_rows(found.iloc[drawn], "row"),
     )
 
 

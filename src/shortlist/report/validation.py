@@ -17,6 +17,7 @@ from .equation import fit_full_model, make_probes
 
 N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
 FEWEST_FOLDS, MOST_FOLDS = 3, 10
+MOST_FOLLOWED = 1000  # patients whose individual risks are followed over resamples
 
 
 def validate_model(
@@ -97,7 +98,14 @@ def make_experiment(
             preprocessor=Design(plain.kinds, model.spline_knots, bool(model.missing_indicator)),
             names=list(plain.kinds),
             probes=make_probes(fit_full_model(model, plain)),
+            followed=choose_followed(len(plain.labels)),
         )
+
+
+def choose_followed(n_rows: int) -> list[int]:
+    """Return the rows whose risks are followed: all, or as many as suffice, evenly spaced."""
+    rows = np.linspace(0, n_rows - 1, min(n_rows, MOST_FOLLOWED)).round().astype(np.int64)
+    return [int(row) for row in rows]
 
 
 def choose_folds(y: ArrayLike, persons: ArrayLike | None = None) -> int:
