@@ -193,15 +193,16 @@ def make_folds(
         n_folds = min(int(cv), rarest)
         if n_folds < 2:
             raise InvalidProblemError(
-                f"ridge: cannot be chosen with {cv} fold(s) and {rarest} row(s) of the rarer "
-                "outcome; give one."
+                "ridge: cannot be chosen by cross-validation, because folds must be two or more "
+                f"and have both outcomes; cv is {cv}, rows of the rarer outcome are {rarest}; "
+                "give a ridge."
             )
         return shuffled_folds(labels, n_folds, seed, persons)
     try:
         return list(check_cv(cv).split(X, labels, persons))
     except ValueError:
         raise InvalidProblemError(
-            f"cv: {shown(cv)} cannot split {len(labels)} row(s) into folds with both outcomes"
+            f"cv: {shown(cv)} cannot split the rows into folds with both outcomes"
             f"{'' if persons is None else ' and each person in one of them'}; use fewer folds or "
             "give a ridge."
         ) from None
