@@ -194,6 +194,7 @@ def test_numbers_are_checked(experiment: sl.Experiment, evaluation: Evaluation) 
         ({"backend": "magic"}, "backend: there is no 'magic'"),
         ({"backend": ["native"]}, "backend: there is no"),
         ({"protocol": "dirty"}, "protocol: must be 'clean' or 'paper'"),
+        ({"scoring": "accuracy"}, "scoring: must be 'neg_log_loss' or 'roc_auc'"),
         ({"persons": [1] * 60, "protocol": "paper"}, "persons: the paper protocol"),
         ({"persons": [1, 2]}, "persons: expected 60 labels"),
         ({"ridges": ()}, "ridges: must be a sequence"),

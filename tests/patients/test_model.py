@@ -251,8 +251,8 @@ def test_persons_stay_together(patients, monkeypatch):
         return search_ridges(ridges, folds, *rest)
 
     monkeypatch.setattr("shortlist.patients.model.search_ridges", recorded)
-    sl.PrognosticModel(max_features=1, cv=3).fit(table, y, persons=persons)
-    assert len(seen) == 3
+    sl.PrognosticModel(max_features=1, cv=3, n_repeats=2).fit(table, y, persons=persons)
+    assert len(seen) == 6
     for train, test in seen:
         assert not set(persons[train]) & set(persons[test])
     with pytest.raises(sl.InvalidProblemError, match="persons: expected 150 values"):
@@ -267,7 +267,7 @@ def test_a_limit_is_told(patients):
 
 def test_progress_is_announced(patients):
     words = []
-    sl.PrognosticModel(max_features=2, cv=3).fit(*patients, announce=words.append)
+    sl.PrognosticModel(max_features=2, cv=3, n_repeats=1).fit(*patients, announce=words.append)
     assert "Choosing the ridge: fold 2 of 3" in words
 
 

@@ -320,7 +320,7 @@ def _conclusions(card: ModelCard, auc: float) -> list[str]:
     ridge = f"Ridge {search.ridge:g}"
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
-        ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
+        ridge += f", the best of {tried} by {search.cross_validation}"
     return [
         *first,
         proof,

@@ -275,7 +275,7 @@ def evaluate(
     >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
     >>> evaluation = sl.evaluate(experiment, n_resamples=19)
     >>> evaluation.summary(level=0.8).loc["auc", ["estimate", "lower", "upper"]].round(2).tolist()
-    [0.99, 0.97, 0.99]
+    [0.98, 0.97, 0.99]
     """
     return evaluate_all(
         {"": experiment},
