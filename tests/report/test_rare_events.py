@@ -59,10 +59,12 @@ def test_no_number_is_a_signed_zero_or_beyond_reading(rare):
 
 
 def test_each_column_of_measures_has_one_number_of_decimals(rare):
-    content, page, (card, table, y) = rare
+    _, page, (card, table, y) = rare
     pages = (page, render_report(describe_external(card, table, y)))
     for text in pages:
-        rows = re.findall(r'<tr><th scope="row">(?:AUC|Brier score|Calibration slope)</th>.*?</tr>', text)
+        rows = re.findall(
+            r'<tr><th scope="row">(?:AUC|Brier score|Calibration slope)</th>.*?</tr>', text
+        )
         assert len(rows) >= 3
         decimals = {len(d) for row in rows for d in re.findall(r"\d\.(\d+)", row)}
         assert decimals == {4}  # of 0.8 % events; three would show a Brier score of 0.008 and 0.008

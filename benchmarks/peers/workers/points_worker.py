@@ -14,9 +14,7 @@ def solve(X, signs, request):
         search.optimize()
         points = search.get_models(model_index=0)[2]
     else:
-        search = FastRiskScoreClassifier(
-            k, most, binarize=False, time_limit=request["time_limit"]
-        )
+        search = FastRiskScoreClassifier(k, most, binarize=False, time_limit=request["time_limit"])
         points = search.fit(X, signs).coef_
     return {"support": np.flatnonzero(points).tolist(), "points": np.asarray(points).tolist()}
 
@@ -24,7 +22,13 @@ def solve(X, signs, request):
 if __name__ == "__main__":
     rng = np.random.default_rng(0)
     X = (rng.random((60, 3)) < 0.5).astype(float)
-    solve(X, np.where(X[:, 0] > rng.random(60), 1.0, -1.0), {  # compiles, which is not solving
-        "max_features": 2, "method": "FastRiskScoreClassifier", "time_limit": 60.0,
-    })
+    solve(
+        X,
+        np.where(X[:, 0] > rng.random(60), 1.0, -1.0),
+        {  # compiles, which is not solving
+            "max_features": 2,
+            "method": "FastRiskScoreClassifier",
+            "time_limit": 60.0,
+        },
+    )
     serve(solve)
