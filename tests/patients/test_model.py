@@ -327,7 +327,7 @@ def wrong_inputs(table, y):
     yield "ridge: cannot be chosen", table, y, {"ridge": None, "cv": 1}
     apart = [(np.flatnonzero(y == "dead"), np.flatnonzero(y == "alive"))]
     yield "one outcome only", table, y, {"ridge": None, "cv": apart}
-    yield "cv: .* cannot split 150 row", table, y, {"ridge": None, "cv": "five"}
+    yield "cv: .* cannot split the rows", table, y, {"ridge": None, "cv": "five"}
 
 
 def test_wrong_input_is_told_in_one_sentence(patients):

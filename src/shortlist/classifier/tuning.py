@@ -203,8 +203,9 @@ def make_folds(
         n_folds = min(int(cv), rarest)
         if n_folds < 2:
             raise InvalidProblemError(
-                f"ridge: cannot be chosen with {cv} fold(s) and {rarest} row(s) of the rarer "
-                "outcome; give one."
+                "ridge: cannot be chosen by cross-validation, because folds must be two or more "
+                f"and have both outcomes; cv is {cv}, rows of the rarer outcome are {rarest}; "
+                "give a ridge."
             )
         seeds = range(seed, seed + n_repeats)
         return [fold for s in seeds for fold in shuffled_folds(labels, n_folds, s, persons)]
@@ -212,7 +213,7 @@ def make_folds(
         return list(check_cv(cv).split(X, labels, persons))
     except ValueError:
         raise InvalidProblemError(
-            f"cv: {shown(cv)} cannot split {len(labels)} row(s) into folds with both outcomes"
+            f"cv: {shown(cv)} cannot split the rows into folds with both outcomes"
             f"{'' if persons is None else ' and each person in one of them'}; use fewer folds or "
             "give a ridge."
         ) from None
