@@ -180,6 +180,7 @@ class Run:
             data.X,
             data.y,
             backend=self.method if self.method in ("univariable", *HEURISTICS) else "native",
+            scoring="roc_auc",
             protocol=self.protocol,
             seed=self.seed,
             **limits,
