@@ -268,8 +268,7 @@ class PrognosticModel(LogOddsClassifier):
 
         within = None
         if self.within == STANDARD_ERROR:
-            announce("Choosing the limit by cross-validation")
-            problem, within = self._lower_to_enough(problem, plain, owners)
+            problem, within = self._lower_to_enough(problem, plain, owners, announce)
         elif self.within is not None:
             problem, within = self._lower_limit(problem, callback)
         solution = self._solve(problem, self.time_limit, callback=callback).detached()
@@ -427,11 +426,15 @@ class PrognosticModel(LogOddsClassifier):
         return _with_limit(problem, found.limit_name, found.limit), record
 
     def _lower_to_enough(
-        self, problem: SubsetProblem, plain: PlainTable, owners: NDArray[Any] | None
+        self,
+        problem: SubsetProblem,
+        plain: PlainTable,
+        owners: NDArray[Any] | None,
+        announce: Callable[[str], None],
     ) -> tuple[SubsetProblem, ThriftRecord]:
         """Return the problem at the lowest limit that predicts as well as any."""
         path = solve_path(problem, time_limit=self.time_limit, threads=self.threads)
-        curve = cross_validate_limits(self, plain, path, owners)
+        curve = cross_validate_limits(self, plain, path, owners, announce)
         best = path[-1].solution
         record = ThriftRecord(
             share=None,

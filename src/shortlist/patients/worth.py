@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,7 @@ def cross_validate_limits(
     plain: PlainTable,
     path: Path,
     persons: NDArray[Any] | None,
+    announce: Callable[[str], None] = lambda text: None,
     **highest: Any,
 ) -> LimitCurve:
     """Return the cross-validated loss at each limit of the staircase of all patients.
@@ -77,6 +79,8 @@ def cross_validate_limits(
         The staircase of all patients.
     persons : array, optional
         The person of each row, who is in one fold.
+    announce : callable
+        Called with a sentence on the progress.
     **highest
         A budget or a number of predictors instead of the model's, as the path has.
     """
@@ -88,7 +92,8 @@ def cross_validate_limits(
     folds = make_folds(n_folds, plain.frame, plain.labels, persons, seed, N_REPEATS)
     losses = np.zeros((len(plain.labels), len(limits)))
     is_proven = path.is_certified
-    for train, test in folds:
+    for number, (train, test) in enumerate(folds, start=1):
+        announce(f"Choosing the limit: fold {number} of {len(folds)}")
         part = plain.rows(train)
         design = model.design_of(part)
         problem = model.problem_from(part, design, ridge)
