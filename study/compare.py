@@ -37,7 +37,7 @@ _OTHER_VERDICTS = [
 _CLAIM = [*Judgement._fields, "word", *_THRESHOLDS, *_OTHER_VERDICTS]
 
 
-class Comparison(NamedTuple):
+class PaperComparison(NamedTuple):
     """All tables that compare a study with the paper.
 
     Parameters
@@ -67,7 +67,7 @@ class Comparison(NamedTuple):
     methods: pd.DataFrame
 
 
-def compare(folder: str | os.PathLike[str]) -> Comparison:
+def compare(folder: str | os.PathLike[str]) -> PaperComparison:
     """Compare a study with the paper."""
     draws, other = read_draws(folder), read_draws(folder, of_selected=True)
     findings = read_findings(folder)
@@ -87,7 +87,7 @@ def compare(folder: str | os.PathLike[str]) -> Comparison:
         else:
             claims.append(line | _claim(statement.key, own, other[statement.study]))
             comparisons += _comparisons(statement.key, own)
-    return Comparison(
+    return PaperComparison(
         pd.DataFrame(numbers, columns=[*_NAMES, *_NUMBER]),
         pd.DataFrame(claims, columns=[*_NAMES, *_CLAIM]),
         pd.DataFrame(comparisons),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .claims import ALMOST_ALWAYS, FALSE, FEW_DRAWS, OPEN, STABLE, TRUE
-from .compare import INSIDE, NOT_RUN, OUTSIDE, Comparison, compare
+from .compare import INSIDE, NOT_RUN, OUTSIDE, PaperComparison, compare
 from .draws import EPVS, read_draws
 from .paper import MEASURES
 from .parkinson import PAPER_VARIANT, VARIANTS, describe
@@ -87,7 +87,7 @@ def _auc_of_true_labels() -> float:
     return (right_events + right_others) / 2
 
 
-def _counts(tables: Comparison) -> dict[str, Any]:
+def _counts(tables: PaperComparison) -> dict[str, Any]:
     """Return how many statements have each verdict, those on the Parkinson data apart."""
     counts: dict[str, Any] = {}
     for name, table, verdicts in (

@@ -73,9 +73,9 @@ class Preset:
     shapes: tuple[tuple[int, int], ...] = SHAPES
 
 
-def _preset(seeds: int, resamples: int, others: int, nested: int, some: int, ends: int) -> Preset:
-    """Return a study with these numbers of seeds and resamples."""
-    data, few = range(1), range(nested + 1)
+def make_preset(seeds: int, resamples: int, others: int, some: int, ends: int) -> Preset:
+    """Return a study with these numbers of seeds in its arms, and of resamples."""
+    data, few = range(1), range(39 + 1)  # as few as an interval takes
     draws = (*range(1, seeds + 1), MAIN_SEED)
     return Preset(
         {
@@ -92,8 +92,8 @@ def _preset(seeds: int, resamples: int, others: int, nested: int, some: int, end
 
 
 PRESETS = {
-    "paper": _preset(seeds=100, resamples=50, others=50, nested=39, some=10, ends=39),
-    "quick": _preset(seeds=4, resamples=10, others=4, nested=9, some=1, ends=1),
+    "paper": make_preset(seeds=100, resamples=25, others=50, some=10, ends=39),
+    "quick": make_preset(seeds=10, resamples=10, others=10, some=2, ends=2),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from fake_study import write_fake_study
 
 from study.__main__ import main
-from study.plan import PRESETS, Arm, Preset
+from study.plan import PRESETS, Arm, Preset, make_preset
 
 
 @pytest.fixture
@@ -76,7 +76,9 @@ def test_compare_and_page(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_quick_preset_from_the_run_to_the_page(run, tmp_path):
+def test_from_the_run_to_the_page(run, tmp_path, monkeypatch):
+    few = make_preset(seeds=1, resamples=2, others=2, some=1, ends=1)
+    monkeypatch.setitem(PRESETS, "quick", few)
     folder = tmp_path / "quick"
     for arguments in (
         ("run", "--preset", "quick", "--out", folder),
