@@ -115,6 +115,7 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
         names=names
         if by_feature
         else [f"{name} {i + 1}" for name in names for i in range(N_SPLINES)],
+        scoring="roc_auc",
         protocol="paper" if row_wise else "clean",
         persons=None if row_wise else data.persons,
         preprocessor=None if row_wise else preprocessor,

@@ -165,6 +165,7 @@ class Run:
             data.y,
             backend="native" if self.method in (OPTIMAL, FULL) else self.method,
             protocol="paper",
+            scoring="roc_auc",
             seed=self.seed,
             **limits,
         )

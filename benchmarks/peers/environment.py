@@ -31,7 +31,15 @@ _STARTUP = 300.0  # seconds for imports and compilation before the first answer
 
 
 def ask(name: str, problem: sl.SubsetProblem, time_limit: float, **options: Any) -> Answer:
-    """Send a problem to the worker of this name and return its answer, timed by itself.
+    """Send a problem to the worker of this name and return its answer, as `reply` does."""
+    found = reply(name, problem, time_limit, **options)
+    return Answer(**(found | {"support": tuple(sorted(found["support"]))}))
+
+
+def reply(
+    name: str, problem: sl.SubsetProblem, time_limit: float, **options: Any
+) -> dict[str, Any]:
+    """Send a problem to the worker of this name and return what it says, timed by itself.
 
     Parameters
     ----------
@@ -48,10 +56,10 @@ def ask(name: str, problem: sl.SubsetProblem, time_limit: float, **options: Any)
         data = Path(folder) / "data.npz"
         np.savez(data, X=problem.X, signs=problem.signs)
         request = {"data": str(data), "ridge": problem.ridge, "time_limit": time_limit, **options}
-        reply = _worker(name).ask(request, 30.0 * time_limit + _STARTUP)
-    if "error" in reply:
-        raise PeerError(f"{name}: {reply['error']}")
-    return Answer(**(reply | {"support": tuple(sorted(reply["support"]))}))
+        found = _worker(name).ask(request, 30.0 * time_limit + _STARTUP)
+    if "error" in found:
+        raise PeerError(f"{name}: {found['error']}")
+    return found
 
 
 def version_of(name: str) -> str:
@@ -86,8 +94,8 @@ class Worker:
             self._process = None
             reason = "ended without an answer" if ready else f"gave no answer in {patience:g} s"
             raise PeerError(f"{self.name}: {reason}.")
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+        found: dict[str, Any] = json.loads(line)
+        return found
 
 
 @cache

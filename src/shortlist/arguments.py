@@ -53,7 +53,7 @@ def features_of(X: Any) -> NDArray[Any]:
     if array.ndim != 2:
         raise InvalidProblemError(
             "X: expected a table with rows and columns, but got "
-            f"{array.ndim} dimension(s); reshape it to 2."
+            f"{array.ndim} as its ndim; reshape it to 2."
         )
     _check_finite(array)
     return array

@@ -47,3 +47,11 @@ def test_a_model_without_predictors_is_refused():
     card = sl.PrognosticModel(max_features=0, ridge=1.0).fit(X, y).card_
     with pytest.raises(sl.InvalidProblemError, match="no predictor with an effect"):
         plot_nomogram(card)
+
+
+def test_a_risk_below_all_marks_is_read_at_the_ends(card):
+    rare = card.model_copy(update={"intercept": card.intercept - 40.0})
+    *_, risks = nomogram_scales(rare)
+    assert len(risks.labels) == 2
+    assert 0 < float(risks.labels[0]) < float(risks.labels[1]) < 0.001
+    plot_nomogram(rare)

@@ -28,12 +28,17 @@ LIMITS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("resample", [0, 1, 2])
 @pytest.mark.parametrize("protocol", ["clean", "paper"])
-@pytest.mark.parametrize("limits", LIMITS)
-def test_equals_the_plain_evaluation(resample: int, protocol: str, limits: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("limits", "scoring"),
+    [*((limits, "neg_log_loss") for limits in LIMITS), (LIMITS[0], "roc_auc")],
+)
+def test_equals_the_plain_evaluation(
+    resample: int, protocol: Any, limits: dict[str, Any], scoring: Any
+) -> None:
     X, y = make_data()
-    experiment = sl.Experiment(X, y, protocol=protocol, seed=5, **limits)  # type: ignore[arg-type]
+    experiment = sl.Experiment(X, y, protocol=protocol, seed=5, scoring=scoring, **limits)
     result = evaluate_resample(experiment, resample)
-    expected = NaiveEvaluation(X, y, protocol, 5, resample, **limits).run()
+    expected = NaiveEvaluation(X, y, protocol, 5, resample, scoring=scoring, **limits).run()
     assert result["support"] == expected.pop("support")
     assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-4, abs=1e-6)
     assert result["solves"] == 40

@@ -64,7 +64,15 @@ def test_file_says_how_the_model_was_fitted(saved):
     assert content["limits"]["budget"] == 20
     assert content["limits"]["fees"] == [{"amount": 1.1, "members": ["age", "sex"]}]
     assert content["limits"]["exclude"] == ["noise"]
-    assert [entry["ridge"] for entry in content["search"]["tuning"]] == [10, 1, 0.1, 0.01]
+    assert [entry["ridge"] for entry in content["search"]["tuning"]] == [
+        10,
+        3,
+        1,
+        0.3,
+        0.1,
+        0.03,
+        0.01,
+    ]
     assert content["data"]["rows"] == 150
     assert {entry["cost"] for entry in content["candidates"]} == {2.5}
 

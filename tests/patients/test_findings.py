@@ -68,10 +68,10 @@ def test_nothing_is_said_about_enough_clean_patients(clean):
     assert set(findings(table, y)) <= {"Sample size"}
     model = sl.PrognosticModel(max_features=3, ridge=1.0).fit(table, y)
     good = {f.topic for f in check_fit(model, table, y) if f.level == "good"}
-    assert {"Events per parameter", "Missing values"} <= good
+    assert "Missing values" in good
     several = np.arange(N) // 2
     assert "100 persons" not in findings(table, y)["Sample size"].text
-    assert "there are 100:" in findings(table, y, several)["Sample size"].text
+    assert "there are 100." in findings(table, y, several)["Sample size"].text
 
 
 def test_messy_columns_are_named_in_findings_warnings_and_remarks(messy):
@@ -294,7 +294,7 @@ def test_a_leak_is_named(clean):
 def test_a_ridge_at_the_edge(clean):
     found = findings(*clean, ridge=None, ridges=(1.0, 1e-6))
     assert "1 is the strongest of those tried" in found["Ridge"].text
-    assert "a stronger one" in found["Ridge"].text
+    assert "stronger ones" in found["Ridge"].text
     assert "Ridge" not in findings(*clean, ridge=1.0)
 
 

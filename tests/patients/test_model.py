@@ -251,8 +251,8 @@ def test_persons_stay_together(patients, monkeypatch):
         return search_ridges(ridges, folds, *rest)
 
     monkeypatch.setattr("shortlist.patients.model.search_ridges", recorded)
-    sl.PrognosticModel(max_features=1, cv=3).fit(table, y, persons=persons)
-    assert len(seen) == 3
+    sl.PrognosticModel(max_features=1, cv=3, n_repeats=2).fit(table, y, persons=persons)
+    assert len(seen) == 6
     for train, test in seen:
         assert not set(persons[train]) & set(persons[test])
     with pytest.raises(sl.InvalidProblemError, match="persons: expected 150 values"):
@@ -267,7 +267,7 @@ def test_a_limit_is_told(patients):
 
 def test_progress_is_announced(patients):
     words = []
-    sl.PrognosticModel(max_features=2, cv=3).fit(*patients, announce=words.append)
+    sl.PrognosticModel(max_features=2, cv=3, n_repeats=1).fit(*patients, announce=words.append)
     assert "Choosing the ridge: fold 2 of 3" in words
 
 
@@ -327,7 +327,7 @@ def wrong_inputs(table, y):
     yield "ridge: cannot be chosen", table, y, {"ridge": None, "cv": 1}
     apart = [(np.flatnonzero(y == "dead"), np.flatnonzero(y == "alive"))]
     yield "one outcome only", table, y, {"ridge": None, "cv": apart}
-    yield "cv: .* cannot split 150 row", table, y, {"ridge": None, "cv": "five"}
+    yield "cv: .* cannot split the rows", table, y, {"ridge": None, "cv": "five"}
 
 
 def test_wrong_input_is_told_in_one_sentence(patients):

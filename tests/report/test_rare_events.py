@@ -8,7 +8,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.report import describe_external, render_report, validate_model, write_report
-from shortlist.report.page import _decimals, _p_value, _percent, _ratio, _risk, _small
+from shortlist.report.page import _decimals, _p_value, _percent, _places, _ratio, _risk
 from shortlist.report.performance import choose_thresholds, describe_curves
 
 
@@ -58,6 +58,18 @@ def test_no_number_is_a_signed_zero_or_beyond_reading(rare):
     assert all(abs(row["coefficient"]) < 20 for row in content["effects"] if row["is_bought"])
 
 
+def test_each_column_of_measures_has_one_number_of_decimals(rare):
+    _, page, (card, table, y) = rare
+    pages = (page, render_report(describe_external(card, table, y)))
+    for text in pages:
+        rows = re.findall(
+            r'<tr><th scope="row">(?:AUC|Brier score|Calibration slope)</th>.*?</tr>', text
+        )
+        assert len(rows) >= 3
+        decimals = {len(d) for row in rows for d in re.findall(r"\d\.(\d+)", row)}
+        assert decimals == {4}  # of 0.8 % events; three would show a Brier score of 0.008 and 0.008
+
+
 def test_levels_are_in_their_natural_order_and_the_reference_is_named(rare):
     content, page, _ = rare
     parts = [part for part in content["equation"]["parts"] if part["predictor"] == "site"]
@@ -96,11 +108,9 @@ def test_risks_that_do_not_differ_have_one_threshold(risks):
 
 def test_numbers_are_written_as_a_reader_wants_them():
     assert (_decimals(-0.0001), _percent(-0.00001)) == ("0.000", "0.0%")
-    assert (_small(0.0037), _small(-0.25), _small(0.0)) == (
-        "0.0037",
-        "\N{MINUS SIGN}0.250",
-        "0.000",
-    )
+    assert [_places(share) for share in (0.5, 0.02, 0.99, 0.004, 0.0005, 0.0)] == [
+        3, 3, 3, 4, 5, 10,
+    ]  # fmt: skip
     assert (_p_value(0.0004), _p_value(0.04), _p_value(None)) == ("< 0.001", "0.040", "\N{EN DASH}")
     assert (_risk(0.0042), _risk(0.05), _risk(0.5), _risk(0.0)) == ("0.42%", "5%", "50%", "0%")
     assert (_ratio(3e21), _ratio(None), _ratio(1e-9)) == (

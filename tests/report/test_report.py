@@ -87,6 +87,7 @@ def test_every_number_of_the_page_traces_to_the_json(report, content):
         "it is 1 if all selections agree and 0 if",
         "(Collins and others 2024)",
         "Riley and others (2019, 2020)",
+        "Riley and Collins (2023)",
         "Heinze, Wallisch and Dunkler (2018)",
         "is 0 if negative",
         "means 0 if negative",
@@ -432,6 +433,27 @@ def test_slopes_are_judged_on_both_sides(content, slope, told):
     ]
     texts = checks_with(content, "Calibration", "performance", corrected=rows)
     assert [told in text for text in texts] == ([] if told is None else [True])
+
+
+@pytest.mark.parametrize(("slope", "is_advised"), [(0.8, False), (1.0, True), (1.2, True)])
+def test_a_weaker_ridge_is_not_advised_where_predictions_are_too_extreme(
+    content, slope, is_advised
+):
+    search = content["model"]["search"]
+    weakest = {"ridge": search["ridge"], "score": -0.5}
+    tuning = [weakest | {"ridge": 10 * search["ridge"]}, weakest]
+    finding = {"level": "warning", "topic": "Ridge", "text": "weaker ones", "columns": []}
+    rows = [
+        row | ({"corrected": slope} if row["metric"] == "calibration_slope" else {})
+        for row in content["performance"]["corrected"]
+    ]
+    changed = content | {
+        "model": content["model"] | {"search": search | {"tuning": tuning}},
+        "performance": content["performance"] | {"corrected": rows},
+        "findings": [finding],
+    }
+    topics = [row["topic"] for row in describe_checks(ReportContent.model_validate(changed))]
+    assert ("Ridge" in topics) == is_advised
 
 
 def test_long_names_stay_apart_in_both_figures(patients, tmp_path):

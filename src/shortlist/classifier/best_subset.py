@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import inf
+from math import inf, nan
 from numbers import Real
 from typing import Any
 
@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..arguments import Float, Int
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..limits import MaxCoefficient, Signs, given_limits
+from ..losses import loss_of
 from ..problem import Predictor, SubsetProblem
 from ..solution import Solution
 from .event import obvious_event
@@ -95,8 +96,9 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
     cv : int, cross-validation splitter or iterable of (train, test) indices
         The folds: a number means stratified folds in the order of the rows.
     scoring : str, callable or None
-        What the folds maximise, as in scikit-learn; None is the accuracy. With sample weights a
-        callable must accept `sample_weight`.
+        What the folds maximise, as in scikit-learn; None is the accuracy. "auto" is "neg_log_loss",
+        which sees discrimination and calibration, or "roc_auc" for a loss without probabilities.
+        With sample weights a callable must accept `sample_weight`.
     n_jobs : int, optional
         Number of processes over the folds, as in scikit-learn; it changes no result.
     loss : {"logistic", "squared_hinge", "hinge"}
@@ -168,7 +170,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
 
     >>> model = sl.BestSubsetClassifier(max_features=2, ridge=None).fit(X, y)
     >>> model.ridge_, model.cv_results_["mean_test_score"].round(3).tolist()
-    (0.02, [0.976, 0.976, 0.973])
+    (0.02, [-0.219, -0.213, -0.24])
 
     A support vector machine:
 
@@ -197,7 +199,7 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         threads: int | None = None,
         ridges: Sequence[float] = (0.1, 0.02, 0.004),
         cv: Any = 3,
-        scoring: str | Callable[..., float] | None = "roc_auc",
+        scoring: str | Callable[..., float] | None = "auto",
         n_jobs: int | None = None,
         loss: str = "logistic",
     ) -> None:
@@ -327,7 +329,10 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
         self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None
     ) -> RidgeSearch:
         ridges = check_ridges(self.ridges)
-        scorer = check_scoring(self, scoring=self.scoring)
+        scoring = self.scoring
+        if scoring == "auto":
+            scoring = "neg_log_loss" if loss_of(self.loss).gives_risks else "roc_auc"
+        scorer = check_scoring(self, scoring=scoring)
 
         def score_fold(train: Int, test: Int) -> list[FoldScore]:
             X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
@@ -345,9 +350,12 @@ class BestSubsetClassifier(SelectorMixin, LogOddsClassifier):  # type: ignore[mi
                 model._set_fitted(X_train, at_ridge, solution)
                 return model, solution
 
-            return score_ridges(
-                ridges, fit, lambda model: float(scorer(model, X_test, y[test], **weighted))
-            )
+            def score(model: BestSubsetClassifier) -> float:
+                if scoring == "neg_log_loss" and len(np.unique(y[test])) < 2:
+                    return nan  # scikit-learn raises
+                return float(scorer(model, X_test, y[test], **weighted))
+
+            return score_ridges(ridges, fit, score)
 
         return search_ridges(ridges, make_folds(self.cv, X, y), score_fold, self.n_jobs)
 

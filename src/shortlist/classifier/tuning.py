@@ -43,14 +43,17 @@ class RidgeSearch:
         One entry per ridge, as `cv_results_` documents them.
     n_unproven : int
         How many of the models should have been proven optimal and are not.
-    n_models : int
-        How many models there are.
+    n_folds : int
+        How many folds there are, over all repeats.
+    n_repeats : int
+        How often the rows were split into folds.
     """
 
     ridges: list[float]
     results: dict[str, NDArray[Any]]
     n_unproven: int
-    n_models: int
+    n_folds: int
+    n_repeats: int
 
     @property
     def best(self) -> int:
@@ -74,6 +77,7 @@ def search_ridges(
     score_fold: Callable[[Int, Int], list[FoldScore]],
     n_jobs: int | None,
     announce: Callable[[str], None] = lambda text: None,
+    n_repeats: int = 1,
 ) -> RidgeSearch:
     """Solve every fold for every ridge.
 
@@ -89,6 +93,8 @@ def search_ridges(
         Number of processes, as in scikit-learn; it changes no result.
     announce : callable
         Called with a sentence on the progress of the search.
+    n_repeats : int
+        How often the folds go through all rows.
     """
     paths = []
     announce(f"Choosing the ridge: fold 1 of {len(folds)}")
@@ -98,7 +104,7 @@ def search_ridges(
         paths.append(path)
         announce(f"Choosing the ridge: fold {min(len(paths) + 1, len(folds))} of {len(folds)}")
     n_unproven = sum(entry.is_cut_short for path in paths for entry in path)
-    return RidgeSearch(ridges, _tabulate(ridges, paths), n_unproven, len(folds) * len(ridges))
+    return RidgeSearch(ridges, _tabulate(ridges, paths), n_unproven, len(folds), n_repeats)
 
 
 def score_ridges(
@@ -125,7 +131,8 @@ def warn_of_limits(solution: Solution, search: RidgeSearch | None) -> None:
     """Warn the caller of `fit` of models that are not proven optimal."""
     messages = []
     if search is not None and search.n_unproven:
-        models = f"{search.n_unproven} of the {search.n_models} cross-validated models"
+        n_models = search.n_folds * len(search.ridges)
+        models = f"{search.n_unproven} of the {n_models} cross-validated models"
         messages.append(f"{models} are not proven optimal")
     if is_cut_short(solution):
         end = f"status {solution.status.value!r} and a gap of {solution.gap:.2g}"
@@ -170,6 +177,7 @@ def make_folds(
     labels: NDArray[Any],
     persons: NDArray[Any] | None = None,
     seed: int | None = None,
+    n_repeats: int = 1,
 ) -> list[Fold]:
     """Return the (train, test) rows that a parameter `cv` stands for.
 
@@ -185,6 +193,8 @@ def make_folds(
     seed : int, optional
         Seed of the shuffle; without one, folds are in the order of the rows, and scikit-learn's
         errors are raised as they are.
+    n_repeats : int
+        How often the rows are shuffled and split, if `cv` is a number and there is a seed.
     """
     if seed is None:
         return list(check_cv(cv, labels, classifier=True).split(X, labels))
@@ -193,15 +203,17 @@ def make_folds(
         n_folds = min(int(cv), rarest)
         if n_folds < 2:
             raise InvalidProblemError(
-                f"ridge: cannot be chosen with {cv} fold(s) and {rarest} row(s) of the rarer "
-                "outcome; give one."
+                "ridge: cannot be chosen by cross-validation, because folds must be two or more "
+                f"and have both outcomes; cv is {cv}, rows of the rarer outcome are {rarest}; "
+                "give a ridge."
             )
-        return shuffled_folds(labels, n_folds, seed, persons)
+        seeds = range(seed, seed + n_repeats)
+        return [fold for s in seeds for fold in shuffled_folds(labels, n_folds, s, persons)]
     try:
         return list(check_cv(cv).split(X, labels, persons))
     except ValueError:
         raise InvalidProblemError(
-            f"cv: {shown(cv)} cannot split {len(labels)} row(s) into folds with both outcomes"
+            f"cv: {shown(cv)} cannot split the rows into folds with both outcomes"
             f"{'' if persons is None else ' and each person in one of them'}; use fewer folds or "
             "give a ridge."
         ) from None

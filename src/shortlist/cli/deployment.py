@@ -31,11 +31,12 @@ def export_model(
     Each form replaces missing values as the model does, marks values outside the range of the
     development data, and has a test row.
     """
-    from ..deployment import write_model
-    from ..patients import ModelCard
-
     check_paths([model], [output])
-    write_model(output, ModelCard.load(model))
+    with working("Writing"):
+        from ..deployment import write_model
+        from ..patients import ModelCard
+
+        write_model(output, ModelCard.load(model))
     typer.echo(f"{output} written.", err=True)
 
 
@@ -58,10 +59,6 @@ def calculator(
     ] = None,
 ) -> None:
     """Write a calculator for the bedside: one page that works offline, on a phone too."""
-    from ..deployment import write_calculator
-    from ..patients import ModelCard
-    from ..tables import read_table
-
     check_paths([model, patients], [output])
     units = {}
     for text in unit or []:
@@ -69,8 +66,13 @@ def calculator(
         if not equals or not name or not value:
             raise InvalidProblemError(f"--unit: {text!r} must be a predictor, = and its unit.")
         units[name] = value
-    table = None if patients is None else read_table(patients)
-    write_calculator(output, ModelCard.load(model), table, units)
+    with noting(), working("Writing"):
+        from ..deployment import write_calculator
+        from ..patients import ModelCard
+        from ..tables import read_table
+
+        table = None if patients is None else read_table(patients)
+        write_calculator(output, ModelCard.load(model), table, units)
     typer.echo(f"{output} written. Open it in a browser.", err=True)
 
 
@@ -84,16 +86,16 @@ def nomogram(
     ],
 ) -> None:
     """Draw the nomogram of a model: the risk is read with a ruler."""
-    from io import BytesIO
-
-    from ..deployment import plot_nomogram
-    from ..files import write_whole
-    from ..patients import ModelCard
-
     check_paths([model], [output])
     if output.suffix.lower() not in _FIGURE_ENDINGS:
         raise InvalidFileError(f"{output}: the name must end in {', '.join(_FIGURE_ENDINGS)}.")
-    with noting():
+    with noting(), working("Drawing"):
+        from io import BytesIO
+
+        from ..deployment import plot_nomogram
+        from ..files import write_whole
+        from ..patients import ModelCard
+
         figure: Any = plot_nomogram(ModelCard.load(model)).figure
         buffer = BytesIO()
         figure.savefig(buffer, format=output.suffix[1:].lower(), dpi=200)
@@ -113,9 +115,9 @@ def manuscript(
     ],
 ) -> None:
     """Write the tables of a report as CSV and LaTeX, and its figures as SVG and PNG."""
-    from ..report import write_manuscript
-
     with noting(), working("Drawing"):
+        from ..report import write_manuscript
+
         files = write_manuscript(output, report)
     typer.echo(f"{output}: {len(files)} files written.", err=True)
 
@@ -139,12 +141,12 @@ def points(
 
     --time-limit is that of the search for the points; it is 60 seconds if not given.
     """
-    from ..deployment import points as find_points
-    from ..files import write_whole
-
     options.check_limits()
     check_paths(options.inputs, [output, chart])
     with noting() as notes, working("Reading") as announce:
+        from ..deployment import points as find_points
+        from ..files import write_whole
+
         patients, model = options.read()
         found = find_points(
             model,

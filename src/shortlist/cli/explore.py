@@ -54,15 +54,15 @@ def explore(
     Prices, shared fees, and required or unavailable predictors are set on the page too. The page
     contacts only this machine, and works without a network. Ctrl-C stops it.
     """
-    from ..explorer import PreparedPatients, example_patients
-    from ..explorer.serve import check_installed, serve
-
-    check_installed()
     if data is None and any((outcome, *about_data.values())):
         raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
     with noting(), working("Preparing"):
+        from ..explorer import PreparedPatients, example_patients
+        from ..explorer.serve import check_installed, serve
+
+        check_installed()
         if data is None or outcome is None:
             prepared = example_patients()
         else:

@@ -61,16 +61,16 @@ def costs_template(
 
     Columns that look wrong (patient numbers, dates, copies, what tells the outcome) have a remark.
     """
-    from ..patients.suspicion import remarks
-    from ..patients.table import split_columns
-    from ..tables import csv_text, read_table, write_workbook
-
     check_paths([data], [output])
     if output is not None and output.exists():
         raise InvalidFileError(
             f"{output}: exists already, perhaps filled in; choose another name or delete it."
         )
     with noting(), working("Reading"):
+        from ..patients.suspicion import remarks
+        from ..patients.table import split_columns
+        from ..tables import csv_text, read_table, write_workbook
+
         table = read_table(data)
         predictors = split_columns(data, table, outcome, person)
         found = remarks(predictors, table[outcome])
@@ -143,6 +143,7 @@ def fit(
         card = estimator.card_
         for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
             warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
+        auc = _apparent_auc(card, patients)
         if model is not None:
             card.save(model)
         if certificate is not None:
@@ -156,9 +157,9 @@ def fit(
     seconds = perf_counter() - started
     files = {"model": model, "certificate": certificate, "report": report}
     if as_json:
-        _print_record(card, patients, files, seconds, notes)
+        _print_record(card, auc, files, seconds, notes)
     else:
-        _print_model(card, patients, files)
+        _print_model(card, patients, auc, files)
     if report is not None:
         sys.stdout.flush()
         _make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
@@ -169,24 +170,24 @@ def fit(
 def require_report(path: Path | None) -> None:
     """Raise if a report is asked for and cannot be made, before any work."""
     if path is not None:
-        from ..report import report_data_path, require_packages
+        with working("Preparing"):
+            from ..report import report_data_path, require_packages
 
-        report_data_path(path)
-        require_packages()
+            report_data_path(path)
+            require_packages()
 
 
 def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
     """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
-    from ..report import N_COMPARED, compare_rules, validate_model, write_report
+    from ..report import compare_rules, validate_model, write_report
 
     console = Console(stderr=True)
     console.print(f"Report: repeating the selection on {n_resamples} resamples.")
     data = (patients.predictors, patients.events)
     options: dict[str, Any] = {"persons": patients.persons, "n_jobs": "auto", "progress": True}
     evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
-    n_compared = min(n_resamples, N_COMPARED)
-    console.print(f"Report: the usual selection rules on {n_compared} of them.")
-    rivals = compare_rules(model, *data, n_resamples=n_compared, **options)
+    console.print("Report: other ways to get a model, on the same resamples.")
+    rivals = compare_rules(model, *data, n_resamples=n_resamples, **options)
     with working("Writing the report") as announce:
         write_report(
             path,
@@ -209,7 +210,7 @@ def _apparent_auc(card: ModelCard, patients: Patients) -> float:
 
 def _print_record(
     card: ModelCard,
-    patients: Patients,
+    auc: float,
     files: dict[str, Path | None],
     seconds: float,
     notes: list[str],
@@ -221,7 +222,7 @@ def _print_record(
             | {"odds_ratio": effect.odds_ratio if isfinite(effect.odds_ratio) else None}
             for effect in card.effects()
         ],
-        "apparent_auc": _apparent_auc(card, patients),
+        "apparent_auc": auc,
         "seconds": seconds,
         "notes": notes,
     }
@@ -229,14 +230,16 @@ def _print_record(
     print_json(record | names)
 
 
-def _print_model(card: ModelCard, patients: Patients, files: dict[str, Path | None]) -> None:
+def _print_model(
+    card: ModelCard, patients: Patients, auc: float, files: dict[str, Path | None]
+) -> None:
     """Print the purchase, the odds ratios and the proof."""
     console = plain_console()
     console.print()
     console.print(_introduction(card, patients))
     if card.terms:
         console.print(_odds_table(card))
-    for sentence in _conclusions(card, patients):
+    for sentence in _conclusions(card, auc):
         console.print(Text(sentence))
     for name, hint in _HINTS.items():
         if files[name] is not None:
@@ -291,7 +294,7 @@ def _at_most(card: ModelCard) -> str:
     return "" if most is None else f" of at most {most}"
 
 
-def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
+def _conclusions(card: ModelCard, auc: float) -> list[str]:
     search, thrift = card.search, card.search.within
     first = []
     if thrift is not None:
@@ -316,9 +319,9 @@ def _conclusions(card: ModelCard, patients: Patients) -> list[str]:
     ridge = f"Ridge {search.ridge:g}"
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
-        ridge += f", the best of {tried} by {search.folds}-fold cross-validation"
+        ridge += f", the best of {tried} by {search.cross_validation}"
     return [
         *first,
         proof,
-        f"{ridge}. AUC {_apparent_auc(card, patients):.3f} (apparent, so optimistic).",
+        f"{ridge}. AUC {auc:.3f} (apparent, so optimistic).",
     ]

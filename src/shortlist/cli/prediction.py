@@ -50,11 +50,11 @@ def predict(
     missing or unknown to the model and had to be replaced, and which lie outside those that it was
     fitted to.
     """
-    from ..patients import ModelCard
-    from ..tables import csv_text, read_table
-
     check_paths([model, data], [output])
     with noting() as notes, working("Predicting"):
+        from ..patients import ModelCard
+        from ..tables import csv_text, read_table
+
         card = ModelCard.load(model)
         table = read_table(data)
         if identifier is not None and identifier not in table.columns:

@@ -41,9 +41,10 @@ def verify(
     output restates the problem: check that it is yours. Exit code 1: the proof does not hold, or
     not for --model; 3: its bounds hold, but do not prove the model optimal.
     """
-    from ..patients import ModelCard, is_proven, load_proof, verify_model
-
+    check_paths([proof, data, model], [])
     with noting() as notes, working("Checking the proof"):
+        from ..patients import ModelCard, is_proven, load_proof, verify_model
+
         card, certificate = load_proof(proof)
         other = card if model is None else ModelCard.load(model)
         patients = _read_patients(card, proof, data)
@@ -191,11 +192,11 @@ def export(
     loss: LossName = "logistic",
 ) -> None:
     """Write the problem that `fit` solves as a mixed-integer model, for another solver to check."""
-    from ..conic import export as write_model
-
     check_paths(options.inputs, [output])
     options.check_limits()
     with noting(), working("Reading") as announce:
+        from ..conic import export as write_model
+
         problem = options.problem(announce, loss)
         announce("Writing")
         write_model(problem, output)

@@ -46,11 +46,11 @@ def simulate(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed.")] = 0,
 ) -> None:
     """Write synthetic patients, the truth about their columns as JSON beside them, and prices."""
-    from ..datasets import make_prognostic
-    from ..tables import csv_text
-
     check_paths([], [data, costs, data.with_name(f"{data.name}.json")])
     with working("Drawing patients"):
+        from ..datasets import make_prognostic
+        from ..tables import csv_text
+
         try:
             drawn = make_prognostic(
                 rows, columns, informative, label_noise=label_noise, random_state=seed
@@ -83,12 +83,12 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Spend a budget on synthetic patients, by exact search and by the greedy rule."""
-    from ..backends import solve, uninterrupted
-    from ..datasets import make_prognostic
-    from ..problem import SubsetProblem
-    from ..solution import Status
-
     with working("Searching") as announce:
+        from ..backends import solve, uninterrupted
+        from ..datasets import make_prognostic
+        from ..problem import SubsetProblem
+        from ..solution import Status
+
         # The paper's setting with 1090 rows and 14 columns.
         data = make_prognostic(1090, 14, 5, label_noise=label_noise, random_state=seed)
         problem = SubsetProblem(data.X, data.y, ridge=ridge, budget=budget, costs=data.costs)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import typer
@@ -103,17 +104,16 @@ def write_or_print(text: str, output: Path | None, hint: str = "") -> None:
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """Show a spinner on standard error; yield a function that changes the text beside it.
 
-    Without a terminal the text is written after a second, and again every few seconds. Messages
-    that the package logs are shown too: warnings above the spinner, others beside it.
+    After a second the seconds that have passed are shown too. Without a terminal the text is
+    written after a second, and again every few seconds. Messages that the package logs are shown
+    too: warnings above the spinner, others beside it.
     """
-    console, now = Console(stderr=True), text
-    lines = nullcontext() if console.is_terminal else telling(lambda: now)
-    with console.status(Text(f"{text}…")) as status, lines:
+    console, clock = Console(stderr=True), _Clock(text)
+    lines = nullcontext() if console.is_terminal else telling(lambda: clock.text)
+    with console.status(clock) as status, lines:
 
         def announce(news: str) -> None:
-            nonlocal now
-            now = news
-            status.update(Text(f"{news}…"))
+            clock.text = news
 
         def notify(notice: str) -> None:
             status.console.print(Text(notice), soft_wrap=True)
@@ -127,6 +127,18 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         finally:
             log.setLevel(level)
             log.removeHandler(handler)
+
+
+class _Clock:
+    """What is being done, and since when, as it is whenever the terminal is drawn."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self._started = text, perf_counter()
+
+    def __rich__(self) -> Text:
+        """Return the text of now."""
+        seconds = int(perf_counter() - self._started)
+        return Text(f"{self.text}…" + (f" {seconds} s" if seconds else ""))
 
 
 class _SpinnerHandler(logging.Handler):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from ..arguments import Float
 from ..errors import InvalidProblemError
@@ -96,11 +96,15 @@ def nomogram_scales(card: ModelCard) -> list[Scale]:
     step = next(s for s in (5, 10, 20, 25, 50, 100, 200, 500) if most / s <= 14)
     totals = np.arange(0, most + step, step)
     scales.append(Scale("Total points", totals, [f"{t:g}" for t in totals], [True] * len(totals)))
-    places = (logit(_RISKS) - least) / unit
+    risks = _RISKS
+    places = (logit(risks) - least) / unit
     inside = (places >= 0) & (places <= totals[-1])
-    risks = [f"{risk:g}" for risk in _RISKS[inside]]
+    if inside.sum() < 2:  # as of rare events: the risks at the ends instead
+        places = np.array([0.0, totals[-1]])
+        risks, inside = expit(least + unit * places), np.array([True, True])
+    labels = [f"{risk:.3g}" for risk in risks[inside]]
     scales.append(
-        Scale(f"Risk of {event_of(card.outcome)}", places[inside], risks, [True] * len(risks))
+        Scale(f"Risk of {event_of(card.outcome)}", places[inside], labels, [True] * len(labels))
     )
     return scales
 

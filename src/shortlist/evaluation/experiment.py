@@ -21,6 +21,7 @@ from ..limits import given_limits
 from ..problem import Predictor, SubsetProblem
 
 Protocol = Literal["clean", "paper"]
+Scoring = Literal["neg_log_loss", "roc_auc"]
 
 
 class ModelMatrix(NamedTuple):
@@ -34,8 +35,8 @@ class ModelMatrix(NamedTuple):
 class Experiment:
     """A selection procedure on some data, and how its performance is to be measured.
 
-    The procedure is: choose the ridge by the mean validation AUC over `n_folds` stratified folds,
-    then select and fit with it on all rows. It is repeated, as a whole, on every bootstrap resample
+    The procedure is: choose the ridge by its mean score over `n_folds` stratified folds, then
+    select and fit with it on all rows. It is repeated, as a whole, on every bootstrap resample
     and on every outer fold of it. A resample is a vector of whole-number weights. It and its
     folds depend on nothing but the data, the protocol and the seed, so two experiments that
     differ in the backend or the limits are compared on the same resamples and folds.
@@ -52,6 +53,9 @@ class Experiment:
         The name of a backend, as `shortlist.available_backends` lists them.
     ridges : sequence of float
         Strengths of the L2 penalty to choose from. The strongest wins a tie.
+    scoring : {"neg_log_loss", "roc_auc"}
+        What chooses among them: the log loss of the validation folds, or their AUC, as in Knauer
+        and Rodner (2023), which does not see whether risks are calibrated.
     protocol : {"clean", "paper"}
         What the folds of a resample keep together. "clean": all copies of a row, and all rows of
         a person, are on one side of every split. "paper": the resample counts as a data set of
@@ -77,6 +81,9 @@ class Experiment:
     probes : array-like of shape (n_probes, n_columns), optional
         Further rows in the form of X, without outcomes, whose log-odds every model predicts: their
         differences show how coefficients vary.
+    followed : sequence of int
+        Numbers of rows of X whose log-odds every model predicts, from which
+        `Evaluation.individual_risks` comes.
 
     Attributes
     ----------
@@ -113,6 +120,7 @@ class Experiment:
     signs: Any = None
     backend: str = "native"
     ridges: Sequence[float] = (0.1, 0.02, 0.004)
+    scoring: Scoring = "neg_log_loss"
     protocol: Protocol = "clean"
     persons: Any = None
     n_folds: int = 3
@@ -122,6 +130,7 @@ class Experiment:
     preprocessor: Any = None
     names: Sequence[str] = ()
     probes: Any = None
+    followed: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         self._check_choices()
@@ -210,10 +219,19 @@ class Experiment:
             raise InvalidProblemError(
                 f"protocol: must be 'clean' or 'paper', not {self.protocol!r}."
             )
+        if self.scoring not in get_args(Scoring):
+            raise InvalidProblemError(
+                f"scoring: must be 'neg_log_loss' or 'roc_auc', not {self.scoring!r}."
+            )
         if self.persons is not None and self.protocol == "paper":
             raise InvalidProblemError(
                 "persons: the paper protocol splits single rows; use protocol='clean'."
             )
+        for row in self.followed:
+            if not isinstance(row, int | np.integer) or not 0 <= row < len(self.y):
+                raise InvalidProblemError(
+                    f"followed: must be numbers of rows from 0 to {len(self.y) - 1}, not {row!r}."
+                )
         for argument, smallest in (("n_folds", 2), ("seed", 0)):
             value = getattr(self, argument)
             if not isinstance(value, int | np.integer) or isinstance(value, bool):

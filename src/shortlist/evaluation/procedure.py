@@ -1,6 +1,6 @@
 """The procedure that is evaluated, and its evaluation on one resample.
 
-Procedure: the ridge with the best mean validation AUC over the folds, then the selection and the
+Procedure: the ridge with the best mean score over the validation folds, then the selection and the
 fit with that ridge on all rows.
 """
 
@@ -22,6 +22,10 @@ from .metric import accuracy, auc, brier, log_loss, scores
 from .resampling import Sample, draw, scorable_folds
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
+
+
+def _neg_log_loss(y: Int, log_odds: Float, weights: Int) -> float:
+    return -log_loss(y, log_odds, weights)
 
 
 class FittedModel(NamedTuple):
@@ -88,11 +92,14 @@ class Procedure:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         experiment = self.experiment
         tried = []
+        score = auc if experiment.scoring == "roc_auc" else _neg_log_loss
         is_choice = len(experiment.ridges) > 1
         for train, test in scorable_folds(experiment, sample, rng) if is_choice else ():
             models = self.fit(train, experiment.ridges)
             labels = experiment.y[test.rows]
-            tried.append([auc(labels, model.log_odds(test.rows), test.weights) for model in models])
+            tried.append(
+                [score(labels, model.log_odds(test.rows), test.weights) for model in models]
+            )
         best = int(np.mean(tried, axis=0).argmax()) if tried else 0  # of several, the strongest
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
@@ -129,7 +136,8 @@ def evaluate_resample(
         the resample and on the data as they are, of which Harrell's optimism is the difference;
         `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
         a heuristic, all); `probe_log_odds`, those that the model of the whole resample predicts for
-        the probes of the experiment, if it has any. A value that is not defined is None. For
+        the probes of the experiment, if it has any, and `followed_log_odds`, those for the rows
+        that it follows. A value that is not defined is None. For
         resample 0 also `log_odds`: for each row those predicted by the model of the outer fold that
         had it in its test part.
 
@@ -143,7 +151,7 @@ def evaluate_resample(
     >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
     >>> result = evaluate_resample(experiment, resample=1)
     >>> result["ridge"], result["support"], result["solves"], round(result["test_auc"], 2)
-    (0.004, [1, 3, 7], 40, 0.99)
+    (0.02, [1, 3, 7], 40, 0.99)
     """
     with _thread_pools().limit(limits=1):  # so that no sum depends on the number of threads
         return _evaluate_resample(procedure(experiment), resample, nested)
@@ -182,6 +190,8 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     if experiment.probes is not None:
         probes = np.arange(experiment.n_rows, len(model.X))
         result["probe_log_odds"] = model.log_odds(probes).tolist()
+    if len(experiment.followed):
+        result["followed_log_odds"] = model.log_odds(np.array(experiment.followed)).tolist()
     if resample == 0:
         result["log_odds"] = out_of_fold.tolist()
     return result

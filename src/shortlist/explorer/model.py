@@ -157,7 +157,7 @@ def tune_ridge(prepared: PreparedPatients, state: State, callback: Callback) -> 
     return {
         "ridge": search.ridge,
         "tried": [entry.ridge for entry in search.tuning],
-        "folds": search.folds,
+        "by": search.cross_validation,
     }
 
 

@@ -130,6 +130,7 @@ class SearchRecord(StrictModel):
     tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
     scoring: str | None
     folds: Count
+    repeats: Count  # of the folds
     backend: str
     status: Literal["optimal", "time_limit", "node_limit", "interrupted", "stalled", "heuristic"]
     objective: NonNegative
@@ -138,6 +139,12 @@ class SearchRecord(StrictModel):
     gap_target: NonNegative
     nodes: Count
     within: ThriftRecord | None
+
+    @property
+    def cross_validation(self) -> str:
+        """The cross-validation that chose the ridge, in words."""
+        often = "" if self.repeats == 1 else f", repeated {self.repeats} times"
+        return f"{self.folds}-fold cross-validation{often}"
 
 
 class FittedData(StrictModel):
@@ -540,7 +547,8 @@ def make_card(
             ridge=problem.ridge,
             tuning=() if tuning is None else _ridge_scores(tuning),
             scoring=scoring,
-            folds=0 if tuning is None else tuning.n_models // len(tuning.ridges),
+            folds=0 if tuning is None else tuning.n_folds // tuning.n_repeats,
+            repeats=1 if tuning is None else tuning.n_repeats,
             backend=backend,
             status=solution.status.value,
             objective=solution.objective,

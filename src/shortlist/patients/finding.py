@@ -42,8 +42,6 @@ LARGE_RATIO = 100.0  # odds ratio between the quartiles, or of a level
 MANY_MISSING = 0.3  # of a predictor that was not bought
 SOME_MISSING = 0.05  # of a predictor that was bought
 FILLER = 0.001  # of the loss
-# Events per candidate parameter: two of the paper's sources, and the number that its data needed.
-FEW_EVENTS, SOME_EVENTS, ENOUGH_EVENTS = 10.0, 15.0, 17.91
 _SAME = 1 - 1e-7  # correlation of copies
 _MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
 _SOLVED = 0  # the status of scipy's linear programs
@@ -83,7 +81,7 @@ def check_fit(
     >>> with warnings.catch_warnings(action="ignore"):
     ...     model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])
     >>> [finding.topic for finding in model.findings_][:2]
-    ['Events per parameter', 'Sample size']
+    ['Sample size', 'Copies']
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
@@ -216,24 +214,13 @@ def _check_size(
     persons: ArrayLike | None,
     log_loss: float | None,
 ) -> Iterator[Finding]:
-    """Compare the number of patients with that of candidate parameters."""
+    """Compare the number of patients with what the criteria of Riley require."""
     labels = plain.labels
     owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
     n_persons = len(np.unique(owners))
     unit = "patients" if n_persons == len(labels) else "persons"
     rarer = min(len(np.unique(owners[labels == label])) for label in (0, 1))
     n_parameters, prevalence = count_parameters(problem), float(labels.mean())
-    per = rarer / n_parameters
-    level: Level = "good" if per >= ENOUGH_EVENTS else "note" if per >= SOME_EVENTS else "warning"
-    advice = "" if level == "good" else " Buy from fewer candidates, or collect more patients."
-    yield Finding(
-        level,
-        "Events per parameter",
-        f"{rarer} {unit} have the rarer outcome, {per:.1f} for each of {n_parameters} candidate "
-        f"parameters. At least {FEW_EVENTS:g} to {SOME_EVENTS:g} are advised (Heinze and others "
-        f"2018, Harrell 2015), and {np.ceil(ENOUGH_EVENTS):g} for a selection that can be "
-        f"interpreted (Knauer and Rodner 2023).{advice}",
-    )
     if log_loss is None:
         losses = np.logaddexp(0.0, (1 - 2 * labels) * card.log_odds(plain.frame))
         measured = adjusted_r2(float(losses.mean()), prevalence, len(labels), n_parameters)
@@ -242,16 +229,14 @@ def _check_size(
     r2, _ = expected_r2(measured, prevalence)
     needed = max(riley_sample_sizes(n_parameters, r2, prevalence))
     is_met = n_persons >= needed
+    advice = " Offer fewer candidates or collect more patients, and validate the model on new ones."
     yield Finding(
         "good" if is_met else "warning",
         "Sample size",
         f"The four criteria of Riley and others (2019, 2020), applied post hoc, require {needed} "
-        f"patients, and there are {n_persons}"
-        + (
-            "."
-            if is_met
-            else ": expect predictions that are too extreme, and validate on new patients."
-        ),
+        f"patients, and there are {n_persons}.{'' if is_met else advice} For information: {rarer} "
+        f"{unit} have the rarer outcome, {rarer / n_parameters:.1f} for each of {n_parameters} "
+        "candidate parameters.",
     )
 
 
@@ -433,8 +418,8 @@ def _check_ridge(card: ModelCard) -> Iterator[Finding]:
             "warning",
             "Ridge",
             f"{card.search.ridge:g} is the {which} of those tried "
-            f"({', '.join(f'{ridge:g}' for ridge in ridges)}), so a {which[:-3]}er one may be "
-            "better.",
+            f"({', '.join(f'{ridge:g}' for ridge in ridges)}): the best may lie beyond it, so try "
+            f"{which[:-3]}er ones too.",
         )
 
 

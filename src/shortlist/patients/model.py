@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,9 @@ class PrognosticModel(LogOddsClassifier):
     cv : int, cross-validation splitter or iterable of (train, test) indices
         The folds; a number means stratified and shuffled ones, with each person in one of them,
         and no more of them than there are rows of the rarer outcome.
+    n_repeats : int
+        How often the patients are split into folds, if `cv` is a number; the mean score over all
+        folds counts, so that the ridge depends less on one split.
     scoring : str or callable
         The score to maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
     random_state : int
@@ -157,8 +161,9 @@ class PrognosticModel(LogOddsClassifier):
         missing_indicator: bool = False,
         positive: Any = None,
         ridge: float | None = None,
-        ridges: Sequence[float] = (10.0, 1.0, 0.1, 0.01),
+        ridges: Sequence[float] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
         cv: Any = 5,
+        n_repeats: int = 5,
         scoring: str | Callable[..., float] = "neg_log_loss",
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -187,6 +192,7 @@ class PrognosticModel(LogOddsClassifier):
         self.ridge = ridge
         self.ridges = ridges
         self.cv = cv
+        self.n_repeats = n_repeats
         self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -419,7 +425,12 @@ class PrognosticModel(LogOddsClassifier):
         self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
     ) -> RidgeSearch:
         ridges = check_ridges(self.ridges)
-        folds = make_folds(self.cv, plain.frame, plain.labels, owners, self.random_state)
+        if not isinstance(self.n_repeats, Integral) or self.n_repeats < 1:
+            raise InvalidProblemError(
+                f"n_repeats: must be an integer of at least 1, not {self.n_repeats!r}."
+            )
+        n_repeats = int(self.n_repeats) if isinstance(self.cv, Integral) else 1
+        folds = make_folds(self.cv, plain.frame, plain.labels, owners, self.random_state, n_repeats)
         if any(len(np.unique(plain.labels[rows])) < 2 for fold in folds for rows in fold):
             raise InvalidProblemError(
                 "cv: a fold has rows of one outcome only; use fewer folds or give a ridge."
@@ -429,7 +440,7 @@ class PrognosticModel(LogOddsClassifier):
         def score_fold(train: Int, test: Int) -> list[FoldScore]:
             return self._score_fold(ridges, plain.rows(train), plain.rows(test), limit)
 
-        return search_ridges(ridges, folds, score_fold, self.n_jobs, announce)
+        return search_ridges(ridges, folds, score_fold, self.n_jobs, announce, n_repeats)
 
     def _score_fold(
         self, ridges: Sequence[float], train: PlainTable, test: PlainTable, limit: float | None

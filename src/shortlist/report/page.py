@@ -7,6 +7,8 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from math import floor, log10
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +21,7 @@ from ..plots import (
     plot_decision_curve,
     plot_effect,
     plot_inclusion,
+    plot_instability,
     plot_roc,
     plot_staircase,
 )
@@ -88,7 +91,6 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
     environment.filters.update(
         number=_number,
         decimals=_decimals,
-        small=_small,
         p_value=_p_value,
         percent=_percent,
         risk=_risk,
@@ -101,8 +103,11 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         content = (ExternalContent if is_external else ReportContent).model_validate(content)
     if isinstance(content, ExternalContent):
         figures, template = draw_curves(content.curves), "external.html"
+        prevalence = content.prevalence
     else:
         figures, template = draw_figures(content), "page.html"
+        prevalence = content.sample_size.prevalence
+    environment.filters["small"] = partial(_decimals, digits=_places(prevalence))
     page: str = environment.get_template(template).render(
         dict(content),
         metrics=METRICS,
@@ -134,11 +139,12 @@ def _decimals(value: float | None, digits: int = 3) -> str:
     return text.replace("-", _MINUS)
 
 
-def _small(value: float | None) -> str:
-    """Return a number with three decimals, or with two digits if it is small."""
-    if value is None or abs(value) >= 0.01 or abs(value) < 5e-7:
-        return _decimals(value)
-    return f"{value:.2g}".replace("-", _MINUS)
+def _places(prevalence: float) -> int:
+    """Return the decimals of all measures of a page: three, and more where events are rare.
+
+    Brier score and net benefit are at most about as large as the share of the event.
+    """
+    return max(3, 1 - floor(log10(max(1e-9, min(prevalence, 1 - prevalence)))))
 
 
 def _p_value(value: float | None) -> str:
@@ -211,6 +217,9 @@ def make_figures(content: ReportContent) -> dict[str, Any]:
         figures |= _make_curves(content.performance.curves)
     if content.stability is not None:
         figures["inclusion"] = _make_inclusion(content.stability.inclusion, labels)
+    risks = content.individual_risks
+    if risks is not None and risks.patients[0]["lower"] is not None:
+        figures["instability"] = plot_instability(pd.DataFrame(risks.patients)).figure
     return figures
 
 

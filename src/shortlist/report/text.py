@@ -53,11 +53,14 @@ def describe_checks(content: ReportContent) -> Rows:
         *_check_ties(content.alternatives),
         *_check_stability(content.stability),
         *_check_evaluation(content),
-        *_check_performance(content.performance),
+        *_check_performance(content),
     ]
+    said_elsewhere = {"Search"}  # by the proof
+    if _ridge_contradicts_slope(content):
+        said_elsewhere.add("Ridge")  # which would advise the opposite of what calibration needs
     rows: Rows = [
         *(finding._asdict() for finding in of_proof),
-        *(row for row in content.findings if row["topic"] != "Search"),  # the proof says it too
+        *(row for row in content.findings if row["topic"] not in said_elsewhere),
         *(finding._asdict() for finding in of_evaluation),
     ]
     return [json_value(row) for row in rows]
@@ -109,8 +112,8 @@ def _check_stability(stability: Stability | None) -> Iterator[Finding]:
             "Stability",
             f"{stability.own_frequency:.0%} of {stability.n_resamples} resamples select exactly "
             f"these predictors; {_counted(stability.n_models, 'different selection')} "
-            f"{'occurs' if stability.n_models == 1 else 'occur'}."
-            f"{'' if is_stable else ' Do not interpret the selection as causal.'}",
+            f"{'occurs' if stability.n_models == 1 else 'occur'}. Do not interpret the selection "
+            "as causal, however stable it is.",
         )
 
 
@@ -131,7 +134,20 @@ def _check_evaluation(content: ReportContent) -> Iterator[Finding]:
         )
 
 
-def _check_performance(performance: Performance) -> Iterator[Finding]:
+def _ridge_contradicts_slope(content: ReportContent) -> bool:
+    """Whether the ridge is at the end of those tried beyond which calibration would get worse."""
+    slope = content.performance.row("calibration_slope")["corrected"]
+    tried = [entry.ridge for entry in content.model.search.tuning]
+    if slope is None or not tried:
+        return False
+    ridge = content.model.search.ridge
+    return (slope < SMALL_SLOPE and ridge == min(tried)) or (
+        slope > LARGE_SLOPE and ridge == max(tried)
+    )
+
+
+def _check_performance(content: ReportContent) -> Iterator[Finding]:
+    performance, search = content.performance, content.model.search
     if not performance.n_resamples:
         text = "No resamples were requested: nothing is corrected for optimism."
         yield Finding("warning", "Optimism", text)
@@ -144,10 +160,14 @@ def _check_performance(performance: Performance) -> Iterator[Finding]:
         )
     slope = performance.row("calibration_slope")["corrected"]
     if slope is not None and not SMALL_SLOPE <= slope <= LARGE_SLOPE:
-        problem = "too extreme."
-        if slope > LARGE_SLOPE:
-            problem = "too close to the overall event rate; a smaller ridge may help."
+        is_small = slope < SMALL_SLOPE
+        problem = "too extreme" if is_small else "too close to the overall event rate"
         text = f"The corrected calibration slope is {slope:.2f}: predictions are {problem}"
+        if _ridge_contradicts_slope(content):
+            text += f", although the ridge is the {'weak' if is_small else 'strong'}est tried."
+        else:
+            other = "stronger" if is_small else "weaker"
+            text += "." if search.tuning else f"; a {other} ridge may help."
         yield Finding("warning", "Calibration", text)
 
 
@@ -285,7 +305,7 @@ def _building(card: ModelCard, content: ReportContent) -> str:
     ridge = f"The ridge is {search.ridge:g}"
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
-        ridge += f", the best of {tried} by {search.folds}-fold cross-validation ({search.scoring})"
+        ridge += f", the best of {tried} by {search.cross_validation} ({search.scoring})"
     text = (
         "Logistic regression with an L2 penalty on the best affordable selection of predictors: "
         f"the one with the smallest penalised loss of all, {found} by {by}. "

@@ -33,13 +33,13 @@ export function wireTuning(redraw) {
     tuned = settings();
     say("Choosing the ridge by cross-validation…", true);
     try {
-      const { ridge, tried, folds } = await ask("tune", {}, signal);
+      const { ridge, tried, by } = await ask("tune", {}, signal);
       if (signal.aborted) return;
       controller = null;
       tuned = JSON.stringify({ ...store.state, adopted: null, ridge });
       change({ ridge });
       redraw();
-      say(`Ridge ${short(ridge)}: the best of ${tried.map((value) => short(value)).join(", ")} by ${folds}-fold cross-validation, for these settings.`, false);
+      say(`Ridge ${short(ridge)}: the best of ${tried.map((value) => short(value)).join(", ")} by ${by}, for these settings.`, false);
     } catch (error) {
       if (signal.aborted) return;
       stop();

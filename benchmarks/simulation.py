@@ -1,0 +1,113 @@
+"""Simulated studies: a population whose risks are known, and runs over settings.
+
+Each command that simulates, such as `python -m benchmarks.optimism`, has a file of results; a run
+that was interrupted goes on with the setting that the file lacks.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy.special import expit
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+import shortlist as sl
+from shortlist.evaluation.metric import log_loss, scores
+
+THRESHOLD = 0.3  # of the net benefit
+MAX_FEATURES = 5
+RIDGES = sl.PrognosticModel().ridges
+_EFFECTS = (1.0, 0.7, 0.5, 0.35)  # of the first predictors; all others have none
+_INTERCEPT, _CORRELATION = -1.2, 0.3
+_N_POPULATION = 10_000
+
+
+def draw_patients(n_rows: int, n_candidates: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return correlated normal predictors and the true risks of some patients."""
+    correlation = np.full((n_candidates, n_candidates), _CORRELATION)
+    np.fill_diagonal(correlation, 1.0)
+    X = rng.normal(size=(n_rows, n_candidates)) @ np.linalg.cholesky(correlation).T
+    return X, expit(_INTERCEPT + X[:, : len(_EFFECTS)] @ _EFFECTS)
+
+
+def draw_study(n_rows: int, n_candidates: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return predictors, scaled as `PrognosticModel` scales, and outcomes of a study's patients."""
+    X, risk = draw_patients(n_rows, n_candidates, rng)
+    return X / 2, (rng.random(n_rows) < risk).astype(int)
+
+
+@cache
+def _population(n_candidates: int) -> tuple[Any, Any]:
+    X, risk = draw_patients(_N_POPULATION, n_candidates, np.random.default_rng(12345))
+    return X / 2, risk
+
+
+def true_performance(n_candidates: int, coef: Any, intercept: float) -> dict[str, float]:
+    """Return how a model performs in the population: each patient has both outcomes, weighted."""
+    X, risk = _population(n_candidates)
+    log_odds = np.tile(X @ coef + intercept, 2)
+    y, weights = np.repeat([1, 0], len(X)), np.concatenate([risk, 1 - risk])
+    harm = THRESHOLD / (1 - THRESHOLD)
+    gain = np.where(expit(log_odds) >= THRESHOLD, np.where(y == 1, 1.0, -harm), 0.0)
+    return scores(y, log_odds, weights) | {
+        "log_loss": log_loss(y, log_odds, weights),
+        "net_benefit": float(weights @ gain / weights.sum()),
+    }
+
+
+def tune_ridge(X: Any, y: Any, **limits: Any) -> float:
+    """Return the ridge that `shortlist fit` would choose."""
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
+    classifier = sl.BestSubsetClassifier(ridge=None, ridges=RIDGES, cv=folds, **limits)
+    return float(classifier.fit(X, y).ridge_)
+
+
+def simulate(
+    setting: Any, replicate: Callable[[Any, int], list[dict[str, Any]]], n_jobs: int = 1
+) -> pd.DataFrame:
+    """Return the rows of all replications of a setting, with its fields."""
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_quietly)(replicate, setting, number) for number in range(setting.replications)
+    )
+    facts = setting._asdict()
+    return pd.DataFrame(
+        [facts | {"replication": i} | row for i, part in enumerate(parts) for row in part]
+    )
+
+
+def _quietly(replicate: Any, setting: Any, number: int) -> list[dict[str, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.ShortlistWarning)  # of ridges at the edge
+        rows: list[dict[str, Any]] = replicate(setting, number)
+    return rows
+
+
+def run_missing(
+    path: Path,
+    settings: Sequence[Any],
+    replicate: Callable[[Any, int], list[dict[str, Any]]],
+    summarise: Callable[[pd.DataFrame], pd.DataFrame],
+) -> pd.DataFrame:
+    """Simulate the settings that a file of results lacks; return all results.
+
+    The first argument of the command is the number of processes. The settings in the file are told
+    by its columns `n_rows` and `n_candidates`.
+    """
+    n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    table = pd.read_csv(path) if path.exists() else pd.DataFrame()
+    for setting in settings:
+        if len(table):
+            known = table[["n_rows", "n_candidates"]] == [setting.n_rows, setting.n_candidates]
+            if known.all(axis=1).any():
+                continue
+        table = pd.concat([table, summarise(simulate(setting, replicate, n_jobs))])
+        table.to_csv(path, index=False, float_format="%.6g")
+    return pd.read_csv(path)
