@@ -15,7 +15,7 @@ from .compare import INSIDE, NOT_RUN, OUTSIDE, PaperComparison, compare
 from .draws import EPVS, read_draws
 from .paper import MEASURES
 from .parkinson import PAPER_VARIANT, VARIANTS, describe
-from .plan import EVENT_SHARE, LABEL_NOISE, MAIN_SEED
+from .plan import EVENT_SHARE, LABEL_NOISE, MAIN_SEED, OPTIMAL, SHAPES
 from .provenance import read_provenance
 from .tables import read_table
 
@@ -72,6 +72,8 @@ def render(
         methods=_finder(tables.methods, "study", "method", "measure"),
         n_methods=0 if tables.methods.empty else int(tables.methods["n_draws"].max()),
         parkinson=_parkinson(source),
+        cells=_cells(tables.averages),
+        doubling=_doubling(tables.effects),
         ceiling=_auc_of_true_labels(),
         shift=float(np.mean([own.intervals["shift"].mean() for own in draws.values()])),
         work=_work(source),
@@ -155,6 +157,29 @@ def _finder(table: pd.DataFrame, *keys: str) -> Any:
         return f"{sign * line['estimate']:.3f} [{ends[0]:.3f}, {ends[1]:.3f}]"
 
     return find
+
+
+def _cells(table: pd.DataFrame) -> Any:
+    """Return a function that counts the cells in which a method is ahead beyond doubt."""
+
+    def count(study: str, measure: str) -> dict[str, int]:
+        rows = table[(table["study"] == study) & (table["measure"] == measure)]
+        rows = rows[(rows["method"] == "difference") & (rows["epv"] != "all")]
+        ahead = {"optimal": rows["lower"] > 0, "greedy": rows["upper"] < 0}
+        return {name: int(holds.sum()) for name, holds in ahead.items()}
+
+    return count
+
+
+def _doubling(table: pd.DataFrame) -> Any:
+    """Return a function that gives the stability of the optimum that twice the EPV adds."""
+    rows = table[(table["measure"] == "stability") & (table["method"] == OPTIMAL)]
+    estimates = rows.set_index(["study", "effect"])["estimate"].to_dict()
+    ratios = {
+        effect: max(sizes) / min(sizes)
+        for effect, sizes in zip(("rows", "candidates"), zip(*SHAPES, strict=True), strict=True)
+    }
+    return lambda study, effect: f"{estimates[study, effect] / np.log2(ratios[effect]):.3f}"
 
 
 def _parkinson(folder: Path) -> dict[str, Any] | None:
