@@ -117,6 +117,8 @@ class Judgement(NamedTuple):
 def judge(groups: list[Group]) -> Judgement:
     """Judge a claim on the average over draws, and on each of them."""
     n_draws = len(groups[0].comparisons[0].values)
+    if n_draws < 2:
+        return Judgement(FEW_DRAWS, "", np.nan, np.nan, np.nan, n_draws, np.nan, np.nan)
     deciding = min((group.deciding() for group in groups), key=_clearness)
     if n_draws < MIN_DRAWS:
         verdict = FEW_DRAWS

@@ -112,7 +112,10 @@ class Draws:
 
     def overlaps(self, share: float) -> Float:
         """Return in which part of the runs AUC intervals share this much of the shorter one."""
-        ends: Any = self.intervals.query("arm == 'intervals'").pivot(
+        rows = self.intervals.query("arm == 'intervals'")
+        if rows.empty:
+            return np.empty(0)
+        ends: Any = rows.pivot(
             index=["seed", "n_samples", "n_features", "label_noise"],
             columns="method",
             values=["lower", "upper"],

@@ -75,7 +75,9 @@ def render(
         cells=_cells(tables.averages),
         doubling=_doubling(tables.effects),
         ceiling=_auc_of_true_labels(),
-        shift=float(np.mean([own.intervals["shift"].mean() for own in draws.values()])),
+        shift=pd.concat(
+            [own.intervals.query("arm == 'intervals'")["shift"] for own in draws.values()]
+        ).mean(),
         work=_work(source),
     )
     return page
@@ -116,7 +118,7 @@ def _claims(table: pd.DataFrame) -> Rows:
                 f"{line['word']}: {ends[1]}; at {ends[0]} {others[0]}, at {ends[2]} {others[1]}"
             )
         mean = share = ""
-        if isinstance(line["deciding"], str):
+        if pd.notna(line["estimate"]):
             mean = f"{line['deciding']}: {_signed(line)}"
             share = f"{_percent(line['share'])}, {_percent(line['share_with_ties'])}"
         verdict = f"**{line['verdict']}**"

@@ -29,7 +29,7 @@ from sklearn.preprocessing import MinMaxScaler, SplineTransformer
 import shortlist as sl
 from shortlist.evaluation import Evaluation, evaluate_all, percentile_interval
 
-from .provenance import timing, write_provenance
+from .provenance import write_provenance
 from .recordings import Recordings
 from .tables import write_whole
 
@@ -215,10 +215,9 @@ def run_parkinson(
     for part, (experiments, n) in parts.items():
         announce(f"parkinson {part}: {n} resamples of {len(experiments)} experiments each")
         journal = folder / "journals" / f"parkinson-{part}.jsonl"
-        with timing(folder, journal, arm=f"parkinson {part}", n_jobs=n_jobs, dask=dask):
-            done |= evaluate_all(
-                experiments, n, journal=journal, n_jobs=n_jobs, dask=dask, progress=progress
-            )
+        done |= evaluate_all(
+            experiments, n, journal=journal, n_jobs=n_jobs, dask=dask, progress=progress
+        )
     accuracy = {name: evaluation.rows["test_accuracy"] for name, evaluation in done.items()}
     splits = [accuracy[name].iloc[0] for name in (PAPER_VARIANT, *parts["splits"][0])]
     resamples = accuracy[PAPER_VARIANT].iloc[1:].tolist()

@@ -24,7 +24,7 @@ from shortlist.evaluation import (
 )
 
 from .plan import FULL, GREEDY, OPTIMAL, PRESETS, Arm, Preset, Run, runs_of
-from .provenance import timing, write_provenance
+from .provenance import write_provenance
 from .tables import Outcome, Tables, tabulate, write_whole
 
 StrPath = str | os.PathLike[str]
@@ -111,8 +111,7 @@ def resume(
             runs = arm_runs(preset, arm, outcomes)
             announce(f"{arm_name}: {len(arm.resamples)} resamples of {len(runs)} runs each")
             journal = _journal(folder, arm_name)
-            with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
-                run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
+            run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
             outcomes[arm_name] = finished(runs, arm, journal)
     finally:  # also after Ctrl-C: finished runs are in the tables
         tables = write_tables(folder)

@@ -53,6 +53,15 @@ def test_the_page_in_the_documents_is_that_of_the_results(monkeypatch):
         assert table.to_csv(index=False, float_format="%.6g") == kept
 
 
+def test_a_page_without_intervals_says_that_draws_are_few(tmp_path):
+    write_fake_study(tmp_path)
+    intervals = pd.read_csv(tmp_path / "intervals.csv.gz")
+    intervals.head(0).to_csv(tmp_path / "intervals.csv.gz", index=False)
+    page = render(tmp_path, tmp_path, tmp_path)
+    assert "nan" not in page
+    assert "overlap to a large extent | **few draws** |  |  |" in page
+
+
 def test_page_leaves_out_what_was_not_run(tmp_path):
     write_fake_study(tmp_path)
     runs = pd.read_csv(tmp_path / "runs.csv.gz")

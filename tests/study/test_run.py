@@ -17,10 +17,9 @@ import pandas as pd
 import pytest
 
 from shortlist import InvalidFileError, InvalidProblemError, evaluate
-from shortlist.evaluation import Journal, evaluate_resample, stability
+from shortlist.evaluation import evaluate_resample, stability
 from study import run as module
 from study.plan import KEYS, METHODS, PRESETS, Arm, Preset, Run
-from study.provenance import timing
 from study.run import evaluate_run, resume, start, status, write_tables
 from study.tables import FILES
 
@@ -216,20 +215,9 @@ def test_garbage_in_a_journal_is_refused(copy, garbage, message):
 def test_provenance_says_what_was_run(study):
     provenance = json.loads((study / "provenance.json").read_text())
     assert provenance["preset"] == "small"
-    assert {part["arm"]: part["tasks"] for part in provenance["times"]} == N_TASKS
     assert {name: part["tasks"] for name, part in provenance["journals"].items()} == N_TASKS
-    assert all(part["core_seconds"] > 0 for part in provenance["times"])
+    assert all(part["core_seconds"] > 0 for part in provenance["journals"].values())
     assert {"shortlist", "numpy", "python"} <= set(provenance["versions"])
-
-
-def test_an_interrupted_part_is_timed(tmp_path):
-    path = tmp_path / "journal.jsonl"
-    with pytest.raises(KeyboardInterrupt), timing(tmp_path, path, arm="aucs"):
-        with Journal(path, work="") as journal:
-            journal.append("0", {}, seconds=2.0)
-        raise KeyboardInterrupt
-    noted = json.loads((tmp_path / "times.jsonl").read_text())
-    assert (noted["arm"], noted["tasks"], noted["core_seconds"]) == ("aucs", 1, 2.0)
 
 
 def test_another_plan_is_refused(study, monkeypatch):
@@ -243,7 +231,8 @@ def test_another_plan_is_refused(study, monkeypatch):
 def test_a_finished_study_runs_nothing_again(study, copy):
     announced = []
     resume(copy, progress=False, announce=announced.append)
-    assert (copy / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
+    for journal in (study / "journals").iterdir():
+        assert (copy / "journals" / journal.name).read_bytes() == journal.read_bytes()
     assert [line.partition(":")[0] for line in announced] == list(SMALL.arms)
 
 
