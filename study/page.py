@@ -14,7 +14,7 @@ from .claims import ALMOST_ALWAYS, FALSE, FEW_DRAWS, OPEN, STABLE, TRUE
 from .compare import INSIDE, NOT_RUN, OUTSIDE, PaperComparison, compare
 from .draws import EPVS, read_draws
 from .paper import MEASURES
-from .parkinson import PAPER_VARIANT, VARIANTS, describe
+from .parkinson import BY_PERSON, PAPER_VARIANT, VARIANTS, describe
 from .plan import EVENT_SHARE, LABEL_NOISE, MAIN_SEED, OPTIMAL, SHAPES
 from .provenance import read_provenance
 from .tables import read_table
@@ -206,7 +206,7 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
         "n_readings": len(optima.groups),
         "agreeing": agreeing,
         "rows": accuracy(PAPER_VARIANT),
-        "persons": accuracy(PAPER_VARIANT.replace("rows", "persons")),
+        "persons": accuracy(BY_PERSON),
         "n_resamples": int(variants.loc[PAPER_VARIANT, "n_resamples"]),
     }
 

@@ -62,7 +62,7 @@ VARIANTS: Mapping[str, Variant] = {
     f"columns-17-rows-quartiles-{tails}": Variant("columns", 17, "rows", tails)
     for tails in ("linear", "constant", "continue")
 }
-PAPER_VARIANT = "columns-17-rows"
+PAPER_VARIANT, BY_PERSON = "columns-17-rows", "columns-17-persons"  # those with resamples
 
 
 def describe(variant: str) -> str:
@@ -164,7 +164,7 @@ def run_parkinson(
     recordings: Recordings,
     out: str | os.PathLike[str],
     n_resamples: int = 399,
-    n_others: int = 39,
+    n_by_person: int = 39,
     *,
     n_jobs: int | None = None,
     dask: str | None = None,
@@ -173,9 +173,10 @@ def run_parkinson(
 ) -> pd.DataFrame:
     """Run the experiment and write its tables; an interrupted run can go on.
 
-    `parkinson.csv` has a row per variant, `parkinson_accuracy.csv` the accuracies of the paper's
-    one, on resamples and on the data as they are for several splits into folds, and
-    `parkinson_optima.csv` the proven optimum on all recordings at each ridge, for all readings.
+    `parkinson.csv` has a row per variant with resamples, the paper's and the same split by person,
+    `parkinson_accuracy.csv` the accuracies of the paper's one, on resamples and on the data as they
+    are for several splits into folds, and `parkinson_optima.csv` the proven optimum on all
+    recordings at each ridge, for all readings.
     `provenance.json` says how long they took.
 
     Parameters
@@ -184,8 +185,8 @@ def run_parkinson(
         The data.
     out : path-like
         Folder of the tables and of the journals.
-    n_resamples, n_others : int
-        Number of bootstrap resamples of the paper's variant, and of the others.
+    n_resamples, n_by_person : int
+        Number of bootstrap resamples of the paper's variant, and of that split by person.
     n_jobs, dask, progress
         As in `evaluate`.
     announce : callable
@@ -197,18 +198,14 @@ def run_parkinson(
         The variants.
     """
     folder = Path(out)
-    for argument, value in (("n_resamples", n_resamples), ("n_others", n_others)):
+    for argument, value in (("n_resamples", n_resamples), ("n_by_person", n_by_person)):
         if value < 1:
             raise sl.InvalidProblemError(f"{argument}: must be at least 1, not {value!r}.")
     folder.mkdir(parents=True, exist_ok=True)
     own = parkinson_experiment(recordings)
-    resampled = [name for name, variant in VARIANTS.items() if not variant.tails]
     parts = {
         "own": ({PAPER_VARIANT: own}, n_resamples),
-        "others": (
-            {v: parkinson_experiment(recordings, v) for v in resampled if v != PAPER_VARIANT},
-            n_others,
-        ),
+        "persons": ({BY_PERSON: parkinson_experiment(recordings, BY_PERSON)}, n_by_person),
         "splits": ({str(i): replace(own, seed=i) for i in range(1, N_SPLITS + 1)}, 0),
     }
     done: dict[str, Evaluation] = {}
@@ -222,7 +219,7 @@ def run_parkinson(
     splits = [accuracy[name].iloc[0] for name in (PAPER_VARIANT, *parts["splits"][0])]
     resamples = accuracy[PAPER_VARIANT].iloc[1:].tolist()
     of = ["split"] * len(splits) + ["resample"] * len(resamples)
-    variants = pd.DataFrame([_summary(name, done[name]) for name in resampled])
+    variants = pd.DataFrame([_summary(name, done[name]) for name in (PAPER_VARIANT, BY_PERSON)])
     for file, table in (
         ("parkinson.csv", variants),
         ("parkinson_accuracy.csv", pd.DataFrame({"of": of, "accuracy": [*splits, *resamples]})),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from study.parkinson import N_SPLITS, PAPER_VARIANT
+from study.parkinson import BY_PERSON, N_SPLITS, PAPER_VARIANT
 from study.plan import METHODS, OTHER_METHODS, SHAPES, Arm, Preset, Run
 from study.run import arm_runs
 from study.tables import Outcome, Tables, tabulate
@@ -69,7 +69,7 @@ def write_fake_study(folder: Path, shapes: tuple[tuple[int, int], ...] = SHAPES)
     rng = np.random.default_rng(1)
     found = "PPE; Shimmer:APQ5; MDVP:APQ; D2"
     variants, optima = [], []
-    for variant, accuracy in ((PAPER_VARIANT, 0.87), ("columns-17-persons", 0.77)):
+    for variant, accuracy in ((PAPER_VARIANT, 0.87), (BY_PERSON, 0.77)):
         interval = {"": 0.0, "_lower": -0.03, "_upper": 0.03}
         variants.append(
             {"variant": variant, "n_resamples": 399, "measures": found}

@@ -93,8 +93,8 @@ def test_variants_are_what_their_names_say(data_file, variant):
 
 def test_wrong_settings_are_refused(data_file, tmp_path):
     recordings = read_recordings(data_file)
-    with pytest.raises(InvalidProblemError, match="n_others: must be at least 1"):
-        run_parkinson(recordings, tmp_path / "out", n_others=0)
+    with pytest.raises(InvalidProblemError, match="n_by_person: must be at least 1"):
+        run_parkinson(recordings, tmp_path / "out", n_by_person=0)
     with pytest.raises(InvalidProblemError, match="there is no 'rows'; use one of columns-17-rows"):
         parkinson_experiment(recordings, "rows")
     assert not (tmp_path / "out").exists()
@@ -105,13 +105,12 @@ def test_tables_are_whole_and_a_second_run_changes_nothing(data_file, tmp_path):
     recordings = read_recordings(data_file)
     out = tmp_path / "out"
     variants = run_parkinson(recordings, out, 2, 1, progress=False)
-    resampled = [name for name, variant in VARIANTS.items() if not variant.tails]
-    assert variants["variant"].tolist() == resampled
-    assert variants["n_resamples"].tolist() == [2] + [1] * 7
+    assert variants["variant"].tolist() == ["columns-17-rows", "columns-17-persons"]
+    assert variants["n_resamples"].tolist() == [2, 1]
     assert all("PPE" in measures for measures in variants["measures"])
     provenance = json.loads((out / "provenance.json").read_text())
     tasks = {name: part["tasks"] for name, part in provenance["journals"].items()}
-    assert tasks == {"parkinson-own": 3, "parkinson-others": 14, "parkinson-splits": 39}
+    assert tasks == {"parkinson-own": 3, "parkinson-persons": 2, "parkinson-splits": 39}
     assert "numpy" in provenance["versions"]
     files = {path: path.read_bytes() for path in out.glob("*.csv*")}
     assert {path.stem for path in files} == {
