@@ -222,6 +222,7 @@ def _work(folder: Path) -> dict[str, Any] | None:
         "parts": ", ".join(f"{name} {value:.0f}" for name, value in minutes.items()),
         "machine": provenance["machine"],
         "versions": provenance["versions"],
+        "note": provenance.get("note", ""),
         "arms": arms,
         "solves": f"{sum(part['solves'] for part in arms.values()):,}",
         "unproven": sum(part["unproven"] for part in arms.values()),

@@ -142,7 +142,7 @@ def write_tables(out: StrPath) -> Tables:
         parts[arm_name] = {
             "runs": len(outcomes[arm_name]),
             "of_runs": _n_runs(preset, arm),
-            "resamples": len(arm.resamples),
+            "resamples": sum(resample > 0 for resample in arm.resamples),
             "solves": sum(outcome["solves"] for outcome in exact),
             "unproven": sum(outcome["unproven"] for outcome in exact),
         }
