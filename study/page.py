@@ -64,6 +64,7 @@ def render(
         stable=STABLE,
         almost_always=ALMOST_ALWAYS,
         n_draws=len(draws["budget"].seeds),
+        n_intervals=len(draws["budget"].overlaps(0.5)),
         counts=_counts(tables),
         claims=_claims(tables.claims),
         numbers=_numbers(tables.numbers),
