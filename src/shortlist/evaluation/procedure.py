@@ -17,7 +17,7 @@ from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
-from .experiment import Experiment
+from .experiment import Experiment, ModelMatrix
 from .metric import accuracy, auc, brier, log_loss, scores
 from .resampling import Sample, draw, scorable_folds
 
@@ -54,15 +54,14 @@ class Procedure:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
         self._problem: SubsetProblem | None = None
-        self._X: Float = np.empty((0, 0))  # of all rows and probes
+        self._columns = ModelMatrix(np.empty((0, 0)), None)  # of all rows and probes
 
     def problem(self, sample: Sample) -> SubsetProblem:
         """Return the problem on the rows of a sample."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
-            columns = experiment.columns(sample.copies)
-            self._X = columns.X
-            problem = self._problem = experiment.problem(columns)
+            self._columns = experiment.columns(sample.copies)
+            problem = self._problem = experiment.problem(self._columns)
         return problem.with_weights(sample.counts(problem.n_rows))
 
     def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
@@ -84,7 +83,11 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            FittedModel(ridge, solution, self._X)
+            FittedModel(
+                ridge,
+                solution,
+                experiment.columns_for_predicting(self._columns, solution.support),
+            )
             for ridge, solution in zip(ridges, solutions, strict=True)
         ]
 
