@@ -45,7 +45,8 @@ class PrognosticModel(LogOddsClassifier):
     an indicator of missing values. Missing numbers and truth values are replaced by what is
     expected given the other columns, those of factors by the most frequent level. Numbers are
     divided by two standard deviations, truth values are 0 and 1, and a factor has a column per
-    level, so that one `ridge` is fair to all. Everything is measured on the rows that a model is fitted to, in every fold anew.
+    level, so that one `ridge` is fair to all. Everything is measured on the rows that a model is
+    fitted to, in every fold anew.
 
     Parameters
     ----------

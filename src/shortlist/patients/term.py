@@ -278,7 +278,7 @@ class CategoricalTerm(TermBase):
 
     def _levels_of(self, column: pd.Series[Any]) -> NDArray[Any]:
         # A level that differs in case or blanks from one that the model knows is that one.
-        known = {folded(level): level for level in self.coefficients}
+        known = {folded(level): level for level in self.levels}
         return np.array(
             [
                 level
@@ -288,6 +288,11 @@ class CategoricalTerm(TermBase):
             ],
             dtype=object,
         )
+
+    def position_of(self, level: str) -> int | None:
+        """Return the position of a level among `levels`, None if it is unknown."""
+        found = self._levels_of(pd.Series([level], dtype=object))[0]
+        return self.levels.index(found) if found in self.coefficients else None
 
     def inputs(self, column: pd.Series[Any]) -> InputValues:
         """Return an indicator of each level; a missing value is the reference."""
