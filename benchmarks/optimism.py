@@ -46,11 +46,11 @@ class Setting(NamedTuple):
 
 SETTINGS = (
     Setting(100, 20, 600, retuned=60),
-    Setting(200, 20, 600),
-    Setting(500, 20, 300),
-    Setting(100, 10, 600),
-    Setting(200, 10, 400),
-    Setting(1000, 10, 200),
+    Setting(200, 20, 300),
+    Setting(500, 20, 150),
+    Setting(100, 10, 300),
+    Setting(200, 10, 200),
+    Setting(1000, 10, 100),
 )
 
 

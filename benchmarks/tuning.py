@@ -35,10 +35,10 @@ class Setting(NamedTuple):
 
 SETTINGS = (
     Setting(100, 20, 600),
-    Setting(200, 20, 600),
-    Setting(500, 20, 300),
-    Setting(100, 10, 600),
-    Setting(500, 10, 300),
+    Setting(200, 20, 300),
+    Setting(500, 20, 150),
+    Setting(100, 10, 300),
+    Setting(500, 10, 150),
 )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from naive_evaluation import NaiveEvaluation
 from sample_data import make_data
+from scipy.special import expit
 
 import shortlist as sl
 from shortlist.evaluation import Evaluation, evaluate_all, read_journal
@@ -197,6 +198,7 @@ def test_numbers_are_checked(experiment: sl.Experiment, evaluation: Evaluation) 
         ({"scoring": "accuracy"}, "scoring: must be 'neg_log_loss' or 'roc_auc'"),
         ({"persons": [1] * 60, "protocol": "paper"}, "persons: the paper protocol"),
         ({"persons": [1, 2]}, "persons: expected 60 labels"),
+        ({"followed": [0, 60]}, "followed: must be numbers of rows from 0 to 59, not 60"),
         ({"ridges": ()}, "ridges: must be a sequence"),
         ({"ridges": (0.1, 0)}, "ridges: must be a sequence"),
         ({"ridges": 0.1}, "ridges: must be a sequence"),
@@ -223,3 +225,25 @@ def test_probes_show_coefficients() -> None:
     problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=3)
     coef = sl.solve(problem).coef
     assert (found.iloc[0, 1:] - found.iloc[0, 0]).tolist() == pytest.approx(coef, abs=1e-4)
+
+
+def test_individual_risks_are_those_of_the_models_of_resamples() -> None:
+    data = sl.datasets.make_prognostic(n_samples=90, random_state=0)
+    probes = data.X.iloc[[7, 3]]
+    experiment = sl.Experiment(
+        data.X, data.y, max_features=2, ridges=(0.1,), probes=probes, followed=[7, 3]
+    )
+    evaluation = sl.evaluate(experiment, 39, progress=False)
+    assert evaluation.probes is not None
+    risks = expit(evaluation.probes.to_numpy())
+    found = evaluation.individual_risks()
+    assert found.index.tolist() == [7, 3]
+    assert found["risk"].tolist() == pytest.approx(risks[0].tolist())
+    differences = np.abs(risks[1:] - risks[0]).mean(axis=0)
+    assert found["difference"].tolist() == pytest.approx(differences.tolist())
+    # With 39 values the ends of a 95 % percentile interval are the smallest and the largest.
+    assert found["lower"].tolist() == pytest.approx(risks[1:].min(axis=0).tolist())
+    assert found["upper"].tolist() == pytest.approx(risks[1:].max(axis=0).tolist())
+    without = sl.evaluate(replace(experiment, followed=()), 1, progress=False)
+    with pytest.raises(sl.InvalidProblemError, match="followed: the experiment follows no rows"):
+        without.individual_risks()

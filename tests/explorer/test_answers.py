@@ -174,6 +174,12 @@ def test_stability_comes_resample_by_resample(page, monkeypatch):
     again = page.post("stability", {"number": 2, "state": page.state})
     assert again.text == response.text
     assert all(0 <= entry["frequency"] <= 1 for entry in lines[-1]["inclusion"])
+    assert lines[0]["risks"] is None
+    risks = lines[-1]["risks"]
+    assert 0 < risks["difference"] < 0.2
+    assert [group["risk"] for group in risks["groups"]] == sorted(
+        g["risk"] for g in risks["groups"]
+    )
 
 
 def test_scores_are_corrected_by_the_mean_optimism_of_the_resamples(prepared, page, monkeypatch):

@@ -16,6 +16,7 @@ from shortlist.plots import (
     plot_calibration,
     plot_decision_curve,
     plot_inclusion,
+    plot_instability,
     plot_roc,
 )
 
@@ -76,6 +77,16 @@ def test_intervals_are_optional_and_other_columns_are_not(
     first = frame.columns[0]
     with pytest.raises(sl.InvalidProblemError, match=f"frame: has no column '{first}'"):
         plot(frame.drop(columns=first))
+
+
+def test_instability_is_a_line_per_patient_and_the_diagonal() -> None:
+    patients = CALIBRATION.rename(columns={"predicted": "risk"})
+    ax = plot_instability(patients)
+    (lines,) = ax.collections
+    ends = [segment[:, 1].tolist() for segment in lines.get_segments()]  # type: ignore[attr-defined]
+    assert ends == patients[["lower", "upper"]].to_numpy().tolist()
+    with pytest.raises(sl.InvalidProblemError, match="frame: has no column 'lower'"):
+        plot_instability(patients.drop(columns="lower"))
 
 
 @pytest.mark.parametrize(("plot", "frame"), PLOTS)

@@ -1,52 +1,102 @@
-"""The usual rules at the same budget, on the same resamples and folds."""
+"""Other ways to get a model, on the same resamples and folds."""
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
 from shortlist.report import compare_rules, validate_model
-from shortlist.report.performance import describe_comparison
-from shortlist.report.validation import RULES
+from shortlist.report.comparison import RULES, describe_comparison
+
+N_RESAMPLES = 4
+
+
+def compared(**limits):
+    data = sl.datasets.make_prognostic(n_samples=120, label_noise=0.05, random_state=3)
+    if "budget" in limits:
+        limits["costs"] = dict(zip(data.X.columns, data.costs, strict=True))
+    model = sl.PrognosticModel(ridges=(1.0, 0.1), n_repeats=2, **limits).fit(data.X, data.y)
+    evaluation = validate_model(model, data.X, data.y, n_resamples=N_RESAMPLES)
+    rivals = compare_rules(model, data.X, data.y, n_resamples=N_RESAMPLES)
+    problem = model.problem(data.X, data.y)
+    return data, model, evaluation, rivals, describe_comparison(problem, evaluation, rivals)
 
 
 @pytest.fixture(scope="module")
-def compared():
-    data = sl.datasets.make_prognostic(n_samples=120, label_noise=0.05, random_state=3)
-    model = sl.PrognosticModel(budget=8, costs=dict(zip(data.X.columns, data.costs, strict=True)))
-    model.set_params(ridge=0.1).fit(data.X, data.y)
-    evaluation = validate_model(model, data.X, data.y, n_resamples=6)
-    rivals = compare_rules(model, data.X, data.y, n_resamples=4)
-    return model, evaluation, rivals, describe_comparison(evaluation, rivals)
+def priced():
+    return compared(budget=8)
 
 
-def test_no_rule_has_a_smaller_loss_or_a_larger_cost(compared):
-    model, _, _, rows = compared
-    assert [row["rule"] for row in rows] == ["proven best", *RULES.values()]
+def test_no_rule_within_the_limits_has_a_smaller_loss_or_a_larger_cost(priced):
+    _, model, _, _, rows = priced
+    assert [row["rule"] for row in rows] == ["proven best", *(r.name for r in RULES.values())]
     for row in rows:
-        assert row["excess"] >= -1e-6
-        assert row["mean_excess"] >= -1e-6
-        assert row["cost"] <= model.budget
-        assert row["n_resamples"] == 4
+        if row["is_limited"]:
+            assert row["excess"] >= -1e-6
+            assert row["cost"] <= model.budget
+        else:
+            assert row["excess"] is None
     assert rows[0]["predictors"] == model.selected_features_
     assert rows[0]["same_share"] == 1
+    (univariable,) = [row for row in rows if row["rule"] == "univariable selection"]
+    assert univariable["definition"].endswith("divided by the price")
 
 
-def test_differences_are_paired_resample_by_resample(compared):
-    _, evaluation, rivals, rows = compared
+def test_the_full_model_has_every_candidate_and_the_ridge_that_is_best_for_it(priced):
+    data, model, _, rivals, _ = priced
+    full = rivals["full"]
+    assert list(full.selected) == list(data.X.columns)
+    X, y = data.X.to_numpy(), np.asarray(data.y)
+    losses = dict.fromkeys(model.ridges, 0.0)
+    for seed in range(2):
+        for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
+            centre, scale = X[train].mean(axis=0), 2 * X[train].std(axis=0)
+            for ridge in losses:
+                fit = LogisticRegression(C=1 / ridge, tol=1e-8, max_iter=1000)
+                fit.fit((X[train] - centre) / scale, y[train])
+                risks = fit.predict_proba((X[test] - centre) / scale)
+                losses[ridge] += log_loss(y[test], risks)
+    assert full.rows["ridge"].unique().tolist() == [min(losses, key=losses.get)]
+
+
+def test_the_lasso_is_that_of_another_solver(priced):
+    data, _, _, rivals, _ = priced
+    lasso = rivals["l1"]
+    (penalty,) = lasso.rows["ridge"].unique()
+    X = (data.X - data.X.mean()) / (2 * data.X.std(ddof=0))
+    fit = LogisticRegression(
+        C=1 / penalty, l1_ratio=1.0, solver="saga", tol=1e-8, max_iter=20_000, random_state=0
+    ).fit(X, data.y)
+    chosen = {name for name, coef in zip(data.X, fit.coef_[0], strict=True) if abs(coef) > 1e-6}
+    assert set(lasso.selected) == chosen
+    auc = roc_auc_score(data.y, fit.decision_function(X))
+    assert lasso.rows["data_auc"].iloc[0] == pytest.approx(auc, abs=1e-3)
+
+
+def test_differences_are_paired_resample_by_resample(priced):
+    _, _, own, rivals, rows = priced
     for row, (name, rival) in zip(rows[1:], rivals.items(), strict=True):
-        assert row["rule"] == RULES[name]
-        if rival.selected == evaluation.selected:
+        assert row["rule"] == RULES[name].name
+        same = rival.selected == own.selected and (rival.rows["ridge"] == own.rows["ridge"]).all()
+        if same:
             assert row["differences"] == []
             continue
         (auc,) = [line for line in row["differences"] if line["metric"] == "auc"]
-        own, other = (e.rows[e.rows["resample"] <= 4] for e in (evaluation, rival))
-        gap = other["data_auc"].iloc[0] - own["data_auc"].iloc[0]
-        optimism = (other["resample_auc"] - other["data_auc"]) - (
-            own["resample_auc"] - own["data_auc"]
+        gap = rival.rows["data_auc"].iloc[0] - own.rows["data_auc"].iloc[0]
+        optimism = (rival.rows["resample_auc"] - rival.rows["data_auc"]) - (
+            own.rows["resample_auc"] - own.rows["data_auc"]
         )
         assert auc["estimate"] == pytest.approx(gap - np.mean(optimism[1:]))
-        assert auc["n_resamples"] == 4
+        assert auc["n_resamples"] == N_RESAMPLES
 
 
-def test_without_rivals_there_is_nothing_to_say(compared):
-    assert describe_comparison(compared[1], {}) == []
+def test_without_prices_nothing_is_divided_by_them():
+    *_, rows = compared(max_features=3)
+    assert not any("price" in row["definition"] for row in rows)
+    assert all(len(row["predictors"]) <= 3 for row in rows if row["is_limited"])
+
+
+def test_without_rivals_there_is_nothing_to_say(priced):
+    assert describe_comparison(None, priced[2], {}) == []

@@ -99,6 +99,26 @@ def test_performance(study):
         assert row["corrected"] == pytest.approx(apparent[name] - expected, abs=5e-3)
 
 
+def test_individual_risks(study):
+    X, y, _, evaluation, content = study
+    risks = []
+    for resample in range(N_RESAMPLES + 1):
+        rows = np.arange(len(y)) if resample == 0 else draws(len(y), resample)
+        predictors = selected(evaluation, resample)
+        slopes, intercept = fit_by_hand(X, y, rows, predictors)
+        risks.append(1 / (1 + np.exp(-X[predictors].to_numpy() @ slopes - intercept)))
+    differences = np.abs(np.array(risks[1:]) - risks[0]).mean(axis=0)
+    found = content["individual_risks"]
+    assert found["n_patients"] == len(y)
+    assert found["difference"] == pytest.approx(differences.mean(), rel=0.01)
+    order = np.argsort(risks[0])
+    for row, rows in zip(found["groups"], np.array_split(order, 5), strict=True):
+        assert row["n"] == len(rows)
+        assert row["risk"] == pytest.approx(risks[0][rows].mean(), rel=0.01, abs=1e-4)
+        assert row["difference"] == pytest.approx(differences[rows].mean(), rel=0.03, abs=1e-4)
+        assert row["lower"] is None  # for which there are too few resamples
+
+
 def test_the_model_and_its_odds_ratios(study):
     X, y, model, _, content = study
     predictors = model.selected_features_

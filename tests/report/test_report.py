@@ -87,6 +87,7 @@ def test_every_number_of_the_page_traces_to_the_json(report, content):
         "it is 1 if all selections agree and 0 if",
         "(Collins and others 2024)",
         "Riley and others (2019, 2020)",
+        "Riley and Collins (2023)",
         "Heinze, Wallisch and Dunkler (2018)",
         "is 0 if negative",
         "means 0 if negative",

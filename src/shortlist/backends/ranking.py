@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -139,10 +140,26 @@ def correlations(problem: SubsetProblem) -> Float:
     return values
 
 
+def l1_regression(C: float) -> Any:
+    """Return scikit-learn's L1-penalised logistic regression, whose intercept is hardly penalised.
+
+    `C` is the inverse of the penalty on the sum of the coefficients' magnitudes.
+    """
+    from sklearn.linear_model import LogisticRegression  # slow to import
+
+    return LogisticRegression(
+        C=C,
+        l1_ratio=1.0,
+        solver="liblinear",
+        intercept_scaling=_INTERCEPT_SCALING,
+        tol=1e-6,
+        random_state=0,
+    )
+
+
 def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
     """Yield the predictors that can be bought in the order in which they enter the path."""
     from sklearn.exceptions import ConvergenceWarning  # slow to import
-    from sklearn.linear_model import LogisticRegression
 
     limits = problem.limits
     check_logistic(problem, "lasso", "ranks by")
@@ -168,14 +185,7 @@ def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
 
     entered = {*limits.include, *free}
     for step in range(1, _STEPS_PER_DECADE * _DECADES + 1):
-        model = LogisticRegression(
-            C=10 ** (step / _STEPS_PER_DECADE) / largest_penalty,
-            l1_ratio=1.0,
-            solver="liblinear",
-            intercept_scaling=_INTERCEPT_SCALING,
-            tol=1e-6,
-            random_state=0,
-        )
+        model = l1_regression(10 ** (step / _STEPS_PER_DECADE) / largest_penalty)
         with warnings.catch_warnings():
             # The order of entry is all that is needed, and does not need the last digits.
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -179,16 +179,15 @@ def require_report(path: Path | None) -> None:
 
 def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
     """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
-    from ..report import N_COMPARED, compare_rules, validate_model, write_report
+    from ..report import compare_rules, validate_model, write_report
 
     console = Console(stderr=True)
     console.print(f"Report: repeating the selection on {n_resamples} resamples.")
     data = (patients.predictors, patients.events)
     options: dict[str, Any] = {"persons": patients.persons, "n_jobs": "auto", "progress": True}
     evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
-    n_compared = min(n_resamples, N_COMPARED)
-    console.print(f"Report: the usual selection rules on {n_compared} of them.")
-    rivals = compare_rules(model, *data, n_resamples=n_compared, **options)
+    console.print("Report: other ways to get a model, on the same resamples.")
+    rivals = compare_rules(model, *data, n_resamples=n_resamples, **options)
     with working("Writing the report") as announce:
         write_report(
             path,

@@ -18,8 +18,16 @@ from .. import __version__
 from ..arguments import Int
 from ..errors import InvalidProblemError
 from .experiment import Experiment
-from .metric import METRICS, Measure, interval, measure, percentile_interval, tail_of
-from .procedure import TEST_METRICS, evaluate_resample
+from .metric import (
+    METRICS,
+    Measure,
+    interval,
+    measure,
+    percentile_ends,
+    percentile_interval,
+    tail_of,
+)
+from .procedure import TEST_METRICS, Procedure, evaluate_resample
 from .resampling import draw
 from .task import Journal, run_tasks
 
@@ -47,6 +55,8 @@ class Evaluation:
         what intervals and curves come from. NaN in a fold that was not scored.
     probes : DataFrame, optional
         The log-odds of the probes of the experiment, a row per resample and a column per probe.
+    followed : DataFrame, optional
+        The log-odds of the rows that the experiment follows, a row per resample and a column each.
 
     See Also
     --------
@@ -57,6 +67,7 @@ class Evaluation:
     names: Sequence[str]
     predictions: pd.DataFrame | None = None
     probes: pd.DataFrame | None = None
+    followed: pd.DataFrame | None = None
 
     @property
     def resamples(self) -> pd.DataFrame:
@@ -159,6 +170,39 @@ class Evaluation:
         table = difference._corrected(level, measured, "difference")
         columns = ["corrected", "lower", "upper", "n_resamples"]
         return table[columns].rename(columns={"corrected": "estimate"})
+
+    def individual_risks(self, level: float = 0.95) -> pd.DataFrame:
+        """Return how much the predicted risks of patients vary over the models of resamples.
+
+        The models of resamples stand for those that other samples of the same size would have led
+        to (Riley and Collins 2023).
+
+        Parameters
+        ----------
+        level : float
+            Coverage of the ranges.
+
+        Returns
+        -------
+        DataFrame
+            Per row that the experiment follows, the `risk` that the model of the data as they are
+            predicts, the mean absolute `difference` between it and those of the resamples' models,
+            and the range of these from `lower` to `upper`, percentiles, NaN for too few resamples.
+        """
+        if self.followed is None:
+            raise InvalidProblemError("followed: the experiment follows no rows; give some.")
+        risks = expit(self.followed.to_numpy())
+        own, others = risks[0], risks[1:]
+        lower, upper = percentile_ends(others, level)
+        return pd.DataFrame(
+            {
+                "risk": own,
+                "difference": np.abs(others - own).mean(axis=0) if len(others) else nan,
+                "lower": lower,
+                "upper": upper,
+            },
+            index=self.followed.columns,
+        )
 
     def _corrected(
         self, level: float, measured: _Measured | None, scale: str | None = None
@@ -297,6 +341,7 @@ def evaluate_all(
     dask: str | None = None,
     progress: bool = True,
     cross_validate_resamples: bool = True,
+    procedures: Mapping[str, type[Procedure]] | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate several experiments in one run, with one journal and one progress bar.
 
@@ -306,6 +351,8 @@ def evaluate_all(
         The experiments by name.
     n_resamples, journal, n_jobs, dask, progress, cross_validate_resamples
         As in `evaluate`; a journal belongs to these experiments under these names.
+    procedures : mapping, optional
+        For names of experiments, subclasses of `Procedure` that select in another way.
 
     Returns
     -------
@@ -319,13 +366,22 @@ def evaluate_all(
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
     resamples = range(n_resamples + 1)
+    chosen = {name: (procedures or {}).get(name, Procedure) for name in experiments}
     tasks = {
-        f"{name}/{resample}": (experiment, resample, cross_validate_resamples or resample == 0)
+        f"{name}/{resample}": (
+            experiment,
+            resample,
+            cross_validate_resamples or resample == 0,
+            chosen[name],
+        )
         for name, experiment in experiments.items()
         for resample in resamples
     }
     fingerprints = {name: experiment.fingerprint for name, experiment in experiments.items()}
     work = joblib_hash((__version__, fingerprints), hash_name="sha1")
+    others = [f"{n}: {each.__qualname__}" for n, each in chosen.items() if each is not Procedure]
+    if others:
+        work += f" {', '.join(others)}"
     if not cross_validate_resamples:
         work += " without cross-validation of resamples"
     with Journal(journal, work) if journal is not None else nullcontext() as book:
@@ -356,4 +412,8 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     probes = None
     if experiment.probes is not None:
         probes = pd.DataFrame([result["probe_log_odds"] for result in results])
-    return Evaluation(rows, experiment.names, predictions, probes)
+    followed = None
+    if len(experiment.followed):
+        values = [result["followed_log_odds"] for result in results]
+        followed = pd.DataFrame(values, columns=list(experiment.followed))
+    return Evaluation(rows, experiment.names, predictions, probes, followed)

@@ -85,6 +85,9 @@ class Experiment:
     probes : array-like of shape (n_probes, n_columns), optional
         Further rows in the form of X, without outcomes, whose log-odds every model predicts: their
         differences show how coefficients vary.
+    followed : sequence of int
+        Numbers of rows of X whose log-odds every model predicts, from which
+        `Evaluation.individual_risks` comes.
 
     Attributes
     ----------
@@ -131,6 +134,7 @@ class Experiment:
     preprocessor: Any = None
     names: Sequence[str] = ()
     probes: Any = None
+    followed: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         self._check_choices()
@@ -241,6 +245,11 @@ class Experiment:
             raise InvalidProblemError(
                 "persons: the paper protocol splits single rows; use protocol='clean'."
             )
+        for row in self.followed:
+            if not isinstance(row, int | np.integer) or not 0 <= row < len(self.y):
+                raise InvalidProblemError(
+                    f"followed: must be numbers of rows from 0 to {len(self.y) - 1}, not {row!r}."
+                )
         for argument, smallest in (("n_folds", 2), ("seed", 0)):
             value = getattr(self, argument)
             if not isinstance(value, int | np.integer) or isinstance(value, bool):

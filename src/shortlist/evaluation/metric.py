@@ -308,12 +308,17 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> tuple[float, 
     >>> [round(end, 9) for end in percentile_interval(range(1, 400))]
     [10.0, 390.0]
     """
+    lower, upper = percentile_ends(np.asarray(values, dtype=np.float64), level)
+    return float(lower), float(upper)
+
+
+def percentile_ends(values: Float, level: float) -> Float:
+    """Return the ends of `percentile_interval` along the first axis of values, in two rows."""
     tail = tail_of(level)
-    array = np.asarray(values, dtype=np.float64)
-    if (len(array) + 1) * tail < 1 - _ROUNDING:
-        return nan, nan
-    lower, upper = np.quantile(array, [tail, 1 - tail], method="weibull").tolist()
-    return lower, upper
+    if (len(values) + 1) * tail < 1 - _ROUNDING:
+        return np.full((2, *values.shape[1:]), nan)
+    ends: Float = np.quantile(values, [tail, 1 - tail], axis=0, method="weibull")
+    return ends
 
 
 @cache  # scipy takes half a millisecond, and a table has the same few counts again and again

@@ -139,7 +139,8 @@ def evaluate_resample(
         the resample and on the data as they are, of which Harrell's optimism is the difference;
         `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
         a heuristic, all); `probe_log_odds`, those that the model of the whole resample predicts for
-        the probes of the experiment, if it has any. A value that is not defined is None. For
+        the probes of the experiment, if it has any, and `followed_log_odds`, those for the rows
+        that it follows. A value that is not defined is None. For
         resample 0 also `log_odds`: for each row those predicted by the model of the outer fold that
         had it in its test part.
 
@@ -192,6 +193,8 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     if experiment.probes is not None:
         probes = np.arange(experiment.n_rows, len(model.X))
         result["probe_log_odds"] = model.log_odds(probes).tolist()
+    if len(experiment.followed):
+        result["followed_log_odds"] = model.log_odds(np.array(experiment.followed)).tolist()
     if resample == 0:
         result["log_odds"] = out_of_fold.tolist()
     return result

@@ -19,7 +19,8 @@ from ..evaluation.metric import METRICS, scores
 from ..evaluation.resampling import draw_counts
 from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation
-from ..report.performance import calibration_groups, roc_points
+from ..report.performance import calibration_groups, describe_risks, roc_points
+from ..report.validation import choose_followed
 from ..solution import Status
 from .model import STEP_SECONDS, Callback, ShownModel, make_problem
 from .prepared import PreparedPatients
@@ -168,14 +169,15 @@ def describe_patient(
 def draw_selections(
     prepared: PreparedPatients, state: State, callback: Callback
 ) -> Iterator[dict[str, Any]]:
-    """Yield after every resample the frequency of each predictor, and the optimism, so far.
+    """Yield after every resample selections, optimism and the variation of risks, so far.
 
     The columns are prepared once, on all rows; a resample weighs rows, or whole persons. Harrell's
     optimism is the mean difference between a model's scores on its resample and on the data.
     """
     rng = np.random.default_rng(0)
     everyone = np.ones_like(prepared.events)
-    rows = []
+    followed = choose_followed(len(everyone))
+    rows, risks = [], []
     for resample in range(N_RESAMPLES + 1):
         weights = _draw_weights(prepared, rng) if resample else everyone
         problem = make_problem(prepared, state, sample_weight=weights)
@@ -190,19 +192,23 @@ def draw_selections(
             found = scores(prepared.events, log_odds, counts)
             row |= {f"{place}_{name}": value for name, value in found.items()}
         rows.append(row)
+        risks.append(log_odds[followed])
         if resample:
-            yield _describe_resamples(Evaluation(pd.DataFrame(rows), prepared.design.names))
+            names, of_patients = prepared.design.names, pd.DataFrame(risks, columns=followed)
+            yield _describe_resamples(Evaluation(pd.DataFrame(rows), names, followed=of_patients))
 
 
 def _describe_resamples(evaluation: Evaluation) -> dict[str, Any]:
     selection = evaluation.selection
     corrected = evaluation.optimism().loc[list(_SHOWN)]
+    risks = describe_risks(evaluation)
     return {
         "done": len(selection),
         "of": N_RESAMPLES,
         "unproven": int(evaluation.resamples["unproven"].sum()),
         "stability": json_value(stability(selection).value) if len(selection) > 1 else None,
         "inclusion": json_rows(inclusion_frequencies(selection), "predictor"),
+        "risks": None if risks is None else risks.model_dump(exclude={"patients"}),
         "corrected": [row | {"name": METRICS[row["metric"]]} for row in json_rows(corrected)],
     }
 

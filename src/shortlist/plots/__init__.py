@@ -3,10 +3,16 @@
 They need the extra `shortlist[plots]`. The palette of Okabe and Ito suits any colour vision.
 """
 
-from .curve import plot_calibration, plot_decision_curve, plot_effect, plot_roc
+from .curve import (
+    plot_calibration,
+    plot_decision_curve,
+    plot_effect,
+    plot_instability,
+    plot_roc,
+)
 from .selection import plot_inclusion, plot_staircase
 
 __all__ = [
-    "plot_calibration", "plot_decision_curve", "plot_effect", "plot_inclusion", "plot_roc",
-    "plot_staircase",
+    "plot_calibration", "plot_decision_curve", "plot_effect", "plot_inclusion",
+    "plot_instability", "plot_roc", "plot_staircase",
 ]  # fmt: skip

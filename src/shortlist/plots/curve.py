@@ -1,4 +1,4 @@
-"""Curves: calibration, ROC and decision curve of predictions, odds ratios along a spline."""
+"""Curves of predictions (calibration, ROC, decisions, instability), odds ratios along a spline."""
 
 from __future__ import annotations
 
@@ -163,6 +163,39 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="threshold probability", ylabel="net benefit", ylim=(-0.25 * top, 1.08 * top))
     ax.legend(frameon=False, fontsize="small", loc="upper right")
     return ax
+
+
+def plot_instability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the range of each patient's risk over models of resamples, against that of the model.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `risk`, `lower` and `upper`, one row per patient.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        With the diagonal on which risks that do not vary lie.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from shortlist.plots import plot_instability
+    >>> patients = pd.DataFrame({"risk": [0.1, 0.6], "lower": [0.05, 0.4], "upper": [0.2, 0.7]})
+    >>> plot_instability(patients).get_ylabel()
+    'risk by models of resamples'
+    """
+    check_columns(frame, ("risk", "lower", "upper"))
+    ax = axes_for(ax, 4.4, 4.0)
+    top = float(frame[["risk", "upper"]].max().max())
+    top = 1.0 if top > 0.6 else 1.05 * top
+    ax.vlines(frame["risk"], frame["lower"], frame["upper"], color=HUES[0], lw=0.8, alpha=0.5)
+    ax.plot([0, top], [0, top], color=GREY, linewidth=1, linestyle="--")
+    ax.set(xlabel="predicted risk", ylabel="risk by models of resamples")
+    return _square(ax, top)
 
 
 def plot_effect(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None = None) -> Axes:

@@ -5,15 +5,15 @@ The extra `shortlist[report]` brings what it needs.
 """
 
 from ..patients.sample_size import SampleSizes, riley_sample_sizes
+from .comparison import compare_rules
 from .content import ExternalContent, ReportContent
 from .document import describe_model, report_data_path, write_report
 from .external import describe_external, update_model, write_external
 from .manuscript import write_manuscript
 from .page import render_report, require_packages
-from .validation import N_COMPARED, N_RESAMPLES, check_enough, compare_rules, validate_model
+from .validation import N_RESAMPLES, check_enough, validate_model
 
 __all__ = [
-    "N_COMPARED",
     "N_RESAMPLES",
     "ExternalContent",
     "ReportContent",

@@ -193,6 +193,17 @@ class Stability(Section):
     own_frequency: float
 
 
+class IndividualRisks(Section):
+    """The variation of predicted risks over the models of resamples, by groups and by patient."""
+
+    level: float = LEVEL
+    n_resamples: int
+    n_patients: int
+    difference: float
+    groups: Rows
+    patients: Rows
+
+
 class SampleSize(Section):
     """Events per candidate parameter, and the criteria of Riley."""
 
@@ -241,6 +252,7 @@ class ReportContent(Section):
     comparison: Rows
     evaluated: list[str]
     stability: Stability | None
+    individual_risks: IndividualRisks | None
     effects: Rows
     splines: Rows
     sample_size: SampleSize

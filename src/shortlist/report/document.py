@@ -15,6 +15,7 @@ from ..evaluation import Evaluation
 from ..files import write_whole
 from ..patients import PrognosticModel, check_fit
 from .choice import describe_alternatives, describe_proof, describe_staircase
+from .comparison import compare_rules, describe_comparison
 from .content import ExternalContent, ReportContent
 from .equation import (
     describe_effects,
@@ -24,10 +25,10 @@ from .equation import (
     describe_splines,
 )
 from .page import render_report, require_packages
-from .performance import describe_comparison, describe_performance, describe_stability
+from .performance import describe_performance, describe_risks, describe_stability
 from .sample_size import count_persons, describe_sample_size
 from .text import describe_checks, describe_methods, describe_missing, describe_versions
-from .validation import N_COMPARED, N_RESAMPLES, compare_rules, validate_model
+from .validation import N_RESAMPLES, validate_model
 
 
 def describe_model(
@@ -88,9 +89,10 @@ def describe_model(
         staircase=staircase,
         alternatives=alternatives,
         performance=performance,
-        comparison=describe_comparison(evaluation, rivals or {}),
+        comparison=describe_comparison(problem, evaluation, rivals or {}),
         evaluated=list(evaluation.selected),
         stability=describe_stability(card, evaluation),
+        individual_risks=describe_risks(evaluation),
         effects=describe_effects(model, plain, evaluation),
         splines=describe_splines(card.terms),
         sample_size=describe_sample_size(problem, performance.log_loss, count),
@@ -166,8 +168,7 @@ def write_report(
         evaluation = validate_model(model, X, y, n_resamples=n_resamples, **options)
         if rivals is None:
             announce("Repeating usual rules on the same resamples")
-            n_compared = min(n_resamples, N_COMPARED)
-            rivals = compare_rules(model, X, y, n_resamples=n_compared, **options)
+            rivals = compare_rules(model, X, y, n_resamples=n_resamples, **options)
     content = describe_model(model, X, y, evaluation, persons, rivals, announce)
     announce("Drawing the report")
     return write_page(path, content)

@@ -21,6 +21,7 @@ from ..plots import (
     plot_decision_curve,
     plot_effect,
     plot_inclusion,
+    plot_instability,
     plot_roc,
     plot_staircase,
 )
@@ -218,6 +219,9 @@ def make_figures(content: ReportContent) -> dict[str, Any]:
         figures |= _make_curves(content.performance.curves)
     if content.stability is not None:
         figures["inclusion"] = _make_inclusion(content.stability.inclusion, labels)
+    risks = content.individual_risks
+    if risks is not None and risks.patients[0]["lower"] is not None:
+        figures["instability"] = plot_instability(pd.DataFrame(risks.patients)).figure
     return figures
 
 

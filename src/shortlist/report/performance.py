@@ -1,8 +1,7 @@
-"""Performance in the report: measures, curves, stability, and a comparison with the usual rules."""
+"""Performance in the report: measures, curves and stability."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,7 @@ from ..evaluation import (
 )
 from ..evaluation.calibration_curve import HIGHEST
 from ..patients import ModelCard
-from .content import LEVEL, Curves, Performance, Rows, Stability, json_rows
-from .validation import RULES
+from .content import LEVEL, Curves, IndividualRisks, Performance, Rows, Stability, json_rows
 
 _THRESHOLDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -35,8 +33,8 @@ _N_BINS = 30
 _N_POINTS = 60
 _MOST_ROC_POINTS = 400
 _MOST_MODELS = 5
-_OWN = "proven best"
-_SHOWN = ("auc", "brier", "calibration_slope")
+_N_RISK_GROUPS = 5
+_MOST_DRAWN = 200  # patients whose ranges of risks can be told apart in a figure
 
 
 def describe_performance(evaluation: Evaluation) -> Performance:
@@ -85,44 +83,28 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
     )
 
 
-def describe_comparison(evaluation: Evaluation, rivals: Mapping[str, Evaluation]) -> Rows:
-    """Return the selection of each rule, and its paired differences to the proven selection.
+def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
+    """Return how much the risks of patients vary over the models of resamples.
 
-    The rules may have fewer resamples, which are then the first of the others.
+    None for fewer than two. Groups have about as many patients each, the lowest risks first; the
+    range of a group is the mean of those of its patients.
     """
-    if not rivals:
-        return []
-    last = min(int(rival.rows["resample"].max()) for rival in rivals.values())
-    own = _first(evaluation, last)
-    compared = {_OWN: own} | {RULES[name]: _first(r, last) for name, r in rivals.items()}
-    return [_describe_rule(rule, own, of_rule) for rule, of_rule in compared.items()]
-
-
-def _first(evaluation: Evaluation, last: int) -> Evaluation:
-    rows = evaluation.rows[evaluation.rows["resample"] <= last]
-    return Evaluation(rows, evaluation.names, evaluation.predictions)
-
-
-def _describe_rule(rule: str, evaluation: Evaluation, rival: Evaluation) -> dict[str, Any]:
-    excess = rival.rows["objective"] / evaluation.rows["objective"] - 1
-    same = evaluation.rows["support"] == rival.rows["support"]
-    corrected = rival.optimism(LEVEL)["corrected"]
-    difference = rival.corrected_difference(evaluation, LEVEL).loc[list(_SHOWN)]
-    selection = rival.selection
-    return {
-        "rule": rule,
-        "is_own": rule == _OWN,
-        "n_resamples": len(rival.resamples),
-        "predictors": list(rival.selected),
-        "cost": rival.rows["cost"].iloc[0],
-        "excess": excess.iloc[0],
-        "mean_excess": excess.iloc[1:].mean(),
-        "same_share": same.iloc[1:].mean(),
-        "corrected": {metric: corrected[metric] for metric in _SHOWN},
-        # With the same selection the model is the same, so there is no difference to measure.
-        "differences": [] if same.iloc[0] else json_rows(difference),
-        "stability": stability(selection).value if len(selection) > 1 else None,
-    }
+    n_resamples = len(evaluation.resamples)
+    if evaluation.followed is None or n_resamples < 2:
+        return None
+    found = evaluation.individual_risks(LEVEL).sort_values("risk", kind="stable")
+    groups = [
+        {"n": len(rows), **found.iloc[rows].mean()}
+        for rows in np.array_split(np.arange(len(found)), min(_N_RISK_GROUPS, len(found)))
+    ]
+    drawn = np.linspace(0, len(found) - 1, min(len(found), _MOST_DRAWN)).round().astype(np.int64)
+    return IndividualRisks(
+        n_resamples=n_resamples,
+        n_patients=len(found),
+        difference=found["difference"].mean(),
+        groups=groups,
+        patients=json_rows(found.iloc[drawn], "row"),
+    )
 
 
 def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> Curves:

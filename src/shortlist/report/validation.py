@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidProblemError, ShortlistWarning
-from ..evaluation import Evaluation, Experiment, evaluate, evaluate_all
+from ..evaluation import Evaluation, Experiment, evaluate
 from ..patients import PrognosticModel
 from ..solution import Status
 from .equation import fit_full_model, make_probes
 
-# The usual ways to select, by the name of their backend.
-RULES = {"lasso": "lasso", "stepwise": "stepwise selection", "univariable": "univariable selection"}
 N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
-N_COMPARED = 49  # resamples of each of the usual rules, which are slow
 FEWEST_FOLDS, MOST_FOLDS = 3, 10
+MOST_FOLLOWED = 1000  # patients whose individual risks are followed over resamples
 
 
 def validate_model(
@@ -69,53 +66,16 @@ def validate_model(
     >>> list(evaluation.selected) == model.selected_features_
     True
     """
-    experiment = _experiment(model, X, y, persons, seed)
+    experiment = make_experiment(model, X, y, persons, seed)
     return evaluate(
         experiment, n_resamples, n_jobs=n_jobs, progress=progress, cross_validate_resamples=False
     )
 
 
-def compare_rules(
-    model: PrognosticModel,
-    X: Any,
-    y: ArrayLike,
-    *,
-    persons: ArrayLike | None = None,
-    n_resamples: int = N_COMPARED,
-    seed: int = 0,
-    n_jobs: int | Literal["auto"] | None = None,
-    progress: bool = False,
-) -> dict[str, Evaluation]:
-    """Evaluate the usual rules to select as `validate_model` evaluates a model.
-
-    Parameters
-    ----------
-    model, X, y, persons, n_resamples, seed, n_jobs, progress
-        As in `validate_model`; resamples and folds are the same.
-
-    Returns
-    -------
-    dict
-        Evaluations by the names of the rules.
-    """
-    experiment = _experiment(model, X, y, persons, seed, with_probes=False)
-    return evaluate_all(
-        {rule: replace(experiment, backend=rule) for rule in RULES},
-        n_resamples,
-        n_jobs=n_jobs,
-        progress=progress,
-        cross_validate_resamples=False,
-    )
-
-
-def _experiment(
-    model: PrognosticModel,
-    X: Any,
-    y: ArrayLike,
-    persons: ArrayLike | None,
-    seed: int,
-    with_probes: bool = True,
+def make_experiment(
+    model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None, seed: int
 ) -> Experiment:
+    """Return the experiment that repeats the fit of a model, its ridge given."""
     node_limit = model.node_limit
     if node_limit is None and model.status_ is Status.TIME_LIMIT:
         node_limit = max(1, model.solution_.nodes)
@@ -136,8 +96,15 @@ def _experiment(
             node_limit=node_limit,
             preprocessor=model.unfitted_design(plain),
             names=list(plain.kinds),
-            probes=make_probes(fit_full_model(model, plain)) if with_probes else None,
+            probes=make_probes(fit_full_model(model, plain)),
+            followed=choose_followed(len(plain.labels)),
         )
+
+
+def choose_followed(n_rows: int) -> list[int]:
+    """Return the rows whose risks are followed: all, or as many as suffice, evenly spaced."""
+    rows = np.linspace(0, n_rows - 1, min(n_rows, MOST_FOLLOWED)).round().astype(np.int64)
+    return [int(row) for row in rows]
 
 
 def choose_folds(y: ArrayLike, persons: ArrayLike | None = None) -> int:

@@ -124,7 +124,23 @@ export function showStability(answer) {
     h("p", { class: "caption" }, running ? `${label}…`
       : `Share of ${answer.of} bootstrap resamples that buy each predictor; dark bars are in the best model.`
         + `${answer.stability === null ? "" : ` Stability ${answer.stability.toFixed(2)} of 1.`}`
-        + `${answer.unproven ? ` ${answer.unproven} of the searches were not proven.` : ""}`));
+        + `${answer.unproven ? ` ${answer.unproven} of the searches were not proven.` : ""}`),
+    ...individualRisks(answer.risks));
+}
+
+function individualRisks(risks) {
+  if (risks === null) return [];
+  const rows = risks.groups.map((group) => ({ cells: [
+    { number: percent(group.risk) },
+    { number: group.lower === null ? "–" : `${percent(group.lower)} to ${percent(group.upper)}` },
+    { number: (100 * group.difference).toFixed(1) },
+  ] }));
+  return [
+    h("h3", {}, "Individual risks"),
+    table("How much risks vary", [{ number: "mean risk" }, { number: "95 % range" }, { number: "difference" }], rows),
+    h("p", { class: "caption" }, `A patient's risk by models of resamples differs from that of the best model by ${(100 * risks.difference).toFixed(1)} percentage points on average. `
+      + "Rows are groups of patients of about equal size, by risk."),
+  ];
 }
 
 export function showOptimism(answer) {

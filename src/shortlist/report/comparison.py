@@ -1,0 +1,253 @@
+"""Other ways to get a model, evaluated on the same resamples and folds as the model of a report.
+
+Two of them show the price of selecting: the ridge regression of all candidates and the lasso, which
+know no limit. The others are the usual rules within the same limits. Each has the penalty that is
+the best for it, by the folds that chose the ridge of the model.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from ..backends import solve
+from ..backends.ranking import l1_regression
+from ..choice.record import excess
+from ..classifier.tuning import Fold, make_folds
+from ..evaluation import (
+    Evaluation,
+    Experiment,
+    FittedModel,
+    Procedure,
+    Sample,
+    evaluate_all,
+    run_tasks,
+    stability,
+)
+from ..evaluation.metric import log_loss
+from ..patients import PrognosticModel
+from ..problem import SubsetProblem
+from ..solution import Status, solution_of
+from .content import LEVEL, Rows, json_rows
+from .validation import N_RESAMPLES, make_experiment
+
+_N_PENALTIES, _LEAST_PENALTY = 20, 1e-3  # of the lasso; the least relative to the largest
+_N_FOLDS = 5  # where those of the model are not a number
+_OWN = "proven best"
+_SHOWN = ("auc", "brier", "calibration_slope")
+
+
+class Lasso(Procedure):
+    """Fits all candidates with an L1 penalty, for which the experiment's ridges stand."""
+
+    def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
+        """Return the model of each penalty; its support is the predictors not at zero."""
+        used = problem.weights > 0
+        X, signs, weights = problem.X[used], problem.signs[used], problem.weights[used]
+        models = []
+        for penalty in ridges:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                fitted = l1_regression(1 / penalty).fit(X, signs, sample_weight=weights)
+            coef = fitted.coef_[0]
+            solution = solution_of(
+                problem,
+                tuple(np.unique(problem.column_predictor[coef != 0]).tolist()),
+                coef,
+                float(fitted.intercept_[0]),
+                status=Status.HEURISTIC,
+                lower_bound=0.0,
+                gap=0.0,
+                nodes=0,
+                seconds=0.0,
+            )
+            models.append(FittedModel(penalty, solution, self._X))
+        return models
+
+
+class Rule(NamedTuple):
+    """A way to get a model: its name on pages, and what it does, without and with prices."""
+
+    name: str
+    text: str
+    text_with_prices: str
+    is_limited: bool = True
+    procedure: type[Procedure] = Procedure
+
+
+RULES = {
+    "full": Rule(
+        "all candidates, ridge",
+        "ridge regression of all candidates, without selection",
+        "ridge regression of all candidates, whatever they cost",
+        is_limited=False,
+    ),
+    "l1": Rule(
+        "lasso, cross-validated",
+        "L1-penalised regression of all candidates, with no other limit",
+        "L1-penalised regression of all candidates, which knows neither prices nor budget",
+        is_limited=False,
+        procedure=Lasso,
+    ),
+    "lasso": Rule(
+        "lasso order, refitted",
+        "predictors are taken in the order in which they enter the path of the lasso, and the "
+        "model is fitted to them anew, with a ridge",
+        "predictors are bought in the order in which they enter the path of a lasso whose "
+        "penalties are proportional to prices, and the model is fitted to them anew, with a ridge",
+    ),
+    "stepwise": Rule(
+        "stepwise selection",
+        "each step adds the predictor that lowers the loss most, and then removes those without "
+        "which a smaller model is better than any seen",
+        "each step buys the predictor that lowers the loss most per price, and then returns those "
+        "without which a cheaper model is better than any seen",
+    ),
+    "univariable": Rule(
+        "univariable selection",
+        "predictors are taken by the size of their coefficient in a regression on each alone",
+        "predictors are bought by the size of their coefficient in a regression on each alone, "
+        "divided by the price",
+    ),
+}
+
+
+def compare_rules(
+    model: PrognosticModel,
+    X: Any,
+    y: ArrayLike,
+    *,
+    persons: ArrayLike | None = None,
+    n_resamples: int = N_RESAMPLES,
+    seed: int = 0,
+    n_jobs: int | Literal["auto"] | None = None,
+    progress: bool = False,
+) -> dict[str, Evaluation]:
+    """Evaluate other ways to get a model as `validate_model` evaluates a model.
+
+    Parameters
+    ----------
+    model, X, y, persons, n_resamples, seed, n_jobs, progress
+        As in `validate_model`; resamples and folds are the same.
+
+    Returns
+    -------
+    dict
+        Evaluations by the keys of the rules: "full", "l1", "lasso", "stepwise", "univariable".
+    """
+    own = make_experiment(model, X, y, persons, seed)
+    own = replace(own, probes=None, followed=(), ridges=model.ridges)
+    unlimited = replace(own, budget=None, max_features=None, backend="native")
+    experiments = {
+        "full": replace(unlimited, include=range(len(own.names))),
+        "l1": replace(unlimited, ridges=_l1_penalties(unlimited)),
+    }
+    experiments |= {
+        name: replace(own, backend=name) for name, rule in RULES.items() if rule.is_limited
+    }
+    cv = model.cv if isinstance(model.cv, Integral) else _N_FOLDS
+    folds = make_folds(cv, None, own.y, own.persons, model.random_state, int(model.n_repeats))
+    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    penalties = run_tasks(
+        choose_penalty,
+        {name: (each, RULES[name].procedure, folds) for name, each in experiments.items()},
+        **options,
+    )
+    return evaluate_all(
+        {name: replace(each, ridges=(penalties[name],)) for name, each in experiments.items()},
+        n_resamples,
+        procedures={name: rule.procedure for name, rule in RULES.items()},
+        cross_validate_resamples=False,
+        **options,
+    )
+
+
+def choose_penalty(
+    experiment: Experiment, procedure: Callable[[Experiment], Procedure], folds: list[Fold]
+) -> float:
+    """Return the ridge, or L1 penalty, of an experiment with the lowest mean log loss in folds."""
+    fitting, y = procedure(experiment), experiment.y
+    losses = [
+        [
+            log_loss(y[test], model.log_odds(test), np.ones_like(test))
+            for model in fitting.fit(Sample.of_copies(train), experiment.ridges)
+        ]
+        for train, test in folds
+    ]
+    return experiment.ridges[int(np.mean(losses, axis=0).argmin())]
+
+
+def _l1_penalties(experiment: Experiment) -> list[float]:
+    """Return penalties from the one that leaves no coefficient to a thousandth of it."""
+    everyone = np.arange(experiment.n_rows)
+    problem = experiment.problem(experiment.columns(everyone))
+    residuals = experiment.y - experiment.y.mean()
+    largest = float(np.abs(residuals @ problem.X).max())
+    penalties = np.geomspace(largest, _LEAST_PENALTY * largest, _N_PENALTIES)
+    return [float(penalty) for penalty in penalties]
+
+
+def describe_comparison(
+    problem: SubsetProblem, evaluation: Evaluation, rivals: Mapping[str, Evaluation]
+) -> Rows:
+    """Return each way to get a model, and its paired differences to the proven selection.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Of the model, at whose ridge selections are compared by their loss.
+    evaluation, rivals
+        From `validate_model` and `compare_rules`, with the same resamples.
+    """
+    if not rivals:
+        return []
+    has_prices = np.isfinite(problem.limits.budget)
+    rows = [_describe(Rule(_OWN, "", ""), problem, evaluation, evaluation)]
+    for name, rival in rivals.items():
+        rule = RULES[name]
+        text = rule.text_with_prices if has_prices else rule.text
+        rows.append(_describe(rule, problem, evaluation, rival) | {"definition": text})
+    return rows
+
+
+def _describe(
+    rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evaluation
+) -> dict[str, Any]:
+    same = own.rows["support"] == rival.rows["support"]
+    is_own = rival is own
+    is_same_model = same.iloc[0] and own.rows["ridge"].iloc[0] == rival.rows["ridge"].iloc[0]
+    corrected = rival.optimism(LEVEL)["corrected"]
+    difference = rival.corrected_difference(own, LEVEL).loc[list(_SHOWN)]
+    selection = rival.selection
+    return {
+        "rule": rule.name,
+        "is_own": is_own,
+        "is_limited": rule.is_limited,
+        "definition": "",
+        "penalty": rival.rows["ridge"].iloc[0],
+        "predictors": list(rival.selected),
+        "cost": rival.rows["cost"].iloc[0],
+        "excess": _excess(problem, own, rival) if rule.is_limited else None,
+        "same_share": same.iloc[1:].mean(),
+        "corrected": {metric: corrected[metric] for metric in _SHOWN},
+        "differences": [] if is_own or is_same_model else json_rows(difference),
+        "stability": stability(selection).value if len(selection) > 1 else None,
+    }
+
+
+def _excess(problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> float:
+    """Return by how much the loss of a selection exceeds that of the best, at the same ridge."""
+    losses = []
+    for evaluation in (own, rival):
+        bought = evaluation.selected
+        others = {problem.name_of(g) for g in range(problem.n_predictors)}.difference(bought)
+        alone = problem.with_limits(include=bought, exclude=sorted(others))
+        losses.append(solve(alone).objective)
+    return excess(losses[1], losses[0])
