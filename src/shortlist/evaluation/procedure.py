@@ -83,13 +83,13 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            FittedModel(
-                ridge,
-                solution,
-                experiment.columns_for_predicting(self._columns, solution.support),
-            )
-            for ridge, solution in zip(ridges, solutions, strict=True)
+            self.fitted(ridge, solution) for ridge, solution in zip(ridges, solutions, strict=True)
         ]
+
+    def fitted(self, ridge: float, solution: Solution) -> FittedModel:
+        """Return a solution of the last problem with the columns by which it predicts."""
+        columns = self.experiment.columns_for_predicting(self._columns, solution.support)
+        return FittedModel(ridge, solution, columns)
 
     def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
