@@ -1,8 +1,8 @@
 """Missing values by equations or by medians, simulated: `python -m benchmarks.imputation`.
 
 A replication draws patients with ten correlated predictors, four of which matter, and removes
-values at random, or more often where the next predictor is high. It fits a model to at most five with
-either kind of imputation, and predicts new patients with the same gaps by the model card, which
+values at random, or more often where the next predictor is high. It fits a model to at most five
+with either kind of imputation, and predicts new patients with the same gaps by the model card, which
 knows the predictors bought only. Differences are paired. Writes results/imputation.csv and the
 table of docs/evaluation.md.
 """

@@ -341,7 +341,10 @@ NB_MODULE(SHORTLIST_MODULE, m) {
           "points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
           nb::rv_policy::automatic)
       .def_prop_ro(
-          "entries", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).entries); },
+          "columns", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).columns); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "values", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).values); },
           nb::rv_policy::automatic)
       .def_ro("is_complete", &Trace::is_complete);
   nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")

@@ -170,7 +170,7 @@ void Search::collect(Worker& part, std::int64_t nodes_before, std::int64_t creat
   const std::int64_t shift = tree.n_created - created_before;
   const auto first_point = static_cast<std::int64_t>(trace.points.size());
   const auto first_member = static_cast<std::int64_t>(trace.members.size());
-  const auto first_entry = static_cast<std::int64_t>(trace.entries.size());
+  const auto first_column = static_cast<std::int64_t>(trace.columns.size());
   const auto node_of = [&](std::int64_t node) { return node >= created_before ? node + shift : node; };
   const auto point_of = [&](std::int64_t point) { return point >= 0 ? point + first_point : mirrored(point); };
   for (TraceStep step : part.trace.steps) {
@@ -181,10 +181,11 @@ void Search::collect(Worker& part, std::int64_t nodes_before, std::int64_t creat
   }
   trace.members.insert(trace.members.end(), part.trace.members.begin(), part.trace.members.end());
   for (TracePoint point : part.trace.points) {
-    point.first_entry += first_entry;
+    point.first_column += first_column;
     trace.points.push_back(point);
   }
-  trace.entries.insert(trace.entries.end(), part.trace.entries.begin(), part.trace.entries.end());
+  trace.columns.insert(trace.columns.end(), part.trace.columns.begin(), part.trace.columns.end());
+  trace.values.insert(trace.values.end(), part.trace.values.begin(), part.trace.values.end());
   part.trace.clear();
   while (part.tree.n_open() > 0) {
     Node node = part.tree.take();

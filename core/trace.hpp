@@ -32,11 +32,7 @@ struct TraceStep {
 };
 struct TracePoint {
   double intercept, intercept_step, smoothing;  // the step is not a number if the point is not moved
-  std::int64_t first_entry;
-};
-struct TraceEntry {
-  std::int64_t column;
-  double value, step;
+  std::int64_t first_column;
 };
 
 class Trace {
@@ -44,19 +40,21 @@ class Trace {
   std::vector<TraceStep> steps;
   std::vector<std::int64_t> members;
   std::vector<TracePoint> points;
-  std::vector<TraceEntry> entries;
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;  // of the columns of a point, then, if it is moved, their steps
   bool is_complete = true;
 
   std::size_t n_bytes() const {
     return steps.size() * sizeof(TraceStep) + members.size() * sizeof(std::int64_t) +
-           points.size() * sizeof(TracePoint) + entries.size() * sizeof(TraceEntry);
+           points.size() * sizeof(TracePoint) + columns.size() * sizeof(std::int32_t) + values.size() * sizeof(double);
   }
 
   void clear() {
     steps.clear();
     members.clear();
     points.clear();
-    entries.clear();
+    columns.clear();
+    values.clear();
   }
 
   /// Beyond this many bytes the trace is given up: the search goes on without a proof. With 0 there is none at all.
@@ -69,7 +67,7 @@ class Trace {
   void limit() {
     if (!is_complete || n_bytes() > max_bytes_) {
       is_complete = false;
-      steps = {}, members = {}, points = {}, entries = {};
+      steps = {}, members = {}, points = {}, columns = {}, values = {};
     }
   }
 
@@ -81,22 +79,29 @@ class Trace {
 
   /// Write down a primal point; return its number.
   std::int64_t record_point(const Buffer<double>& theta, double intercept, double smoothing) {
-    return record_difference(theta, theta, intercept, std::numeric_limits<double>::quiet_NaN(), smoothing);
+    const std::int64_t point = begin_point(intercept, std::numeric_limits<double>::quiet_NaN(), smoothing);
+    for (Index j = 0; j < theta.size(); ++j) {
+      if (theta[j] != 0.0) record_value(j, theta[j]);
+    }
+    return point;
   }
   /// Write down a primal point and the step to other coefficients that moves its dual point; return its number.
   std::int64_t record_difference(const Buffer<double>& theta, const Buffer<double>& other, double intercept,
                                  double intercept_step, double smoothing) {
     const std::int64_t point = begin_point(intercept, intercept_step, smoothing);
+    const auto first = columns.size();
     for (Index j = 0; j < theta.size(); ++j) {
-      if (theta[j] != 0.0 || other[j] != 0.0) entries.push_back({j, theta[j], other[j] - theta[j]});
+      if (theta[j] != 0.0 || other[j] != 0.0) record_value(j, theta[j]);
     }
+    for (std::size_t i = first; i < columns.size(); ++i) values.push_back(other[columns[i]] - theta[columns[i]]);
     return point;
   }
   /// The same where the step is given, and theta is 0 outside the listed columns.
-  std::int64_t record_moved(const Buffer<double>& theta, double intercept, const Buffer<Index>& columns,
+  std::int64_t record_moved(const Buffer<double>& theta, double intercept, const Buffer<Index>& listed,
                             const double* steps_of_columns, Index n, double intercept_step, double smoothing) {
     const std::int64_t point = begin_point(intercept, intercept_step, smoothing);
-    for (Index i = 0; i < n; ++i) entries.push_back({columns[i], theta[columns[i]], steps_of_columns[i]});
+    for (Index i = 0; i < n; ++i) record_value(listed[i], theta[listed[i]]);
+    values.insert(values.end(), steps_of_columns, steps_of_columns + n);
     return point;
   }
   /// Write down the point that bounds the last fit; return its number.
@@ -108,8 +113,12 @@ class Trace {
 
  private:
   std::int64_t begin_point(double intercept, double intercept_step, double smoothing) {
-    points.push_back({intercept, intercept_step, smoothing, static_cast<std::int64_t>(entries.size())});
+    points.push_back({intercept, intercept_step, smoothing, static_cast<std::int64_t>(columns.size())});
     return static_cast<std::int64_t>(points.size()) - 1;
+  }
+  void record_value(Index column, double value) {
+    columns.push_back(static_cast<std::int32_t>(column));
+    values.push_back(value);
   }
 
   std::size_t max_bytes_ = std::size_t{1} << 30;

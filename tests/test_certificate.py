@@ -76,18 +76,19 @@ def check_refused(text: str, message: str | None = None) -> None:
 # --- the file ---
 
 
+@pytest.mark.parametrize("ending", ["json", "npz"])
 @pytest.mark.parametrize("source", [proven, corrected])
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_saved_is_loaded(seed, source, tmp_path):
+def test_what_is_saved_is_loaded(seed, source, ending, tmp_path):
     problem, certificate, _ = source(seed)
-    path = tmp_path / "proof.json"
+    path = tmp_path / f"proof.{ending}"
     certificate.save(path)
     loaded = Certificate.load(str(path))
     assert loaded == certificate
     assert repr(loaded) == repr(certificate)  # every digit, and every type
     assert sl.verify(problem, loaded) == sl.verify(problem, certificate)
-    loaded.save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+    loaded.save(tmp_path / f"again.{ending}")
+    assert (tmp_path / f"again.{ending}").read_bytes() == path.read_bytes()
 
 
 def test_a_file_appears_whole_or_not_at_all(certificate, tmp_path, monkeypatch):
@@ -257,6 +258,71 @@ def test_a_damaged_file_is_refused_or_proves_nothing_false(case):
         assert str(error).endswith(".")
     else:
         check_sound(problem, loaded, optimum)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_proofs_of_other_losses_are_packed_too(loss, tmp_path):
+    problem = random_problem(4, loss=loss)
+    certificate = sl.solve(problem).certificate
+    certificate.save(tmp_path / "proof.npz")
+    assert Certificate.load(tmp_path / "proof.npz") == certificate
+
+
+def pack(path, arrays):
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_a_damaged_archive_is_refused_or_proves_nothing_false(data):
+    """Bytes that are flipped, arrays that are changed, of another type or form, or missing."""
+    seed = data.draw(st.integers(0, 19))
+    problem, certificate, optimum = corrected(seed)
+    certificate = replace(certificate, objective=1e300, lower_bound=0.0)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "proof.npz"
+        certificate.save(path)
+        if data.draw(st.booleans()):
+            content = bytearray(path.read_bytes())
+            content[data.draw(st.integers(2, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+            path.write_bytes(content)
+        else:
+            with np.load(path) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            name = data.draw(st.sampled_from(sorted(arrays)))
+            array = arrays.pop(name)
+            changes = [None, array.astype(float), array[:, None], array[:-1], -array.astype(float)]
+            changes += [array.astype(complex), array.astype("datetime64[s]"), np.array([[]])]
+            if array.size:
+                other = array.copy()
+                place = data.draw(st.integers(0, array.size - 1))
+                other[place] = other[place] + data.draw(st.sampled_from([1, 7]))
+                changes.append(other)
+            change = data.draw(st.sampled_from(changes))
+            pack(path, arrays if change is None else arrays | {name: change})
+        try:
+            loaded = Certificate.load(path)
+        except sl.InvalidCertificateError as error:
+            assert str(error).startswith("path: ")
+            assert str(error).endswith(".")
+        else:
+            check_sound(problem, loaded, optimum)
+
+
+def test_files_that_would_take_far_more_memory_than_they_are_long(certificate, tmp_path):
+    content = content_of(certificate)
+    check_refused(json.dumps(content | {"padding": [[]] * 100_000}, separators=(",", ":")))
+    with np.load(certificate_archive(certificate, tmp_path)) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    bomb = pack(tmp_path / "bomb.npz", arrays | {"padding": np.zeros(10_000_000)})
+    with pytest.raises(sl.InvalidCertificateError, match="nor packed"):
+        Certificate.load(bomb)
+
+
+def certificate_archive(certificate, folder):
+    certificate.save(folder / "proof.npz")
+    return folder / "proof.npz"
 
 
 # --- who has a certificate ---

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 BLOCK = 2**16  # rows
 
@@ -41,3 +44,14 @@ def release(X: NDArray[Any]) -> None:
     # Only of a file that cannot be changed: changes of mode "c" live in that memory alone.
     if isinstance(X, np.memmap) and X.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
         X._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Products of matrices take one thread: more would add up in another order."""
+    limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()

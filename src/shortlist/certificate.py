@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -32,6 +37,9 @@ from .errors import InvalidCertificateError
 from .files import unique_names, write_whole
 
 FORMAT, VERSION = "shortlist certificate", 1
+# What a file may be at most: lists for its letters, and how much larger it is when unpacked.
+_LETTERS_OF_LIST, _FEW_LISTS = 10, 10_000
+_LARGEST_RATIO = 200
 
 
 def _unique(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -152,6 +160,7 @@ _EXPECTED = {
     "less": "a whole number of at least 0",
 }
 _NAMES = {step: step.__name__.lower() for step in (Fix, Bound, Branch, One, Unaffordable)}
+_KINDS = list(_NAMES.values())
 _A_STEP = f"a step: one of {', '.join(_NAMES.values())} and its fields"
 
 
@@ -196,7 +205,10 @@ class Certificate:
     steps: Annotated[tuple[_AnyStep, ...], FailFast()]
 
     def save(self, path: str | os.PathLike[str], attached: Mapping[str, Any] | None = None) -> None:
-        """Write the certificate as JSON; the file appears whole or not at all.
+        """Write the certificate; the file appears whole or not at all.
+
+        It is JSON, or for a path that ends in `.npz` compressed arrays of the same content, which
+        take a fraction of the space.
 
         `attached` are more fields, of JSON values, for other readers of the file: `load` ignores
         them.
@@ -209,12 +221,8 @@ class Certificate:
             "points": [_entries(point) for point in self.points],
             "steps": [[_NAMES[type(step)], *step] for step in self.steps],
         }
-        # One field a line, so that the file can be looked at.
-        lines = ",\n".join(
-            f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'), allow_nan=False)}"
-            for key, value in content.items()
-        )
-        write_whole(Path(path), f"{{\n{lines}\n}}\n")
+        is_packed = Path(path).suffix == ".npz"
+        write_whole(Path(path), _packed(content) if is_packed else _text(content))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
@@ -227,17 +235,124 @@ class Certificate:
     @classmethod
     def load_attached(cls, path: str | os.PathLike[str]) -> tuple[Certificate, dict[str, Any]]:
         """Read a certificate as `load` does, and the fields that `save` attached."""
+        found = Path(path).read_bytes()
         try:
-            text = Path(path).read_text(encoding="utf-8")
-            content = json.loads(text, object_pairs_hook=unique_names)
-        except (ValueError, RecursionError):  # not UTF-8, not JSON, a name twice, an endless number
+            content = _unpacked(found) if found[:2] == b"PK" else _read_text(found.decode())
+        # Not UTF-8, not JSON, a name twice, an endless number, or whatever an archive may hold.
+        except Exception:
             raise InvalidCertificateError(
-                f"path: {Path(path).name} is not JSON; pass a proof, as Certificate.save or "
-                "`shortlist fit --certificate` wrote it."
+                f"path: {Path(path).name} is not JSON, nor packed as .npz; pass a proof, as "
+                "Certificate.save or `shortlist fit --certificate` wrote it."
             ) from None
         certificate = _parse(content)
         own = {"format", "version", *cls.__dataclass_fields__}
         return certificate, {key: value for key, value in content.items() if key not in own}
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """Return the content as JSON, one field a line, so that the file can be looked at."""
+    lines = ",\n".join(
+        f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'), allow_nan=False)}"
+        for key, value in content.items()
+    )
+    return f"{{\n{lines}\n}}\n"
+
+
+def _read_text(text: str) -> Any:
+    # An empty list of two letters takes 64 bytes of memory. A proof has numbers in its lists.
+    if text.count("[") + text.count("{") > len(text) / _LETTERS_OF_LIST + _FEW_LISTS:
+        raise ValueError("more lists than a proof of that length has")
+    return json.loads(text, object_pairs_hook=unique_names)
+
+
+def _packed(content: dict[str, Any]) -> bytes:
+    """Return the content as an archive of arrays: the points and the steps, and JSON for the rest.
+
+    Lists stand one after the other in one array, their lengths in another.
+    """
+    points, steps = content["points"], content["steps"]
+    rest = content | {"points": [], "steps": []}
+    numbers = [_numbers(step) for step in steps]
+    arrays: dict[str, NDArray[Any]] = {
+        "rest": np.frombuffer(_text(rest).encode(), dtype=np.uint8),
+        "intercepts": np.array([point[0] for point in points], dtype=np.float64),
+        "lengths": np.array([len(point[1]) for point in points], dtype=np.int64),
+        "columns": np.array([n for point in points for n in point[1]], dtype=np.int64),
+        "values": np.array([t for point in points for t in point[2]], dtype=np.float64),
+        "corrected": np.array([bool(p[3:] and p[3]) for p in points], dtype=np.uint8),
+        "corrections": np.array([t for p in points if p[3:] for t in p[3]], dtype=np.float64),
+        "smoothings": np.array([p[4] if p[4:] else 0.0 for p in points], dtype=np.float64),
+        "kinds": np.array([_KINDS.index(step[0]) for step in steps], dtype=np.uint8),
+        "sizes": np.array([len(of_step) for of_step in numbers], dtype=np.int64),
+        "numbers": np.array([n for of_step in numbers for n in of_step], dtype=np.int64),
+    }
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:  # as np.savez_compressed does, without the time of day
+        for name, array in arrays.items():
+            entry = BytesIO()
+            np.lib.format.write_array(entry, _smallest(array), allow_pickle=False)
+            archive.writestr(ZipInfo(f"{name}.npy"), entry.getvalue(), ZIP_DEFLATED)
+    return file.getvalue()
+
+
+def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers as the smallest type that holds them."""
+    if array.dtype != np.int64 or array.size == 0:
+        return array
+    return array.astype(np.min_scalar_type(int(array.max())))
+
+
+def _numbers(step: Sequence[Any]) -> list[int]:
+    """Return the numbers of a step; of a `fix` also how many it forbids, before these."""
+    if step[0] == "fix":
+        _, node, point, forbidden, bought = step
+        return [node, point, len(forbidden), *forbidden, *bought]
+    return [*step[1:-1], *step[-1]] if step[0] == "one" else list(step[1:])
+
+
+def _unpacked(found: bytes) -> Any:
+    """Return what was packed; other archives raise whatever they lead to."""
+    with ZipFile(BytesIO(found)) as archive:
+        if sum(file.file_size for file in archive.infolist()) > _LARGEST_RATIO * len(found):
+            raise ValueError("an archive that is larger than it can be")
+    with np.load(BytesIO(found), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    content = _read_text(arrays["rest"].astype(np.uint8).tobytes().decode())
+    columns, values = _split(arrays, "columns", "lengths"), _split(arrays, "values", "lengths")
+    corrected = arrays["corrected"].astype(bool)
+    arrays["with_intercept"] = (arrays["lengths"].astype(np.int64) + 1)[corrected]
+    corrections = iter(_split(arrays, "corrections", "with_intercept"))
+    intercepts, smoothings = arrays["intercepts"].tolist(), arrays["smoothings"].tolist()
+    of_points = (intercepts, columns, values, corrected.tolist(), smoothings)
+    content["points"] = []
+    for intercept, of_columns, of_values, is_corrected, smoothing in zip(*of_points, strict=True):
+        correction = next(corrections) if is_corrected else []
+        point = [intercept, of_columns, of_values, correction, smoothing]
+        content["points"].append(point[: 5 if smoothing else 4 if is_corrected else 3])
+    content["steps"] = [
+        _step(_KINDS[kind], numbers)
+        for kind, numbers in zip(
+            arrays["kinds"].tolist(), _split(arrays, "numbers", "sizes"), strict=True
+        )
+    ]
+    return content
+
+
+def _split(arrays: Mapping[str, NDArray[Any]], name: str, lengths: str) -> list[Any]:
+    """Return the lists that stand one after the other in an array."""
+    ends = np.cumsum(arrays[lengths].astype(np.int64))
+    if (np.diff(ends, prepend=0) < 0).any() or (ends[-1] if len(ends) else 0) != arrays[name].size:
+        raise ValueError("lengths that are not those of the lists")
+    everything = arrays[name].tolist()
+    return [everything[start:end] for start, end in pairwise([0, *ends.tolist()])]
+
+
+def _step(kind: str, numbers: list[int]) -> list[Any]:
+    """Return a step as JSON has it."""
+    if kind == "fix":
+        node, point, n, *members = numbers
+        return [kind, node, point, members[:n], members[n:]]
+    return [kind, *numbers[:2], numbers[2:]] if kind == "one" else [kind, *numbers]
 
 
 def _parse(content: Any) -> Certificate:

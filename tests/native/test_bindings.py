@@ -148,7 +148,7 @@ def test_searches(seed):
         name = fuzz.pick([*methods] if i == 0 else [*methods, *plain, "run", "run", "run"])
         found = attempt(getattr(search, name), *methods.get(name, list)())
         if isinstance(found, core.Trace):
-            for part, size in (("steps", 32), ("members", 8), ("points", 32), ("entries", 24)):
+            for part, size in (("steps", 32), ("members", 8), ("points", 32), ("columns", 4)):
                 assert len(getattr(found, part)) % size == 0
                 getattr(found, part).sum()  # reads all of it
         for name in ("nodes", "n_open", "lower_bound", "objective", "is_started", "n_left_out"):

@@ -48,8 +48,10 @@ def confirmed(
     started = perf_counter()
     objective, lower_bound = solution.objective, 0.0
     if solution.certificate is not None:
-        claims_nothing = replace(solution.certificate, objective=inf, lower_bound=0.0)
-        verdict = verify(problem, claims_nothing)
+        claims = replace(solution.certificate, objective=inf, lower_bound=objective * (1 - gap))
+        verdict = verify(problem, claims)
+        if not verdict.valid:
+            verdict = verify(problem, replace(claims, lower_bound=0.0))
         if verdict.valid:
             if verdict.upper_bound > objective * (1 + _SAME):
                 objective = verdict.upper_bound

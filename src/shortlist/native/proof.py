@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 # The structs of core/trace.hpp.
 _STEP = np.dtype([("kind", "i8"), ("node", "i8"), ("reference", "i8"), ("first_member", "i8")])
 _POINT = np.dtype(
-    [("intercept", "f8"), ("intercept_step", "f8"), ("smoothing", "f8"), ("first_entry", "i8")]
+    [("intercept", "f8"), ("intercept_step", "f8"), ("smoothing", "f8"), ("first_column", "i8")]
 )
-_ENTRY = np.dtype([("column", "i8"), ("value", "f8"), ("step", "f8")])
 _FIX, _BOUND, _BRANCH, _ONE = range(4)
 
 
@@ -93,21 +92,24 @@ class Prover:
         """
         from ..certificate import Point
 
-        recorded, entries = self.trace.points.view(_POINT), self.trace.entries.view(_ENTRY)
-        in_problem = self.columns[entries["column"]]
+        recorded = self.trace.points.view(_POINT)
+        in_problem = self.columns[self.trace.columns.view(np.int32)]
         columns, centres = in_problem.tolist(), self.centre[in_problem].tolist()
-        values, steps = entries["value"].tolist(), entries["step"].tolist()
-        first = [*recorded["first_entry"].tolist(), len(values)]
-        points = []
+        numbers = self.trace.values.view(np.float64).tolist()
+        first = [*recorded["first_column"].tolist(), len(columns)]
+        points, next_number = [], 0
         for (start, end), (intercept0, step, smoothing, _) in zip(
             pairwise(first), recorded.tolist(), strict=True
         ):
-            mine = slice(start, end)
-            intercept, left_over = uncentred(intercept0, values[mine], centres[mine])
-            if not isnan(step):
-                left_over += uncentred(step, steps[mine], centres[mine])[0]
-            correction = () if isnan(step) and left_over == 0 else (left_over, *steps[mine])
-            of_columns = tuple(columns[mine]), tuple(values[mine])
+            n, mine, is_moved = end - start, slice(start, end), not isnan(step)
+            values = numbers[next_number : next_number + n]
+            steps = numbers[next_number + n : next_number + 2 * n] if is_moved else [0.0] * n
+            next_number += 2 * n if is_moved else n
+            intercept, left_over = uncentred(intercept0, values, centres[mine])
+            if is_moved:
+                left_over += uncentred(step, steps, centres[mine])[0]
+            correction = (left_over, *steps) if is_moved or left_over != 0 else ()
+            of_columns = tuple(columns[mine]), tuple(values)
             point = Point(intercept, *of_columns, correction, smoothing)
             if not isfinite(intercept + smoothing + sum(point.values) + sum(correction)):
                 # A fit that went astray. Any point serves, and none would prove what it should.

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from ..arguments import Float
-from ..blocks import release, row_blocks
+from ..blocks import one_thread, release, row_blocks
 from ..problem import SubsetProblem
 
 _ROWS = 2**11  # of a block: its margins stay in the cache
@@ -146,7 +145,7 @@ def _total(
         release(problem.X)
         return sums
 
-    with threadpool_limits(1, "blas"):  # more threads would add up in another order
+    with one_thread():
         for sums in map(work, starts) if pool is None else pool.map(work, starts):
             if total is None:
                 total = sums

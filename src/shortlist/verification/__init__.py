@@ -17,7 +17,9 @@ Nothing here comes from the solver. The claims of a certificate are recomputed f
    a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and an a outside [0, 1] is put on its end.
    Other losses have their own a and H: see `duality`.
 
-`duality` works with balls of python-flint, which contain the exact value.
+`rounded` does that in doubles for many points at a time, and takes off what rounding may have
+added. Leaves that stay below the claim are looked at again by `duality`, which works with balls of
+python-flint: they contain the exact value. It also evaluates the model.
 `affordability` works with integers: prices, in a unit small enough for all of them, and the v_g,
 rounded up to a grid.
 """
@@ -27,15 +29,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import ctx
 
+from ..blocks import one_thread
 from ..certificate import Bound, Branch, Certificate, Fix, One, Step
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from .affordability import Affordability
-from .duality import DualPoint, ExactData, ProofError
+from .duality import DualPoint, ExactData, ProofError, check_point
+from .rounded import RoundedData, RoundedPoint
 
 __all__ = ["Verdict", "verify"]
 
@@ -100,7 +105,7 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
             "certificate: must be a Certificate, which only solutions of the native backend have, "
             f"not {type(certificate).__name__}."
         )
-    with ctx.workprec(_PRECISION):
+    with ctx.workprec(_PRECISION), one_thread():
         try:
             if certificate.problem != problem.digest:
                 raise ProofError("The certificate belongs to another problem.")
@@ -140,24 +145,68 @@ def _upper_bound(
     return data.objective_above(model)
 
 
+class _Leaf(NamedTuple):
+    """The selections that buy `bought`, nothing `forbidden`, and at most so many more."""
+
+    point: int
+    bought: frozenset[int]
+    forbidden: frozenset[int]
+    at_most: int
+
+
+class _Leaves:
+    """Collects leaves until there are points enough to evaluate; keeps the lowest bound."""
+
+    def __init__(
+        self,
+        problem: SubsetProblem,
+        data: ExactData,
+        affordability: Affordability,
+        certificate: Certificate,
+    ) -> None:
+        self.problem, self.affordability, self.certificate = problem, affordability, certificate
+        self.exact, self.rounded = data, RoundedData(problem)
+        self.known: dict[int, RoundedPoint | None] = {}
+        self.lowest = inf
+        self._waiting: list[_Leaf] = []
+        self._unknown: list[int] = []
+
+    def add(self, *fields: Any) -> None:
+        """Take a leaf, unless what it buys is not affordable."""
+        leaf = _Leaf(*fields)
+        if self.affordability.exceeded(leaf.bought):
+            return
+        points = self.certificate.points
+        if leaf.point not in range(len(points)):
+            raise ProofError(f"There is no point {leaf.point}.")
+        if leaf.point not in self.known:
+            check_point(self.problem, points[leaf.point])
+            self.known[leaf.point] = None
+            self._unknown.append(leaf.point)
+        self._waiting.append(leaf)
+        if len(self._unknown) == self.rounded.batch:
+            self.bound()
+
+    def bound(self) -> None:
+        """Bound the leaves that wait."""
+        points = [self.certificate.points[i] for i in self._unknown]
+        self.known.update(zip(self._unknown, self.rounded.evaluate(points), strict=True))
+        for leaf in self._waiting:
+            point, limits = self.known[leaf.point], (self.affordability, *leaf[1:])
+            bound = -inf if point is None else point.bound(*limits)
+            if not bound >= self.certificate.lower_bound:
+                exact = DualPoint(self.exact, self.certificate.points[leaf.point])
+                bound = max(bound, exact.bound(*limits))
+            self.lowest = min(self.lowest, bound)
+        self._waiting, self._unknown = [], []
+
+
 def _lower_bound(
     problem: SubsetProblem, data: ExactData, affordability: Affordability, certificate: Certificate
 ) -> float:
     """Walk the tree; return the smallest bound of its leaves."""
-    known: dict[int, DualPoint] = {}
-    leaves: list[float] = []
-
-    def add_leaf(
-        point: int, bought: frozenset[int], forbidden: frozenset[int], at_most: int
-    ) -> None:
-        if affordability.exceeded(bought):
-            return
-        if point not in range(len(certificate.points)):
-            raise ProofError(f"There is no point {point}.")
-        if point not in known:
-            known[point] = DualPoint(data, certificate.points[point])
-        leaves.append(known[point].bound(affordability, bought, forbidden, at_most))
-
+    leaves = _Leaves(problem, data, affordability, certificate)
+    add_leaf = leaves.add
     steps: dict[int, list[Step]] = {}
     for step in certificate.steps:
         steps.setdefault(step.node, []).append(step)
@@ -196,7 +245,8 @@ def _lower_bound(
                     raise ProofError(f"Node {node} leaves out predictor {min(uncovered)}.")
             case _ if not affordability.exceeded(bought):
                 raise ProofError(f"The selections of node {node} are not covered.")
-    return max(0.0, min(leaves))
+    leaves.bound()
+    return max(0.0, leaves.lowest)
 
 
 def _constant_predictors(problem: SubsetProblem) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil, inf, lcm
 
@@ -21,6 +21,7 @@ class Affordability:
     def __init__(self, problem: SubsetProblem) -> None:
         limits = problem.limits
         self.include, self.exclude = frozenset(limits.include), frozenset(limits.exclude)
+        self._all = frozenset(range(limits.n_predictors))
         self.max_features = limits.max_features
         self.has_budget = limits.unit_budget < inf
         prices = [*limits.unit_costs.tolist(), *limits.unit_fees.tolist(), limits.unit_budget]
@@ -50,10 +51,13 @@ class Affordability:
         """Return the undecided predictors that are affordable next."""
         if len(bought) >= self.max_features:
             return frozenset()
+        undecided = self._all - bought - forbidden
+        if not self.has_budget:
+            return undecided
         left, paid = self.left(bought), self.paid(bought)
         return frozenset(
             g
-            for g in set(range(len(self.costs))) - bought - forbidden
+            for g in undecided
             if self.costs[g] + sum(self.fees[f] for f in self.fees_of[g] if f not in paid) <= left
         )
 
@@ -67,13 +71,18 @@ class Affordability:
         )
 
     def most_valuable(
-        self, values: Mapping[int, int], bought: frozenset[int], free: frozenset[int], at_most: int
+        self,
+        value_of_free: NDArray[np.int64],
+        bought: frozenset[int],
+        free: Sequence[int],
+        at_most: int,
     ) -> int:
         """Return an upper bound on the total value of an affordable selection from `free`."""
         number = min(at_most, self.max_features - len(bought), len(free))
-        best = sum(sorted((values[g] for g in free), reverse=True)[:number])
+        best = int(np.sort(value_of_free)[len(free) - number :].sum())
         if not self.has_budget or number <= 1:
             return best
+        values = dict(zip(free, value_of_free.tolist(), strict=True))
         paid = self.paid(bought)
         # A predictor with several fees is charged the dearest only, which leaves a valid bound.
         by_fee: dict[int, list[int]] = {}

@@ -7,6 +7,7 @@ leaves open on which side of an end it lies, a is that end, exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from math import inf, nextafter
 from typing import NamedTuple
 
@@ -39,7 +40,6 @@ class BallLoss(NamedTuple):
 
     value: Callable[[arb], arb]
     dual: Callable[[arb, arb, arb], tuple[arb, arb]]
-    is_smoothed: bool = False
 
 
 def _logistic(margin: arb) -> tuple[arb, arb, arb]:
@@ -103,8 +103,20 @@ def _hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
 _LOSSES = {
     "logistic": BallLoss(lambda margin: _logistic(margin)[0], _logistic_dual),
     "squared_hinge": BallLoss(lambda margin: _shortfall(margin) ** 2, _squared_hinge_dual),
-    "hinge": BallLoss(_shortfall, _hinge_dual, is_smoothed=True),
+    "hinge": BallLoss(_shortfall, _hinge_dual),
 }
+
+
+def check_point(problem: SubsetProblem, point: Point) -> None:
+    """Refuse a point that is none of this problem."""
+    n = len(point.columns)
+    if len(point.values) != n or (point.correction and len(point.correction) != n + 1):
+        raise ProofError("A point has more or fewer values than columns.")
+    for column in point.columns:
+        if not 0 <= column < problem.n_columns:
+            raise ProofError(f"A point has a coefficient for column {column}.")
+    if problem.loss.is_smoothed != (point.smoothing > 0):
+        raise ProofError("A point has a smoothing that the loss does not need, or lacks it.")
 
 
 class ExactData:
@@ -122,12 +134,8 @@ class ExactData:
 
     def spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
         """Return one value for each column, and the first value, of the intercept, as the last."""
-        if len(values) != len(columns) + 1:
-            raise ProofError("A point has more or fewer values than columns.")
         spread = [arb(0)] * len(self.column_predictor)
         for column, value in zip(columns, values[1:], strict=True):
-            if column not in range(len(spread)):
-                raise ProofError(f"A point has a coefficient for column {column}.")
             spread[column] = arb(value)
         return _vector([*spread, arb(values[0])])
 
@@ -135,42 +143,62 @@ class ExactData:
         """Return an upper bound on the objective of a model."""
         if model.correction or model.smoothing:
             raise ProofError("The model has a correction, which only points of the proof have.")
-        theta = self.spread(model.columns, (model.intercept, *model.values))
+        if len(model.values) != len(model.columns):
+            raise ProofError("The model has more or fewer values than columns.")
+        coef = dict(zip(model.columns, model.values, strict=True))
         for n, (lower, upper) in enumerate(self.intervals):
-            if not arb(lower) <= theta[n, 0] <= arb(upper):
+            if not lower <= coef.get(n, 0.0) <= upper:
                 raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
-        objective += sum((part.loss(self.loss, theta) for part in self.parts), arb(0))
+        objective += sum((part.loss(self.loss, model) for part in self.parts), arb(0))
         near = float(objective.upper())
         return near if arb(near) >= objective else nextafter(near, inf)
 
 
 class _Part:
-    """The rows of a class, as balls: y_m (x_m, 1), the same times w_m, and w_m."""
+    """The rows of a class."""
 
     def __init__(self, problem: SubsetProblem, rows: NDArray[np.intp]) -> None:
-        signed = problem.signs[rows, None] * np.column_stack([problem.X[rows], np.ones(len(rows))])
-        weights = [arb(w) for w in problem.weights[rows].tolist()]
-        self.X = arb_mat(signed.tolist())
-        self.weighted = arb_mat(
-            [[w * x for w, x in zip(weights, column, strict=True)] for column in signed.T.tolist()]
-        )
-        self.weights = _vector(weights).transpose()
+        self._problem, self._rows = problem, rows
+        self._weights = [arb(w) for w in problem.weights[rows].tolist()]
 
-    def loss(self, loss: BallLoss, theta: arb_mat) -> arb:
+    def _signed(self, columns: tuple[int, ...] | slice) -> NDArray[np.float64]:
+        """Return y_m (x_m, 1), of some columns."""
+        X, signs = self._problem.X[self._rows][:, columns], self._problem.signs[self._rows]
+        signed: NDArray[np.float64] = signs[:, None] * np.column_stack([X, np.ones(len(signs))])
+        return signed
+
+    @cached_property
+    def _signed_rows(self) -> arb_mat:
+        return arb_mat(self._signed(slice(None)).tolist())
+
+    @cached_property
+    def weighted(self) -> arb_mat:
+        """A row for each column: w_m y_m (x_m, 1)."""
+        columns = self._signed(slice(None)).T.tolist()
+        return arb_mat(
+            [[w * x for w, x in zip(self._weights, column, strict=True)] for column in columns]
+        )
+
+    def _total(self, values: list[arb]) -> arb:
+        """Return sum_m w_m value_m."""
+        return (_vector(self._weights).transpose() * _vector(values))[0, 0]
+
+    def loss(self, loss: BallLoss, model: Point) -> arb:
         """Return sum_m w_m loss(margin_m)."""
-        losses = [loss.value(margin) for margin in (self.X * theta).entries()]
-        return (self.weights * _vector(losses))[0, 0]
+        X = arb_mat(self._signed(model.columns).tolist())
+        margins = X * _vector([arb(t) for t in (*model.values, model.intercept)])
+        return self._total([loss.value(margin) for margin in margins.entries()])
 
     def dual(
         self, loss: BallLoss, theta: arb_mat, delta: arb_mat | None, smoothing: arb
     ) -> tuple[arb, list[arb]]:
         """Return sum_m w_m H(a_m), and every a_m."""
-        margins = (self.X * theta).entries()
-        moves = [arb(0)] * len(margins) if delta is None else (self.X * delta).entries()
+        margins = (self._signed_rows * theta).entries()
+        moves = [arb(0)] * len(margins) if delta is None else (self._signed_rows * delta).entries()
         rows = zip(margins, moves, strict=True)
         entropies, a = zip(*(loss.dual(*row, smoothing) for row in rows), strict=True)
-        return (self.weights * _vector(list(entropies)))[0, 0], list(a)
+        return self._total(list(entropies)), list(a)
 
 
 class DualPoint:
@@ -183,8 +211,6 @@ class DualPoint:
         self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
         theta = data.spread(point.columns, (point.intercept, *point.values))
         delta = data.spread(point.columns, point.correction) if point.correction else None
-        if data.loss.is_smoothed != (point.smoothing > 0):
-            raise ProofError("A point has a smoothing that the loss does not need, or lacks it.")
         smoothing = arb(point.smoothing)
         slopes, masses, entropies = [], [], []
         for part in data.parts:
@@ -214,7 +240,7 @@ class DualPoint:
         at_most: int,
     ) -> float:
         """Return a lower bound on all models that buy at most so many more predictors."""
-        free = affordability.free(bought, forbidden)
+        free = sorted(affordability.free(bought, forbidden))
         lower = self.entropy - sum((self.values[g] for g in bought), arb(0))
         # The grid is that of the free predictors: others may be worth more by many orders.
         total = sum((self.values[g] for g in free), arb(0)).upper()
@@ -224,7 +250,7 @@ class DualPoint:
             if abs(size) > _LARGEST_EXPONENT:
                 return 0.0
             grid = arb(2) ** (_VALUE_BITS - size)
-            values = {g: int((self.values[g] * grid).upper().ceil().fmpz()) for g in free}
+            values = np.array([int((self.values[g] * grid).upper().ceil().fmpz()) for g in free])
             lower -= arb(affordability.most_valuable(values, bought, free, at_most)) / grid
         near = float(lower.lower())
         return near if arb(near) <= lower else nextafter(near, -inf)
