@@ -3,7 +3,7 @@
 A replication draws patients with ten correlated predictors, four of which matter, and removes
 values at random, or more often where the next predictor is high. It fits a model to at most five
 with either kind of imputation, and predicts new patients with the same gaps by the model card, which
-knows the predictors bought only. Differences are paired. Writes results/imputation.csv and the
+knows the predictors bought only. Differences are paired. Writes imputation.csv and the
 table of docs/evaluation.md.
 """
 
@@ -123,7 +123,7 @@ def with_table(page: str, table: pd.DataFrame) -> str:
 def main() -> None:
     """Simulate what the results lack; the number of processes is the only argument."""
     n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    path = RESULTS / "imputation.csv"
+    path = RESULTS.parent / "imputation.csv"
     table = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(Setting._fields))
     for setting in SETTINGS:
         if (table[list(Setting._fields)] == list(setting)).all(axis=1).any():

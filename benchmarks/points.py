@@ -5,7 +5,7 @@ level but the most frequent. Every method chooses at most so many of them and a 
 to 5 for each; its points are then scored by our objective, with scale and intercept refitted. Two
 thirds of the patients are fitted to, a third tells AUC and calibration. With prices, measuring a
 column is paid once, whatever is made of it; the peers know no budget, so the largest number of
-predictors whose answer is affordable counts. Writes results/points.csv and the tables of
+predictors whose answer is affordable counts. Writes points.csv and the tables of
 docs/deployment.md.
 """
 
@@ -223,8 +223,8 @@ def with_tables(page: str, rows: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    """Run what results/points.csv lacks, then write the tables."""
-    path = RESULTS / "points.csv"
+    """Run what points.csv lacks, then write the tables."""
+    path = RESULTS.parent / "points.csv"
     rows = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["data", "split"])
     for task in tasks():
         for split in SPLITS:
