@@ -23,11 +23,9 @@ SHORT_PEERS = PEERS[2:]
 TIME_LIMIT, SHORT_TIME_LIMIT = 20.0, 5.0
 _SLOW = 1 / 3  # of the limit, which heuristics do not know; a rung takes several times the last
 HOW_TO_READ = (
-    "Times are CPU seconds; `>`, or a hollow mark, is a time limit, and then the gap says how far "
-    "the native model can be from the best. A percentage is how much worse than the native model "
-    "a peer's is. A peer that reached the limit is not asked on the rungs after it, nor is a "
-    "heuristic, which knows no limit, that took a third of it. Other empty cells are peers that "
-    "the run left out."
+    "`>`, or a hollow mark, is a time limit. A percentage is how much worse than the native model "
+    "a peer's is. A peer that reached the limit, or a heuristic that took a third of it, is not "
+    "asked on the rungs after it."
 )
 
 

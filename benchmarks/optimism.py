@@ -2,7 +2,7 @@
 
 A replication draws patients from a known population, tunes the ridge, selects and fits as
 `shortlist fit` does, and estimates how the model performs on new patients in several ways. The
-truth is its performance in the population. Writes results/optimism.csv, and the table of
+truth is its performance in the population. Writes simulated/optimism.csv, and the table of
 docs/evaluation.md.
 """
 
@@ -16,22 +16,24 @@ import pandas as pd
 
 import shortlist as sl
 from shortlist.classifier.tuning import shuffled_folds
-from shortlist.evaluation.metric import log_loss, scores
+from shortlist.evaluation.metric import scores
 from shortlist.evaluation.resampling import draw_counts
 from shortlist.report.validation import choose_folds
 
-from .settings import RESULTS
 from .simulation import (
     MAX_FEATURES,
-    RIDGES,
     draw_study,
+    log_odds_of,
     run_missing,
+    to_markdown,
     true_performance,
     tune_ridge,
+    write_page_table,
 )
 
-METRICS = ("auc", "brier", "calibration_slope", "observed_expected")
 N_RESAMPLES = 99
+SHOWN = {"auc": "AUC", "brier": "Brier", "calibration_slope": "slope", "observed_expected": "O/E"}
+WAYS = ("apparent", "bootstrap", ".632+", "cross-validation", "cross-validation, 5 times")
 N_REPEATS = 5
 
 
@@ -45,12 +47,11 @@ class Setting(NamedTuple):
 
 
 SETTINGS = (
-    Setting(100, 20, 600, retuned=60),
     Setting(200, 20, 300),
     Setting(500, 20, 150),
     Setting(100, 10, 300),
-    Setting(200, 10, 200),
     Setting(1000, 10, 100),
+    Setting(100, 20, 400, retuned=40),
 )
 
 
@@ -60,8 +61,8 @@ class Study:
     def __init__(self, setting: Setting, replication: int) -> None:
         self.rng = np.random.default_rng((7, setting.n_rows, setting.n_candidates, replication))
         X, self.y = draw_study(setting.n_rows, setting.n_candidates, self.rng)
-        ridge = tune_ridge(X, self.y, max_features=MAX_FEATURES)
-        self.problem = sl.SubsetProblem(X, self.y, ridge=ridge, max_features=MAX_FEATURES)
+        problem = sl.SubsetProblem(X, self.y, ridge=1.0, max_features=MAX_FEATURES)
+        self.problem = problem.with_ridge(tune_ridge(problem))
         self.everyone = np.ones_like(self.y)
 
     def model(self, weights: Any, ridge: float | None = None) -> Any:
@@ -71,8 +72,7 @@ class Study:
 
     def log_odds(self, weights: Any, ridge: float | None = None) -> Any:
         """Return the predictions of the model for some weights."""
-        solution = self.model(weights, ridge)
-        return self.problem.decision_function(solution.coef, solution.intercept)
+        return log_odds_of(self.problem, self.model(weights, ridge))
 
     def resamples(self) -> Iterator[Any]:
         """Yield the weights of resamples that have both outcomes, inside and outside."""
@@ -81,19 +81,6 @@ class Study:
             while any(len(np.unique(self.y[part])) < 2 for part in (weights > 0, weights == 0)):
                 weights = draw_counts(self.rng, len(self.y), None)
             yield weights
-
-    def tune(self, weights: Any) -> float:
-        """Return the ridge with the lowest log loss in 5 folds, which keep copies together."""
-        rows = np.flatnonzero(weights)
-        losses = np.zeros(len(RIDGES))
-        for train, test in shuffled_folds(self.y[rows], 5, 0):
-            kept = np.zeros_like(weights)
-            kept[rows[train]] = weights[rows[train]]
-            tested = rows[test]
-            for i, ridge in enumerate(RIDGES):
-                log_odds = self.log_odds(kept, ridge)[tested]
-                losses[i] += log_loss(self.y[tested], log_odds, weights[tested])
-        return RIDGES[int(losses.argmin())]
 
     def cross_validated(self, n_folds: int, seed: int) -> dict[str, float]:
         """Return the measures of the pooled predictions of the folds."""
@@ -111,7 +98,7 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
     y, everyone = study.y, study.everyone
     own = study.model(everyone)
     truth = true_performance(setting.n_candidates, own.coef, own.intercept)
-    apparent = scores(y, study.problem.decision_function(own.coef, own.intercept), everyone)
+    apparent = scores(y, log_odds_of(study.problem, own), everyone)
     inside, data, outside, retuned = [], [], [], []
     for weights in study.resamples():
         log_odds = study.log_odds(weights)
@@ -119,12 +106,13 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
         data.append(scores(y, log_odds, everyone))
         outside.append(scores(y, log_odds, (weights == 0).astype(int)))
         if replication < setting.retuned:
-            log_odds = study.log_odds(weights, study.tune(weights))
+            ridge = tune_ridge(study.problem.with_weights(weights), n_repeats=1)
+            log_odds = study.log_odds(weights, ridge)
             retuned.append((scores(y, log_odds, weights), scores(y, log_odds, everyone)))
     repeats = [study.cross_validated(choose_folds(y), seed) for seed in range(N_REPEATS)]
     tenfold = [study.cross_validated(10, seed) for seed in range(N_REPEATS)]
     rows = []
-    for name in METRICS:
+    for name in SHOWN:
         optimism = np.nanmean([a[name] - b[name] for a, b in zip(inside, data, strict=True)])
         estimates = {
             "apparent": apparent[name],
@@ -141,6 +129,7 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
         if retuned:
             optimism = np.nanmean([a[name] - b[name] for a, b in retuned])
             estimates["bootstrap, tuned anew"] = apparent[name] - optimism
+            estimates["bootstrap, same studies"] = estimates["bootstrap"]
         rows += [
             {"measure": name, "way": way, "estimate": estimate, "truth": truth[name]}
             for way, estimate in estimates.items()
@@ -159,7 +148,7 @@ def _point_632(apparent: float, outside: float, nothing: float) -> float:
 
 
 def _brier_of_no_information(study: Study, own: Any) -> float:
-    risk = 1 / (1 + np.exp(-study.problem.decision_function(own.coef, own.intercept)))
+    risk = 1 / (1 + np.exp(-log_odds_of(study.problem, own)))
     share = study.y.mean()
     return float(share * np.mean((1 - risk) ** 2) + (1 - share) * np.mean(risk**2))
 
@@ -177,9 +166,42 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
+def page_table(table: pd.DataFrame) -> str:
+    """Return the table of the page: bias and root mean squared error of the main ways."""
+    head = ["candidates, patients", "way", *(f"{name}: bias" for name in SHOWN.values())]
+    head += [f"{name}: error" for name in SHOWN.values()]
+    found = table.set_index(["n_candidates", "n_rows", "way", "measure"]).sort_index()
+    rows = []
+    for candidates, patients in found.index.droplevel(["way", "measure"]).unique().sort_values():
+        for way in WAYS:
+            of_way = found.loc[(candidates, patients, way)]
+            cells = [
+                f"{of_way.loc[measure, column]:{sign}.3f}" if measure in of_way.index else ""
+                for column, sign in (("bias", "+"), ("rmse", ""))
+                for measure in SHOWN
+            ]
+            rows.append([f"{candidates}, {patients}", way, *cells])
+    return to_markdown(head, rows) + _tuned_anew(found)
+
+
+def _tuned_anew(found: pd.DataFrame) -> str:
+    """Return a sentence about tuning the ridge anew on every resample."""
+    rows = found[found.index.get_level_values("way") == "bootstrap, tuned anew"]
+    (candidates, patients, way, _), *_ = rows.index
+    anew, same = (
+        found.loc[(candidates, patients, each, "auc")] for each in (way, "bootstrap, same studies")
+    )
+    return (
+        "\nWith the ridge tuned anew on every resample, the bias of Harrell's corrected AUC is "
+        f"{anew['bias']:+.4f} instead of {same['bias']:+.4f} ({candidates} candidates, {patients} "
+        f"patients, the same {anew['replications']:.0f} studies).\n"
+    )
+
+
 def main() -> None:
-    """Simulate what the file of results lacks."""
-    run_missing(RESULTS / "optimism.csv", SETTINGS, replicate, summarise)
+    """Simulate what the file of results lacks, and write the table of the page."""
+    table = run_missing("optimism", SETTINGS, replicate, summarise)
+    write_page_table("optimism", page_table(table))
 
 
 if __name__ == "__main__":

@@ -54,3 +54,38 @@ def draw(
         margin += X[:, j]
     y = (rng.random(n_rows) < 1 / (1 + np.exp(-margin))).astype(np.int64)
     return X, y
+
+
+def draw_published(
+    n: int, correlation: float, n_true: int = 10, random_state: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw an instance of Liu and Lodi (2026), with as many rows as columns.
+
+    The labels come from a generator with the same seed as that of the features. The true
+    predictors, each with coefficient 1, begin with the first column.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, and of columns.
+    correlation : float
+        Between neighbouring columns.
+    n_true : int
+        Number of true predictors.
+    random_state : int
+        Seed of the features, and of the labels.
+
+    Returns
+    -------
+    X : ndarray of shape (n, n)
+        Features.
+    y : ndarray of shape (n,)
+        Labels, 0 or 1.
+    """
+    X = np.random.default_rng(random_state).normal(size=(n, n))
+    for j in range(1, n):
+        X[:, j] *= np.sqrt(1 - correlation**2)
+        X[:, j] += correlation * X[:, j - 1]
+    margin = X[:, :: n // n_true].sum(axis=1)
+    chance = 1 / (1 + np.exp(-margin))
+    return X, np.random.default_rng(random_state).binomial(1, chance, n)

@@ -17,14 +17,19 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from scipy.special import expit
-from sklearn.model_selection import RepeatedStratifiedKFold
 
 import shortlist as sl
+from shortlist.classifier.tuning import shuffled_folds
 from shortlist.evaluation.metric import log_loss, scores
 
+from .settings import PROJECT
+
+SIMULATED = PROJECT / "benchmarks" / "simulated"
+PAGE = PROJECT / "docs" / "evaluation.md"
 THRESHOLD = 0.3  # of the net benefit
 MAX_FEATURES = 5
-RIDGES = sl.PrognosticModel().ridges
+_DEFAULTS = sl.PrognosticModel()
+RIDGES, N_FOLDS, N_REPEATS = _DEFAULTS.ridges, int(_DEFAULTS.cv), _DEFAULTS.n_repeats
 _EFFECTS = (1.0, 0.7, 0.5, 0.35)  # of the first predictors; all others have none
 _INTERCEPT, _CORRELATION = -1.2, 0.3
 _N_POPULATION = 10_000
@@ -63,11 +68,29 @@ def true_performance(n_candidates: int, coef: Any, intercept: float) -> dict[str
     }
 
 
-def tune_ridge(X: Any, y: Any, **limits: Any) -> float:
-    """Return the ridge that `shortlist fit` would choose."""
-    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
-    classifier = sl.BestSubsetClassifier(ridge=None, ridges=RIDGES, cv=folds, **limits)
-    return float(classifier.fit(X, y).ridge_)
+def tune_ridge(problem: sl.SubsetProblem, n_repeats: int = N_REPEATS) -> float:
+    """Return the ridge that `shortlist fit` chooses: the lowest log loss in 5 repeated folds.
+
+    Rows count as often as their weights say, and copies of a row stay together.
+    """
+    rows = np.flatnonzero(problem.weights)
+    weights = problem.weights[rows].astype(np.int64)
+    y = (problem.signs[rows] > 0).astype(np.int64)
+    losses = np.zeros(len(RIDGES))
+    for seed in range(n_repeats):
+        for train, test in shuffled_folds(y, N_FOLDS, seed):
+            kept = np.zeros(problem.n_rows)
+            kept[rows[train]] = weights[train]
+            part = problem.with_weights(kept)
+            for i, ridge in enumerate(RIDGES):
+                log_odds = log_odds_of(problem, sl.solve(part.with_ridge(ridge)))
+                losses[i] += log_loss(y[test], log_odds[rows[test]], weights[test])
+    return float(RIDGES[int(losses.argmin())])
+
+
+def log_odds_of(problem: sl.SubsetProblem, solution: sl.Solution) -> Any:
+    """Return the predictions of a solution for all rows."""
+    return problem.decision_function(solution.coef, solution.intercept)
 
 
 def simulate(
@@ -90,8 +113,22 @@ def _quietly(replicate: Any, setting: Any, number: int) -> list[dict[str, Any]]:
     return rows
 
 
+def write_page_table(name: str, text: str, path: Path = PAGE) -> None:
+    """Replace the part of a page, by default docs/evaluation.md, between comments with a name."""
+    page = path.read_text(encoding="utf-8")
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, rest = page.split(start)
+    path.write_text(before + start + text + end + rest.split(end)[1], encoding="utf-8")
+
+
+def to_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose first column is text and whose others are numbers."""
+    ruler = ["---", *("---:" for _ in head[1:])]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ruler, *rows))
+
+
 def run_missing(
-    path: Path,
+    name: str,
     settings: Sequence[Any],
     replicate: Callable[[Any, int], list[dict[str, Any]]],
     summarise: Callable[[pd.DataFrame], pd.DataFrame],
@@ -99,14 +136,16 @@ def run_missing(
     """Simulate the settings that a file of results lacks; return all results.
 
     The first argument of the command is the number of processes. The settings in the file are told
-    by its columns `n_rows` and `n_candidates`.
+    by their fields that are columns of it, but for `replications`.
     """
     n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    path = SIMULATED / f"{name}.csv"
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     for setting in settings:
         if len(table):
-            known = table[["n_rows", "n_candidates"]] == [setting.n_rows, setting.n_candidates]
-            if known.all(axis=1).any():
+            facts = {k: v for k, v in setting._asdict().items() if k in table}
+            facts.pop("replications", None)
+            if (table[list(facts)] == list(facts.values())).all(axis=1).any():
                 continue
         table = pd.concat([table, summarise(simulate(setting, replicate, n_jobs))])
         table.to_csv(path, index=False, float_format="%.6g")

@@ -2,7 +2,7 @@
 
 A replication draws patients from a known population and scores every ridge by cross-validation, in
 5 folds, 5 times. Each way chooses a ridge from these scores, and the model that is selected and
-fitted with it is judged in the population. Writes results/tuning.csv and the table of
+fitted with it is judged in the population. Writes simulated/tuning.csv and the table of
 docs/evaluation.md.
 """
 
@@ -18,10 +18,19 @@ import shortlist as sl
 from shortlist.classifier.tuning import shuffled_folds
 from shortlist.evaluation.metric import auc, log_loss
 
-from .settings import RESULTS
-from .simulation import MAX_FEATURES, RIDGES, draw_study, run_missing, true_performance
+from .simulation import (
+    MAX_FEATURES,
+    N_FOLDS,
+    N_REPEATS,
+    RIDGES,
+    draw_study,
+    log_odds_of,
+    run_missing,
+    to_markdown,
+    true_performance,
+    write_page_table,
+)
 
-N_FOLDS, N_REPEATS = 5, 5
 REFERENCE = "log loss, 4 ridges"  # 10, 1, 0.1 and 0.01, once in 5 folds
 
 
@@ -53,7 +62,7 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
             weights = np.zeros_like(y)
             weights[train] = 1
             part = problem.with_weights(weights)
-            found = [_log_odds(problem, sl.solve(part.with_ridge(r)))[test] for r in RIDGES]
+            found = [log_odds_of(problem, sl.solve(part.with_ridge(r)))[test] for r in RIDGES]
             ones = np.ones(len(test), dtype=int)
             losses.append([log_loss(y[test], log_odds, ones) for log_odds in found])
             aucs.append([auc(y[test], log_odds, ones) for log_odds in found])
@@ -80,10 +89,6 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
         | {"auc": truths[best]["auc"], "slope_error": abs(truths[best]["calibration_slope"] - 1)}
         for way, best in chosen.items()
     ]
-
-
-def _log_odds(problem: sl.SubsetProblem, solution: sl.Solution) -> Any:
-    return problem.decision_function(solution.coef, solution.intercept)
 
 
 def strongest_within(losses: Any, paired: bool = False) -> int:
@@ -114,9 +119,23 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
+def page_table(table: pd.DataFrame) -> str:
+    """Return the table of the page: log loss less that of the reference, and error of the slope."""
+    found = table.set_index(["way", "n_candidates", "n_rows"])
+    settings = found.index.droplevel("way").unique().sort_values()
+    head = ["chosen by", *(f"{p} of {n}" for n, p in settings)]
+    rows = []
+    for way in table["way"].unique():
+        lines = [found.loc[(way, *setting)] for setting in settings]
+        cells = [f"{1000 * line['difference']:+.1f}, {line['slope_error']:.2f}" for line in lines]
+        rows.append([way, *cells])
+    return to_markdown(head, rows)
+
+
 def main() -> None:
-    """Simulate what the file of results lacks."""
-    run_missing(RESULTS / "tuning.csv", SETTINGS, replicate, summarise)
+    """Simulate what the file of results lacks, and write the table of the page."""
+    table = run_missing("tuning", SETTINGS, replicate, summarise)
+    write_page_table("tuning", page_table(table))
 
 
 if __name__ == "__main__":

@@ -63,21 +63,21 @@ def run(settings: Settings) -> Iterator[Row]:
 
 
 def summarise(frame: pd.DataFrame) -> Summary:
-    """Return a line for each problem."""
-    return Summary(
-        header=["data", "columns", "at most", "ridge", "status", "time", "ratio", "nodes", "gap"],
-        lines=[
+    """Return a line for each data set and ridge."""
+    lines = []
+    for (data, columns, ridge), part in frame.groupby(["data", "columns", "ridge"], sort=False):
+        proven = part["status"] == "optimal"
+        times = [format_seconds(seconds) for seconds in part["seconds"]]
+        numbers = ", ".join(map(str, part["max_features"]))
+        lines.append(
             [
-                row["data"],
-                str(row["columns"]),
-                str(row["max_features"]),
-                f"{row['ridge']:g}",
-                row["status"],
-                format_seconds(row["seconds"]),
-                f"{row['ratio']:.2f}",
-                str(row["nodes"]),
-                f"{row['gap']:.1e}",
+                f"{data}, {columns} columns, ridge {ridge:g}",
+                numbers,
+                f"{proven.sum()} of {len(part)}",
+                ", ".join(times),
+                f"{part['ratio'].max():.2f}",
+                str(part["nodes"].max()),
             ]
-            for row in frame.to_dict("records")
-        ],
-    )
+        )
+    header = ["data", "at most", "proven", "times", "max ratio", "max nodes"]
+    return Summary(header=header, lines=lines)

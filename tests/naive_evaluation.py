@@ -90,4 +90,13 @@ class NaiveEvaluation:
                 f"{place}_calibration_in_the_large": shift(labels, log_odds),
                 f"{place}_observed_expected": labels.mean() / expit(log_odds).mean(),
             }
-        return result
+        outside = np.setdiff1d(everyone, self.copies)
+        if len(outside):
+            risk = model.predict_proba(self.X[outside])[:, 1]
+            result |= {
+                "outside_auc": roc_auc_score(self.y[outside], risk),
+                "outside_brier": brier_score_loss(self.y[outside], risk),
+            }
+        risk = model.predict_proba(self.X)[:, 1]
+        every_pair = [(label - risk) ** 2 for label in self.y]
+        return result | {"brier_by_chance": float(np.mean(every_pair))}

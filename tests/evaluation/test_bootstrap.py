@@ -15,6 +15,7 @@ from scipy.special import expit
 
 import shortlist as sl
 from shortlist.evaluation import Evaluation, evaluate_all, read_journal
+from shortlist.evaluation.metric import point_632_plus
 
 N_RESAMPLES = 9
 
@@ -60,10 +61,12 @@ def test_summary(evaluation: Evaluation, naive: list[dict[str, Any]]) -> None:
         assert line["n_resamples"] == N_RESAMPLES
 
 
-def test_optimism_is_harrells(evaluation: Evaluation, naive: list[dict[str, Any]]) -> None:
+def test_calibration_is_corrected_by_harrells_bootstrap(
+    evaluation: Evaluation, naive: list[dict[str, Any]]
+) -> None:
     table = evaluation.optimism(level=0.8)
     assert table.index.tolist()[:2] == ["auc", "brier"]
-    for metric, line in table.iterrows():
+    for metric, line in table.iloc[2:].iterrows():
         apparent = naive[0][f"data_{metric}"]
         own, data = ([each[f"{p}_{metric}"] for each in naive[1:]] for p in ("resample", "data"))
         optimism = np.mean(own) - np.mean(data)
@@ -71,8 +74,30 @@ def test_optimism_is_harrells(evaluation: Evaluation, naive: list[dict[str, Any]
         assert line["optimism"] == pytest.approx(optimism, abs=1e-4)
         assert line["corrected"] == pytest.approx(apparent - optimism, abs=1e-4)
         assert line["n_resamples"] == N_RESAMPLES
-        assert np.isnan(line["lower"])  # nine are too few for the middle of an interval
+    assert table["lower"].isna().all()  # nine are too few for the middle of an interval
+
+
+def test_auc_and_brier_score_are_corrected_by_the_632_bootstrap(
+    evaluation: Evaluation, naive: list[dict[str, Any]]
+) -> None:
+    table = evaluation.optimism()
+    chances = {"auc": 0.5, "brier": naive[0]["brier_by_chance"]}
+    for metric, chance in chances.items():
+        apparent = naive[0][f"data_{metric}"]
+        outside = np.mean([each[f"outside_{metric}"] for each in naive[1:]])
+        weight = 0.632 / (1 - 0.368 * (apparent - outside) / (apparent - chance))
+        expected = (1 - weight) * apparent + weight * outside
+        assert table.loc[metric, "corrected"] == pytest.approx(expected, abs=1e-4)
+        assert table.loc[metric, "optimism"] == pytest.approx(apparent - expected, abs=1e-4)
     assert table.loc["auc", "optimism"] > 0 > table.loc["brier", "optimism"]
+
+
+def test_point_632_at_its_ends() -> None:
+    assert point_632_plus(0.8, 0.8, 0.5) == 0.8
+    assert point_632_plus(0.8, 0.5, 0.5) == 0.5
+    assert point_632_plus(0.8, 0.4, 0.5) == 0.5  # worse than chance outside is chance
+    assert point_632_plus(0.8, 0.81, 0.5) == pytest.approx(0.368 * 0.8 + 0.632 * 0.81)
+    assert point_632_plus(0.1, 0.2, 0.3) == pytest.approx(0.1 + 0.1 * 0.632 / (1 - 0.184))
 
 
 def test_difference_is_paired(evaluation: Evaluation, experiment: sl.Experiment) -> None:

@@ -25,6 +25,7 @@ from .metric import (
     measure,
     percentile_ends,
     percentile_interval,
+    point_632_plus,
     tail_of,
 )
 from .procedure import TEST_METRICS, Procedure, evaluate_resample
@@ -118,12 +119,15 @@ class Evaluation:
         return pd.DataFrame(lines, columns=columns).set_index("metric")
 
     def optimism(self, level: float = 0.95) -> pd.DataFrame:
-        """Return Harrell's optimism-corrected performance, the whole selection repeated.
+        """Return the performance corrected for optimism by the bootstrap, all of it repeated.
 
-        The optimism is the mean, over resamples, of the performance of a resample's model on its
-        resample less that on the data as they are. The interval is for the performance of the
-        model on new patients. Its middle is the corrected performance, and its width comes from the
-        influence values of the cross-validated predictions (see `shortlist.evaluation.measure`).
+        AUC and Brier score are corrected by the .632+ bootstrap (Efron and Tibshirani 1997), from
+        the performance of each resample's model on the rows outside the resample. From measures of
+        calibration, Harrell's optimism is subtracted: the mean, over resamples, of the performance
+        of a resample's model on its resample less that on the data as they are. The interval is for
+        the performance of the model on new patients. Its middle is the corrected performance, and
+        its width comes from the influence values of the cross-validated predictions (see
+        `shortlist.evaluation.measure`).
 
         Parameters
         ----------
@@ -134,11 +138,40 @@ class Evaluation:
         -------
         DataFrame
             Per metric `apparent` performance, of the model and on the data as they are,
-            `optimism`, `corrected` performance, its interval from `lower` to `upper` (NaN without
-            20 resamples and predictions), `n_resamples`, how many define it, and `cross_validated`,
-            that of all cross-validated predictions together.
+            `corrected` performance, its interval from `lower` to `upper` (NaN without 20 resamples
+            and predictions), `optimism`, by how much the apparent one is higher, `n_resamples`, how
+            many define it, and `cross_validated`, that of all cross-validated predictions together.
         """
-        return self._corrected(level, self._measured())
+        tail_of(level)
+        own, measured = self._own, self._measured()
+        lines = []
+        for metric in METRICS:
+            apparent = own[f"data_{metric}"]
+            corrected, n_resamples = self._corrected(metric)
+            value, lower, upper = nan, nan, nan
+            if measured is not None:
+                found, y, persons = measured[0][metric], *measured[1:]
+                value = found.value
+                if n_resamples >= _FEWEST:
+                    lower, upper = interval(metric, corrected, found, y, persons, level)
+            optimism = apparent - corrected
+            lines.append((metric, apparent, optimism, corrected, lower, upper, n_resamples, value))
+        columns = [
+            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
+            "cross_validated",
+        ]  # fmt: skip
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
+
+    def _corrected(self, metric: str) -> tuple[float, int]:
+        """Return a metric corrected for optimism, and on how many resamples that is based."""
+        apparent = self._own[f"data_{metric}"]
+        if metric in ("auc", "brier"):
+            outside = self.resamples[f"outside_{metric}"].dropna()
+            chance = 0.5 if metric == "auc" else self._own["brier_by_chance"]
+            return point_632_plus(apparent, outside.mean(), chance), len(outside)
+        pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
+        optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
+        return apparent - optimism, len(pairs)
 
     def corrected_difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
         """Return the optimism-corrected performance less that of another evaluation, paired.
@@ -157,19 +190,23 @@ class Evaluation:
         Returns
         -------
         DataFrame
-            Per metric the `estimate`, its interval from `lower` to `upper`, and `n_resamples`, how
-            many have both.
+            Per metric the `estimate`, its interval from `lower` to `upper`, and `n_resamples`, on
+            how many both are defined at most.
         """
-        places = [f"{place}_{metric}" for place in ("resample", "data") for metric in METRICS]
-        difference = self._less(other, places)
+        self._check_resamples(other)
         ours, theirs = self._measured(), other._measured()
-        measured = None
-        if ours is not None and theirs is not None:
-            influences = {m: ours[0][m].influence - theirs[0][m].influence for m in METRICS}
-            measured = ({m: Measure(nan, influences[m]) for m in METRICS}, *ours[1:])
-        table = difference._corrected(level, measured, "difference")
-        columns = ["corrected", "lower", "upper", "n_resamples"]
-        return table[columns].rename(columns={"corrected": "estimate"})
+        lines = []
+        for metric in METRICS:
+            own, n_own = self._corrected(metric)
+            rival, n_rival = other._corrected(metric)
+            lower, upper, n_resamples = nan, nan, min(n_own, n_rival)
+            if ours is not None and theirs is not None and n_resamples >= _FEWEST:
+                influence = ours[0][metric].influence - theirs[0][metric].influence
+                measured, of_rows = Measure(nan, influence), ours[1:]
+                lower, upper = interval("difference", own - rival, measured, *of_rows, level)
+            lines.append((metric, own - rival, lower, upper, n_resamples))
+        columns = ["metric", "estimate", "lower", "upper", "n_resamples"]
+        return pd.DataFrame(lines, columns=columns).set_index("metric")
 
     def individual_risks(self, level: float = 0.95) -> pd.DataFrame:
         """Return how much the predicted risks of patients vary over the models of resamples.
@@ -204,31 +241,6 @@ class Evaluation:
             index=self.followed.columns,
         )
 
-    def _corrected(
-        self, level: float, measured: _Measured | None, scale: str | None = None
-    ) -> pd.DataFrame:
-        """Return the table of `optimism`; without a scale, intervals are on that of the metric."""
-        tail_of(level)
-        own = self._own
-        lines = []
-        for metric in METRICS:
-            pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
-            optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
-            apparent = own[f"data_{metric}"]
-            corrected = apparent - optimism
-            value, lower, upper = nan, nan, nan
-            if measured is not None:
-                found, y, persons = measured[0][metric], *measured[1:]
-                value = found.value
-                if len(pairs) >= _FEWEST:
-                    lower, upper = interval(scale or metric, corrected, found, y, persons, level)
-            lines.append((metric, apparent, optimism, corrected, lower, upper, len(pairs), value))
-        columns = [
-            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
-            "cross_validated",
-        ]  # fmt: skip
-        return pd.DataFrame(lines, columns=columns).set_index("metric")
-
     def _measured(self) -> _Measured | None:
         """Return the measures of the cross-validated predictions, their outcomes and persons."""
         if self.predictions is None:
@@ -261,12 +273,15 @@ class Evaluation:
         """
         return self._less(other, [f"test_{metric}" for metric in TEST_METRICS]).summary(level)
 
-    def _less(self, other: Evaluation, columns: list[str]) -> Evaluation:
-        """Return some columns less those of another evaluation, resample by resample."""
+    def _check_resamples(self, other: Evaluation) -> None:
         if self.rows["resample"].tolist() != other.rows["resample"].tolist():
             raise InvalidProblemError(
                 "other: has other resamples; evaluate both with the same n_resamples."
             )
+
+    def _less(self, other: Evaluation, columns: list[str]) -> Evaluation:
+        """Return some columns less those of another evaluation, resample by resample."""
+        self._check_resamples(other)
         rows = self.rows[["resample", *columns]].copy()
         rows[columns] -= other.rows[columns]
         return Evaluation(rows, self.names)
@@ -403,7 +418,8 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
             for resample, result in enumerate(results)
         ]
     )
-    scores = [name for name in results[0] if name.startswith(("test_", "resample_", "data_"))]
+    places = ("test_", "resample_", "data_", "outside_")
+    scores = [name for name in results[0] if name.startswith(places)]
     rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
     log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
     persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons

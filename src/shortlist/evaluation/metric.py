@@ -135,6 +135,36 @@ def scores(y: Int, log_odds: Float, weights: Int) -> dict[str, float]:
     }
 
 
+def outside_scores(y: Int, log_odds: Float, weights: Int) -> dict[str, float]:
+    """Return the metrics that the .632+ bootstrap corrects, by name; NaN where not defined."""
+    if y.min(initial=1) >= y.max(initial=0):  # one outcome, or no row
+        return {"auc": nan, "brier": nan}
+    return {"auc": auc(y, log_odds, weights), "brier": brier(y, log_odds, weights)}
+
+
+def brier_by_chance(y: Int, log_odds: Float, weights: Int) -> float:
+    """Return the Brier score if the same risks were given to the rows at random."""
+    risk, share = expit(log_odds), float(weights @ y / weights.sum())
+    of_events, of_others = (float(weights @ (risk - end) ** 2 / weights.sum()) for end in (1, 0))
+    return share * of_events + (1 - share) * of_others
+
+
+def point_632_plus(apparent: float, outside: float, chance: float) -> float:
+    """Return the .632+ estimate of Efron and Tibshirani (1997).
+
+    It is a weighted mean of the apparent performance and that outside the resamples, whose weight
+    is 0.632 for a model that does not overfit, and rises to 1 for one that is no better than
+    `chance` outside.
+    """
+    if (outside - chance) * (apparent - chance) < 0:
+        outside = chance
+    overfitting = 0.0
+    if (apparent - outside) * (apparent - chance) > 0:
+        overfitting = (apparent - outside) / (apparent - chance)
+    weight = 0.632 / (1 - 0.368 * overfitting)
+    return (1 - weight) * apparent + weight * outside
+
+
 def fit_logistic(design: Float, y: Int, weights: Int, offset: Float | float = 0.0) -> Float | None:
     """Return the coefficients of an unpenalised logistic regression; None if it fails."""
 

@@ -18,7 +18,7 @@ from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
 from .experiment import Experiment, ModelMatrix
-from .metric import accuracy, auc, brier, log_loss, scores
+from .metric import accuracy, auc, brier, brier_by_chance, log_loss, outside_scores, scores
 from .resampling import Sample, draw, scorable_folds
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
@@ -137,6 +137,8 @@ def evaluate_resample(
         and `test_folds`, the number of folds with rows of both classes in both parts, over which
         that mean is; `resample_*` and `data_*`, the metrics of the model of the whole resample on
         the resample and on the data as they are, of which Harrell's optimism is the difference;
+        `outside_auc` and `outside_brier`, on the rows that the resample does not have, and
+        `brier_by_chance`, what its risks would score if they were dealt at random;
         `solves`, `nodes` and `unproven`, the number of solves that did not end with a proof (with
         a heuristic, all); `probe_log_odds`, those that the model of the whole resample predicts for
         the probes of the experiment, if it has any, and `followed_log_odds`, those for the rows
@@ -189,6 +191,14 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
         result |= {
             f"{place}_{name}": None if np.isnan(value) else value for name, value in found.items()
         }
+    others = np.setdiff1d(everyone.rows, sample.rows)
+    found = outside_scores(experiment.y[others], model.log_odds(others), np.ones_like(others))
+    result |= {
+        f"outside_{name}": None if np.isnan(value) else value for name, value in found.items()
+    }
+    result["brier_by_chance"] = brier_by_chance(
+        experiment.y, model.log_odds(everyone.rows), everyone.weights
+    )
     result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
     if experiment.probes is not None:
         probes = np.arange(experiment.n_rows, len(model.X))

@@ -15,7 +15,7 @@ from ..backends import solve, uninterrupted
 from ..choice import cheapest_within, near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..evaluation import Evaluation, inclusion_frequencies, stability
-from ..evaluation.metric import METRICS, scores
+from ..evaluation.metric import METRICS, brier_by_chance, outside_scores, scores
 from ..evaluation.resampling import draw_counts
 from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation
@@ -171,8 +171,8 @@ def draw_selections(
 ) -> Iterator[dict[str, Any]]:
     """Yield after every resample selections, optimism and the variation of risks, so far.
 
-    The columns are prepared once, on all rows; a resample weighs rows, or whole persons. Harrell's
-    optimism is the mean difference between a model's scores on its resample and on the data.
+    The columns are prepared once, on all rows; a resample weighs rows, or whole persons. Scores are
+    corrected as `Evaluation.optimism` does.
     """
     rng = np.random.default_rng(0)
     everyone = np.ones_like(prepared.events)
@@ -191,6 +191,10 @@ def draw_selections(
         for place, counts in (("resample", weights), ("data", everyone)):
             found = scores(prepared.events, log_odds, counts)
             row |= {f"{place}_{name}": value for name, value in found.items()}
+        others = weights == 0
+        outside = outside_scores(prepared.events[others], log_odds[others], everyone[others])
+        row |= {f"outside_{name}": value for name, value in outside.items()}
+        row["brier_by_chance"] = brier_by_chance(prepared.events, log_odds, everyone)
         rows.append(row)
         risks.append(log_odds[followed])
         if resample:

@@ -332,8 +332,9 @@ def _building(card: ModelCard, content: ReportContent) -> str:
     if n_resamples:
         text += (
             f"Internal validation: {n_resamples} bootstrap resamples, on each of which imputation, "
-            "scaling, selection and fit were repeated with this ridge; Harrell's optimism was "
-            "subtracted from the apparent performance. The ridge was not re-tuned in the "
+            "scaling, selection and fit were repeated with this ridge. AUC and Brier score were "
+            "corrected for optimism by the .632+ bootstrap, measures of calibration by "
+            "subtracting Harrell's optimism. The ridge was not re-tuned in the "
             f"resamples. The curves show predictions of {n_folds}-fold cross-validation."
         )
     else:

@@ -151,7 +151,7 @@ export function showOptimism(answer) {
   contentOf("optimism").replaceChildren(
     table("Performance corrected for optimism", ["", { number: "apparent" }, { number: "corrected" }, { number: "resamples" }], rows),
     h("p", { class: "caption" }, `${answer.done < answer.of ? `${answer.done} of ${answer.of} resamples… ` : ""}`
-      + "Harrell's bootstrap: the selection is repeated on resamples. The ridge was not re-tuned in the resamples. A slope below 1 means that predictions are too extreme."));
+      + "By the bootstrap: the selection is repeated on resamples, with this ridge. AUC and Brier score by the .632+ rule, the slope by Harrell's. A slope below 1 means that predictions are too extreme."));
 }
 
 export function showPerformance(answer) {
