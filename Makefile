@@ -27,8 +27,8 @@ help:
 	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
-	@echo "make study      the paper's experiments, hours of all cores; goes on where it stopped"
-	@echo "make study-quick  the same with a few resamples, in minutes"
+	@echo "make study      the paper's experiments, an hour of two cores; goes on where it stopped"
+	@echo "make study-quick  the same with a few draws of the data, in minutes"
 	@echo "make study-page docs/study.md and its figures from the tables in study/results"
 	@echo "make clean      remove the virtual environment and the caches"
 
@@ -83,7 +83,7 @@ study study-quick: PRESET = $(if $(filter study,$@),paper,quick)
 study study-quick: $(VENV)/.installed
 	if [ -e build/$@/study.json ]; then $(BIN)/python -m study resume build/$@; \
 		else $(BIN)/python -m study run --preset $(PRESET) --out build/$@; fi
-	$(if $(filter study,$@),$(BIN)/python -m study parkinson --variant all --out build/$@)
+	$(if $(filter study,$@),$(BIN)/python -m study parkinson --out build/$@)
 	$(BIN)/python -m study figures build/$@
 	$(BIN)/python -m study compare build/$@
 	$(BIN)/python -m study page build/$@ --output build/$@/page.md

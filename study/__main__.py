@@ -17,7 +17,7 @@ from . import run as study
 from .compare import compare as compare_with_paper
 from .figures import draw_figures
 from .page import render
-from .parkinson import PAPER_VARIANT, VARIANTS, run_parkinson
+from .parkinson import run_parkinson
 from .recordings import download_recordings, read_recordings
 from .tables import Tables, write_whole
 
@@ -53,7 +53,7 @@ def run(
     out: OutFolder,
     preset: Annotated[
         str,
-        typer.Option(metavar="NAME", help="paper: everything; quick: the same, few resamples."),
+        typer.Option(metavar="NAME", help="paper: everything; quick: the same with few draws."),
     ] = "paper",
     jobs: Jobs = -1,
     dask: Dask = None,
@@ -96,23 +96,22 @@ def figures(folder: StudyFolder, figures: FigureFolder = None) -> None:
 
 @app.command()
 def compare(folder: StudyFolder) -> None:
-    """Compare a study with the numbers and claims of the paper; writes `comparison.csv`."""
+    """Compare a study with the numbers and claims of the paper; writes the tables of `results`."""
     comparison = compare_with_paper(folder)
-    write_whole(folder / "comparison.csv", comparison.to_csv(index=False, float_format="%.6g"))
-    table = Table("", "statement", "paper", "draws", "percentile or share", "verdict")
-    for line in comparison.to_dict("records"):
-        share = line["share"] if line["kind"] == "claim" else line["percentile"]
-        table.add_row(
-            *(str(line[name]) for name in ("place", "meaning", "paper", "n_draws")),
-            "" if share != share else f"{share:.0%}",
-            line["verdict"],
-        )
-    Console().print(table)
-    for kind, rows in comparison.groupby("kind", sort=False):
-        counts = rows["verdict"].value_counts().items()
+    for name, table in comparison._asdict().items():
+        write_whole(folder / f"{name}.csv", table.to_csv(index=False, float_format="%.6g"))
+    shown = Table("", "claim", "verdict", "mean that decides", "draws in which it holds")
+    for line in comparison.claims.fillna({"deciding": ""}).to_dict("records"):
+        mean = f"{line['estimate']:+.3f} [{line['lower']:+.3f}, {line['upper']:+.3f}]"
+        cells = [f"{line['deciding']}: {mean}", f"{line['share']:.0%}"] if line["deciding"] else []
+        shown.add_row(line["place"], line["meaning"], line["verdict"], *cells)
+    Console().print(shown)
+    for kind in ("numbers", "claims"):
+        table = getattr(comparison, kind)
+        counts = table["verdict"].value_counts().items()
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
-        typer.echo(f"{len(rows)} {kind}s: {verdicts}.")
-    typer.echo(f"comparison.csv is written to {folder}.", err=True)
+        typer.echo(f"{len(table)} {kind}: {verdicts}.")
+    typer.echo(f"{len(comparison)} tables are written to {folder}.", err=True)
 
 
 @app.command()
@@ -138,34 +137,15 @@ def parkinson(
             help="The file parkinsons.data; without it, it is downloaded from UCI into DIR.",
         ),
     ] = None,
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="columns-17-rows (the paper's) or another of {columns,features}-{17,22}-"
-            "{rows,persons} and columns-17-rows-quartiles-{linear,constant,continue}; can be "
-            "repeated; `all` for all.",
-        ),
-    ] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")] = 399,
     jobs: Jobs = -1,
     dask: Dask = None,
 ) -> None:
     """Run the experiment on the Oxford Parkinson's data; run it again to resume."""
     if data is None:
         data = download_recordings(out / "parkinsons.data")
-    names = variant or [PAPER_VARIANT]
-    summary = run_parkinson(
-        read_recordings(data),
-        out,
-        list(VARIANTS) if "all" in names else names,
-        resamples,
-        n_jobs=jobs,
-        dask=dask,
-        announce=_announce,
-    )
+    variants = run_parkinson(read_recordings(data), out, n_jobs=jobs, dask=dask, announce=_announce)
     table = Table("variant", "accuracy", "95 % interval", "measures selected")
-    for line in summary.to_dict("records"):
+    for line in variants.to_dict("records"):
         interval = f"[{line['accuracy_lower']:.2f}, {line['accuracy_upper']:.2f}]"
         table.add_row(line["variant"], f"{line['accuracy']:.2f}", interval, line["measures"])
     Console().print(table)
@@ -181,8 +161,8 @@ def _announce(text: str) -> None:
 
 def _say_where(folder: Path, tables: Tables) -> None:
     typer.echo(
-        f"{len(tables.rows)} rows are in {folder / 'results.csv.gz'}, their summary in "
-        f"{folder / 'summary.csv.gz'}. Next: python -m study figures, compare or page {folder}",
+        f"{len(tables.runs)} runs are in {folder / 'runs.csv.gz'}. "
+        f"Next: python -m study figures, compare or page {folder}",
         err=True,
     )
 

@@ -1,207 +1,412 @@
-"""Checks of the claims that the paper makes in words.
+"""The claims that the paper makes in words, as comparisons of averages over draws.
 
-A check returns an array with an entry per draw: whether the claim holds, NaN if that is not known.
-Words need thresholds, and those at the top of this file are ours.
+A comparison is a quantity of a draw that should be above 0. Its mean over draws has an interval
+over draws. A claim asks for at least so many of some comparisons, or of several such groups. It is
+
+- true on average if enough comparisons of every group have an interval above 0,
+- false on average if in some group too many have an interval below 0,
+- and else not decided.
+
+A claim is called true, or false, wrongly with a probability of 2.5 % at most, whatever the number
+of comparisons: if k of J are needed, a wrong "true" takes an interval above 0 for one of at least
+J - k + 1 comparisons that do not hold, and a wrong "false" one below 0 for one of at least k that
+hold, in one of the groups. So the 5 % that the intervals leave are divided by J - k + 1, or by k
+times the number of groups.
+
+Words need thresholds, and all of them are ours; `Claim` has a lower and a higher one, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .draws import EPVS, Draws, Float
-from .parkinson import Findings
+from .draws import EPVS, LEVEL, Draws, Float, Mean, mean_of
+from .plan import GREEDY, METHODS, NUMBERS, OPTIMAL
 
-ALMOST_ALWAYS, GENERALLY, MOSTLY = 0.9, 0.75, 0.5  # of the runs, or more than this of the EPVs
-LARGE_OVERLAP = 0.5  # of the shorter interval is shared
-COMPARABLE = {"informative": 0.05, "uninformative": 0.015}  # two mean fractions differ by less
-DRASTIC = 0.1  # a change of a fraction
-MANY, FEW = 0.75, 0.02  # a large and a very low fraction
-STABLE = 0.75  # a relatively stable selection; excellent, in the words of Nogueira et al. (2018)
-
-# Of Draws, or of the Findings of section 5.1: an array with an entry per draw.
-Quantity = Callable[[Any], Any]
-OPTIMAL, GREEDY = "optimal", "univariable"
+TRUE, FALSE, OPEN, FEW_DRAWS = "true", "false", "not decided", "few draws"
+MIN_DRAWS = 10
+ALMOST_ALWAYS = 0.9  # of the runs; of four EPVs, three
+FEW = 0.02  # a very low fraction
+STABLE = 0.75  # and more: excellent, in the words of Nogueira et al. (2018)
+_TIE = 1e-9
+_NOISE = ("no noise", "5 % noise")
+_NAMES = {OPTIMAL: "optimal", GREEDY: "greedy"}
 
 
-def rises(*noises: int) -> Quantity:
+class Comparison(NamedTuple):
+    """A quantity by draw that should be above 0, and what it is in words.
+
+    With `within` the mean of the values should rather be nearer to 0 than that. `by_draw` are
+    margins of single draws where they are not the values.
+    """
+
+    words: str
+    values: Float
+    within: float | None = None
+    by_draw: Float | None = None
+
+    def margin(self, level: float = LEVEL) -> Mean:
+        """Return by how much the comparison holds on average."""
+        mean = mean_of(self.values, level)
+        if self.within is None:
+            return mean
+        nearest = max(0.0, mean.lower, -mean.upper)
+        farthest = max(-mean.lower, mean.upper)
+        return Mean(self.within - abs(mean.estimate), self.within - farthest, self.within - nearest)
+
+    def margins(self) -> Float:
+        """Return by how much it holds in every draw."""
+        if self.by_draw is not None:
+            return self.by_draw
+        return self.values if self.within is None else self.within - np.abs(self.values)
+
+
+class Group(NamedTuple):
+    """Comparisons of which at least so many should hold."""
+
+    comparisons: list[Comparison]
+    at_least: int
+
+    def is_true(self) -> bool:
+        """Enough comparisons hold, beyond doubt."""
+        level = 1 - (1 - LEVEL) / (len(self.comparisons) - self.at_least + 1)
+        return sum(c.margin(level).lower > 0 for c in self.comparisons) >= self.at_least
+
+    def is_false(self, n_groups: int) -> bool:
+        """Too many comparisons do not hold, beyond doubt."""
+        level = 1 - (1 - LEVEL) / (self.at_least * n_groups)
+        failing = sum(c.margin(level).upper < 0 for c in self.comparisons)
+        return failing > len(self.comparisons) - self.at_least
+
+    def deciding(self) -> Comparison:
+        """Return the last one of those that are needed, from the clearest to the least clear."""
+        return sorted(self.comparisons, key=_clearness)[-self.at_least]
+
+    def holds(self, floor: float) -> NDArray[np.bool_]:
+        """Return in which draws enough margins are above a floor."""
+        margins = np.array([comparison.margins() for comparison in self.comparisons])
+        enough: NDArray[np.bool_] = (margins > floor).sum(axis=0) >= self.at_least
+        return enough
+
+
+class Claim(NamedTuple):
+    """The groups of a claim, given draws and the threshold of its word, if it has one."""
+
+    groups: Callable[[Draws, float], list[Group]]
+    word: str = ""
+    thresholds: tuple[float, float, float] = (0.0, 0.0, 0.0)  # a lower one, ours, a higher one
+
+
+class Judgement(NamedTuple):
+    """A verdict, the mean that decides it, and in which part of the draws the claim holds."""
+
+    verdict: str
+    deciding: str
+    estimate: float
+    lower: float
+    upper: float
+    n_draws: int
+    share: float
+    share_with_ties: float
+
+
+def judge(groups: list[Group]) -> Judgement:
+    """Judge a claim on the average over draws, and on each of them."""
+    n_draws = len(groups[0].comparisons[0].values)
+    if n_draws < 2:
+        return Judgement(FEW_DRAWS, "", np.nan, np.nan, np.nan, n_draws, np.nan, np.nan)
+    deciding = min((group.deciding() for group in groups), key=_clearness)
+    if n_draws < MIN_DRAWS:
+        verdict = FEW_DRAWS
+    elif all(group.is_true() for group in groups):
+        verdict = TRUE
+    else:
+        verdict = FALSE if any(group.is_false(len(groups)) for group in groups) else OPEN
+    shares = [
+        float(np.mean(np.all([group.holds(floor) for group in groups], axis=0)))
+        for floor in (_TIE, -_TIE)
+    ]
+    return Judgement(verdict, deciding.words, *deciding.margin(), n_draws, *shares)
+
+
+def _clearness(comparison: Comparison) -> float:
+    margin = comparison.margin()
+    return margin.estimate / max(margin.upper - margin.lower, _TIE)
+
+
+def _all(comparisons: list[Comparison]) -> Group:
+    return Group(comparisons, len(comparisons))
+
+
+def rises(*noises: int) -> Callable[[Draws, float], list[Group]]:
     """The informative fraction of the optimum rises from each EPV to the next."""
-    return lambda draws: _everywhere(
-        *(np.diff(draws.fraction(OPTIMAL, "informative", noise)) > 0 for noise in noises)
-    )
+
+    def groups(draws: Draws, _: float) -> list[Group]:
+        steps = []
+        for noise in noises:
+            fraction = draws.cells(OPTIMAL, "informative", noise)
+            for i, epv in enumerate(EPVS[1:]):
+                words = f"EPV {epv} less {EPVS[i]}, {_NOISE[noise]}"
+                steps.append(Comparison(words, fraction[:, i + 1] - fraction[:, i]))
+        return [_all(steps)]
+
+    return groups
+
+
+def largest_at(epv: float, method: str, noise: int) -> Callable[[Draws, float], list[Group]]:
+    """A method has its largest informative fraction at an EPV."""
+
+    def groups(draws: Draws, _: float) -> list[Group]:
+        fraction = draws.cells(method, "informative", noise)
+        own = fraction[:, EPVS.index(epv)]
+        return [
+            _all(
+                [
+                    Comparison(f"EPV {epv} less {other}", own - fraction[:, i])
+                    for i, other in enumerate(EPVS)
+                    if other != epv
+                ]
+            )
+        ]
+
+    return groups
 
 
 def selects_less(
-    smaller: str, larger: str, role: str, noise: int, epvs: int = len(EPVS)
-) -> Quantity:
-    """A method selects less of a role than another at some of the EPVs, or at more."""
+    smaller: str, role: str, noises: tuple[int, ...], at_least: int, epvs: tuple[float, ...] = EPVS
+) -> Callable[[Draws, float], list[Group]]:
+    """A method selects less of a role than the other at so many of the EPVs."""
+    larger = METHODS[1 - METHODS.index(smaller)]
 
-    def check(draws: Draws) -> Any:
-        is_less = draws.fraction(smaller, role, noise) < draws.fraction(larger, role, noise)
-        return is_less.sum(axis=1) >= epvs
+    def groups(draws: Draws, _: float) -> list[Group]:
+        sign = 1 if smaller == GREEDY else -1
+        comparisons = [
+            Comparison(
+                f"{_NAMES[larger]} less {_NAMES[smaller]}, EPV {epv}, {_NOISE[noise]}",
+                sign * draws.differences(role, noise)[:, EPVS.index(epv)],
+            )
+            for noise in noises
+            for epv in epvs
+        ]
+        return [Group(comparisons, at_least)]
 
-    return check
-
-
-def gaps(draws: Draws, role: str, *noises: int) -> Float:
-    """Return the distances between the methods at each EPV, for all levels of noise."""
-    gaps = [draws.fraction(OPTIMAL, role, i) - draws.fraction(GREEDY, role, i) for i in noises]
-    return np.abs(np.hstack(gaps))
-
-
-def comparable(role: str, *noises: int) -> Quantity:
-    """The methods select about as much of a role at more than half of the EPVs."""
-    return lambda draws: (gaps(draws, role, *noises) <= COMPARABLE[role]).mean(axis=1) > MOSTLY
+    return groups
 
 
-def largest_at(epv: float, method: str, noise: int) -> Quantity:
-    """A method has its largest informative fraction at an EPV."""
-    return lambda draws: _is_at(epv, draws.fraction(method, "informative", noise))
+def equivocal(draws: Draws, _: float) -> list[Group]:
+    """With noise each method has the smaller redundant fraction at some EPV."""
+    return [
+        group
+        for method in METHODS
+        for group in selects_less(method, "redundant", (1,), at_least=1)(draws, 0)
+    ]
 
 
-def differ_most_at(epv: float, role: str, noise: int) -> Quantity:
-    """The methods differ most in a role at an EPV."""
-    return lambda draws: _is_at(epv, gaps(draws, role, noise))
+def differ_by_less(
+    measure: str, noises: tuple[int, ...], at_least: int
+) -> Callable[[Draws, float], list[Group]]:
+    """The methods differ by less than the threshold in so many cells."""
+
+    def groups(draws: Draws, threshold: float) -> list[Group]:
+        comparisons = [
+            Comparison(
+                f"{threshold:g} less the difference at EPV {epv}, {_NOISE[noise]}",
+                draws.differences(measure, noise)[:, i],
+                within=threshold,
+            )
+            for noise in noises
+            for i, epv in enumerate(EPVS)
+        ]
+        return [Group(comparisons, at_least)]
+
+    return groups
 
 
-def _is_at(epv: float, values: Float) -> Any:
-    """Values are largest at an EPV."""
-    return values.argmax(axis=1) == EPVS.index(epv)
+def differ_most_at(epv: float, role: str, noise: int) -> Callable[[Draws, float], list[Group]]:
+    """The methods differ most in a role at an EPV, whichever selects more."""
+
+    def groups(draws: Draws, _: float) -> list[Group]:
+        gaps = draws.differences(role, noise)
+        signed = gaps * np.sign(gaps.mean(axis=0))  # the means are distances, and linear in draws
+        at = EPVS.index(epv)
+        return [
+            _all(
+                [
+                    Comparison(
+                        f"difference at EPV {epv} less that at {other}",
+                        signed[:, at] - signed[:, i],
+                        by_draw=np.abs(gaps[:, at]) - np.abs(gaps[:, i]),
+                    )
+                    for i, other in enumerate(EPVS)
+                    if i != at
+                ]
+            )
+        ]
+
+    return groups
 
 
-def never_differ_by(limit: float, role: str, noise: int) -> Quantity:
-    """The methods differ by less than a limit in a role, at every EPV."""
-    return lambda draws: (gaps(draws, role, noise) < limit).all(axis=1)
+def noise_changes_largest(method: str, sign: int) -> Callable[[Draws, float], list[Group]]:
+    """Noise lowers (-1) or raises (1) the largest informative fraction of a draw by a threshold."""
+
+    def groups(draws: Draws, threshold: float) -> list[Group]:
+        largest = [draws.cells(method, "informative", noise).max(axis=1) for noise in (0, 1)]
+        words = f"{'rise' if sign > 0 else 'fall'} of the largest fraction"
+        words += f" less {threshold:g}" if threshold else ""
+        return [_all([Comparison(words, sign * (largest[1] - largest[0]) - threshold)])]
+
+    return groups
 
 
-def noise_adds(method: str, check: Callable[[Float], Any]) -> Quantity:
-    """Label noise changes the largest informative fraction over EPVs, and a check accepts it."""
+def never_below(draws: Draws, threshold: float) -> list[Group]:
+    """With noise no method has an uninformative fraction below a threshold."""
+    return [
+        _all(
+            [
+                Comparison(
+                    f"{_NAMES[method]} at EPV {epv} less {threshold:g}",
+                    draws.cells(method, "uninformative", 1)[:, i] - threshold,
+                )
+                for method in METHODS
+                for i, epv in enumerate(EPVS)
+            ]
+        )
+    ]
 
-    def measure(draws: Draws) -> Any:
-        largest = [draws.fraction(method, "informative", noise).max(axis=1) for noise in (0, 1)]
-        return check(largest[1] - largest[0])
 
-    return measure
+def stable_only_at(*epvs: float) -> Callable[[Draws, float], list[Group]]:
+    """Only the optimum without noise at these EPVs is as stable as the threshold."""
+
+    def groups(draws: Draws, threshold: float) -> list[Group]:
+        comparisons = []
+        for method, noise, i, epv in _all_cells():
+            above = draws.cells(method, "stability", noise)[:, i] - threshold
+            words = f"{_NAMES[method]} at EPV {epv}, {_NOISE[noise]}"
+            if (method, noise) == (OPTIMAL, 0) and epv in epvs:
+                comparisons.append(Comparison(f"{words}, less {threshold:g}", above))
+            else:
+                comparisons.append(Comparison(f"{threshold:g} less {words}", -above))
+        return [_all(comparisons)]
+
+    return groups
 
 
-def noise_harms(draws: Draws) -> Any:
-    """With noise fewer informative features and less stability at more than half of the EPVs."""
-    parts = [
-        draws.fraction(OPTIMAL, what, 1) < draws.fraction(OPTIMAL, what, 0)
+def interpretable_only_at_last(draws: Draws, threshold: float) -> list[Group]:
+    """Stability and informative fraction reach a threshold, uninformative ones are few, only there.
+
+    There: the optimum without noise at the largest EPV; elsewhere one of the three is missing. A
+    higher threshold allows fewer uninformative features, half as many for 0.1 more.
+    """
+    groups, few = [], FEW * 2 ** ((STABLE - threshold) / 0.1)
+    for method, noise, i, epv in _all_cells():
+        margins = {
+            f"stability less {threshold:g}": draws.cells(method, "stability", noise) - threshold,
+            f"informative less {threshold:g}": draws.cells(method, "informative", noise)
+            - threshold,
+            f"{few:g} less uninformative": few - draws.cells(method, "uninformative", noise),
+        }
+        is_there = (method, noise, epv) == (OPTIMAL, 0, EPVS[-1])
+        place = f"{_NAMES[method]} at EPV {epv}, {_NOISE[noise]}"
+        comparisons = [
+            Comparison(
+                f"{place}: {words}" if is_there else f"{place}: not {words}",
+                values[:, i] if is_there else -values[:, i],
+            )
+            for words, values in margins.items()
+        ]
+        groups.append(_all(comparisons) if is_there else Group(comparisons, 1))
+    return groups
+
+
+def _all_cells() -> list[tuple[str, int, int, float]]:
+    return [
+        (method, noise, i, epv)
+        for method in METHODS
+        for noise in (0, 1)
+        for i, epv in enumerate(EPVS)
+    ]
+
+
+def noise_harms(draws: Draws, _: float) -> list[Group]:
+    """With noise the optimum finds fewer informative features and is less stable at most EPVs."""
+    return [
+        Group(
+            [
+                Comparison(
+                    f"{what}, EPV {epv}: no noise less 5 % noise",
+                    (draws.cells(OPTIMAL, what, 0) - draws.cells(OPTIMAL, what, 1))[:, i],
+                )
+                for i, epv in enumerate(EPVS)
+            ],
+            at_least=3,
+        )
         for what in ("informative", "stability")
     ]
-    holds = _everywhere(*((part.mean(axis=1) > MOSTLY)[:, np.newaxis] for part in parts))
-    return _if_known(draws, holds)
 
 
-def _good(draws: Draws, *, interpretable: bool) -> Any:
-    """Return, by method, noise, draw and EPV, where selections are stable, or interpretable."""
-
-    def good(method: str, noise: int) -> Any:
-        is_good = draws.fraction(method, "stability", noise) >= STABLE
-        if interpretable:
-            is_good &= draws.fraction(method, "informative", noise) >= MANY
-            is_good &= draws.fraction(method, "uninformative", noise) < FEW
-        return is_good
-
-    return np.stack([[good(method, noise) for noise in (0, 1)] for method in (OPTIMAL, GREEDY)])
-
-
-def only_at(*epvs: float, interpretable: bool = False) -> Quantity:
-    """Only the optimum without noise at these EPVs is stable, or interpretable."""
-    expected = np.zeros((2, 2, 1, len(EPVS)), dtype=np.bool_)
-    expected[0, 0, 0, [EPVS.index(epv) for epv in epvs]] = True
-
-    def check(draws: Draws) -> Any:
-        is_as_expected = _good(draws, interpretable=interpretable) == expected
-        return _if_known(draws, is_as_expected.all(axis=(0, 1, 3)))
-
-    return check
-
-
-def _if_known(draws: Draws, holds: NDArray[np.bool_]) -> Float:
-    """Return NaN for draws whose stability is not known."""
-    known = ~np.isnan(draws.fraction(OPTIMAL, "stability", 0)).any(axis=1)
-    return np.where(known, holds, np.nan)
-
-
-def intervals_overlap(draws: Draws) -> Any:
-    """Almost all pairs of AUC intervals share half of the shorter one."""
-    ends = [
-        [draws.all_runs(method, f"auc_{end}") for method in (OPTIMAL, GREEDY)]
-        for end in ("lower", "upper")
-    ]
-    shared = np.minimum(*ends[1]) - np.maximum(*ends[0])
-    width = np.minimum(ends[1][0] - ends[0][0], ends[1][1] - ends[0][1])
-    return _in_most(shared >= LARGE_OVERLAP * width, ALMOST_ALWAYS, shared)
-
-
-def no_difference(draws: Draws) -> Any:
-    """In general the interval of the paired difference of the AUCs includes 0."""
-    lower, upper = (draws.all_runs(OPTIMAL, f"difference_{end}") for end in ("lower", "upper"))
-    return _in_most((lower <= 0) & (upper >= 0), GENERALLY, lower)
-
-
-def _in_most(holds: NDArray[np.bool_], share: float, known: Float) -> Float:
-    """Say whether something holds in a share of the runs; NaN where a run is not known."""
-    is_known = ~np.isnan(known).any(axis=1)
-    return np.where(is_known, holds.mean(axis=1) >= share, np.nan)
-
-
-def _everywhere(*parts: NDArray[np.bool_]) -> Any:
-    """All conditions hold, at all EPVs."""
-    return np.hstack(parts).all(axis=1)
-
-
-def less_at_most_events(draws: Draws) -> Any:
-    """The optimum has the smaller uninformative fraction at the largest EPV, whatever the noise."""
-    pairs = [
-        [draws.fraction(method, "uninformative", noise)[:, -1] for method in (OPTIMAL, GREEDY)]
-        for noise in (0, 1)
-    ]
-    return np.all([optimal < greedy for optimal, greedy in pairs], axis=0)
-
-
-def larger_at_last(draws: Draws) -> Any:
-    """The optimum's informative fraction is larger at the largest EPV than at the one before."""
-    fraction = draws.fraction(OPTIMAL, "informative", 0)
-    return fraction[:, -1] > fraction[:, -2]
-
-
-def low_in_most_runs(draws: Draws) -> Any:
+def low_in_most_runs(draws: Draws, threshold: float) -> list[Group]:
     """In most runs the optimum's uninformative fraction is very low at the largest EPV."""
-    values = draws.runs(OPTIMAL, "uninformative", 0)[:, -1]
-    return (values < FEW).mean(axis=1) > MOSTLY
+    share = (draws.runs(OPTIMAL, "uninformative", 0)[:, -1] < threshold).mean(axis=1)
+    return [_all([Comparison("share of runs less one half", share - 0.5)])]
 
 
-def never_below_2(draws: Draws) -> Any:
-    """No method has an uninformative fraction that would be printed as less than 2 %."""
-    return _everywhere(
-        *(draws.fraction(method, "uninformative", 1) >= 0.015 for method in (OPTIMAL, GREEDY))
-    )
+def intervals_overlap(draws: Draws, threshold: float) -> list[Group]:
+    """Almost all pairs of AUC intervals share so much of the shorter one."""
+    share = draws.overlaps(threshold) - ALMOST_ALWAYS
+    return [_all([Comparison(f"share of runs less {ALMOST_ALWAYS:g}", share)])]
 
 
-def equivocal(draws: Draws) -> Any:
-    """With noise neither method has the smaller redundant fraction at every EPV."""
-    is_less = draws.fraction(OPTIMAL, "redundant", 1) < draws.fraction(GREEDY, "redundant", 1)
-    return is_less.any(axis=1) & ~is_less.all(axis=1)
-
-
-def accuracy_overlaps(other: tuple[float, float, float]) -> Quantity:
-    """The interval of the accuracy overlaps to a large extent with another."""
-
-    def check(findings: Findings) -> Any:
-        _, lower, upper = findings.own
-        shared = min(upper, other[2]) - max(lower, other[1])
-        width = min(upper - lower, other[2] - other[1])
-        return np.array([shared >= LARGE_OVERLAP * width])
-
-    return check
-
-
-def optimum(check: Callable[[frozenset[str]], bool]) -> Quantity:
-    """Check the measures of the optimum, at each of the ridges."""
-    return lambda findings: np.array([all(map(check, findings.optima))])
+_LEVELS = (STABLE - 0.1, STABLE, STABLE + 0.1)
+_FOUR, _MOST = 4, 3  # of four EPVs: always; almost always and mostly
+_COMPARABLE = {"informative": (0.025, 0.05, 0.1), "uninformative": (0.0075, 0.015, 0.03)}
+_BOTH = {
+    "overlap": Claim(intervals_overlap, "to a large extent", (0.25, 0.5, 0.75)),
+    # Generally: in six of the eight cells.
+    "no_difference": Claim(differ_by_less("auc", (0, 1), 6), "do not differ", (0.005, 0.01, 0.02)),
+    "interpretable_only_at": Claim(interpretable_only_at_last, "stable, many", _LEVELS),
+    "noise_harms": Claim(noise_harms),
+}
+CLAIMS: dict[str, Claim] = {
+    **{f"{study}.{key}": claim for study in NUMBERS for key, claim in _BOTH.items()},
+    "cardinality.rises": Claim(rises(0)),
+    "cardinality.greedy_largest_at": Claim(largest_at(4.73, GREEDY, 0)),
+    "cardinality.redundant_less": Claim(selects_less(OPTIMAL, "redundant", (0,), _FOUR)),
+    "cardinality.uninformative_comparable": Claim(
+        differ_by_less("uninformative", (0,), _MOST), "comparable", _COMPARABLE["uninformative"]
+    ),
+    "cardinality.uninformative_differs_most_at": Claim(differ_most_at(17.91, "uninformative", 0)),
+    "cardinality.noise_lowers_optimal": Claim(
+        noise_changes_largest(OPTIMAL, -1), "drastically", (0.05, 0.1, 0.2)
+    ),
+    "cardinality.noise_raises_greedy": Claim(noise_changes_largest(GREEDY, 1)),
+    "cardinality.noisy_optimal_largest_at": Claim(largest_at(1.35, OPTIMAL, 1)),
+    "cardinality.noisy_greedy_largest_at": Claim(largest_at(1.35, GREEDY, 1)),
+    "cardinality.noisy_redundant_less": Claim(selects_less(OPTIMAL, "redundant", (1,), _MOST)),
+    # Up to 1.5 % is printed as 1 %, and from 1.5 % on as 2 %.
+    "cardinality.noisy_uninformative_differ_by": Claim(
+        differ_by_less("uninformative", (1,), _FOUR), "1 %", (0.01, 0.015, 0.03)
+    ),
+    "cardinality.noisy_uninformative_never_below": Claim(never_below, "2 %", (0.01, 0.015, 0.02)),
+    "cardinality.stable_only_at": Claim(stable_only_at(17.91), "relatively stable", _LEVELS),
+    "budget.rises": Claim(rises(0, 1)),
+    # Mostly: in five of the eight cells.
+    "budget.informative_comparable": Claim(
+        differ_by_less("informative", (0, 1), 5), "comparable", _COMPARABLE["informative"]
+    ),
+    "budget.greedy_redundant_less": Claim(selects_less(GREEDY, "redundant", (0,), _FOUR)),
+    "budget.noisy_redundant_equivocal": Claim(equivocal),
+    "budget.uninformative_comparable": Claim(
+        differ_by_less("uninformative", (0, 1), 5), "comparable", _COMPARABLE["uninformative"]
+    ),
+    "budget.uninformative_less_at": Claim(
+        selects_less(OPTIMAL, "uninformative", (0, 1), 2, epvs=(17.91,))
+    ),
+    "budget.stable_only_at": Claim(stable_only_at(4.73, 17.91), "relatively stable", _LEVELS),
+    "budget.uninformative_low_in_most_runs": Claim(
+        low_in_most_runs, "very few", (FEW / 2, FEW, 2 * FEW)
+    ),
+}

@@ -2,9 +2,8 @@
 
 The seeds of the paper's data sets are unknown, so its results are one draw of many. A number is
 "outside" if, were it a draw like ours, it would be among the 2.5 % lowest or highest of all, its
-own included, and else "inside". That takes 39 draws; with fewer there is no verdict. A claim is
-"usual" if it holds for half of our draws or more, "rare" if a draw for which it holds has at most a
-probability of 5 %, the paper's included, and else it "depends" on the draw.
+own included, and else "inside". That takes 39 draws; with fewer there is no verdict. Claims are
+judged on the average over draws, as `claims.py` says.
 
 The Parkinson data are given. There the accuracy has a spread over splits into folds, the ends of
 its interval have one over draws of the resamples, and claims are true or not.
@@ -13,110 +12,150 @@ its interval have one over draws of the resamples, and claims are true or not.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from .draws import OURS, READINGS, Draws, Float
-from .paper import STATEMENTS, Statement
+from .claims import CLAIMS, FALSE, FEW_DRAWS, TRUE, Judgement, judge
+from .draws import Draws, Float, averages, effects, read_draws
+from .methods import differences
+from .paper import LITTLE_ACCURACY, MEASURES, QUANTITIES, STATEMENTS, Statement
 from .parkinson import Findings, read_findings
-from .tables import read_summary
+from .tables import read_runs
 
 MIN_DRAWS = 39
-INSIDE, OUTSIDE, USUAL, DEPENDS, RARE = ("inside", "outside", "usual", "depends", "rare")
-TRUE, FALSE, FEW_DRAWS, NOT_RUN = "true here", "false here", "few draws", "not run"
-_CENTRAL_SHARE = 0.95
-_QUANTILE_NAMES = ("lower", "lower_quartile", "median", "upper_quartile", "upper")
-_COLUMNS = (
-    *("place", "kind", "key", "meaning", "paper", "paper_low", "paper_high", "ours", "n_draws"),
-    *(*_QUANTILE_NAMES, "percentile", "share", "verdict"),
-    *(f"{name}_{other}" for other in READINGS for name in ("percentile", "share", "verdict")),
-)
+INSIDE, OUTSIDE, NOT_RUN = "inside", "outside", "not run"
+_TAIL = 0.025
+_LARGE_OVERLAP = 0.5  # of the shorter interval
+_NAMES = ["place", "key", "meaning"]
+_NUMBER = ["paper", "mean", "lower", "upper", "n_draws", "percentile", "verdict"]
+_THRESHOLDS = ["lower_threshold", "threshold", "higher_threshold"]
+_OTHER_VERDICTS = [
+    f"verdict_{other}" for other in ("lower_threshold", "higher_threshold", "of_selected")
+]
+_CLAIM = [*Judgement._fields, "word", *_THRESHOLDS, *_OTHER_VERDICTS]
 
 
-def compare(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """Compare a study with the paper.
+class PaperComparison(NamedTuple):
+    """All tables that compare a study with the paper.
 
     Parameters
     ----------
-    folder : path-like
-        The folder of the study.
-
-    Returns
-    -------
-    DataFrame
-        A row per number and claim (`kind`) of the paper's sections 5.1 to 5.3: its `place`, `key`
-        and `meaning`; what the `paper` states, as text, and `paper_low` and `paper_high`, between
-        which lies what would be printed like it; `ours`, for the draw with the most resamples;
-        `n_draws`. For a number `lower`, `lower_quartile`, `median`, `upper_quartile` and `upper`,
-        the central 95 % of our draws, their quartiles and median, and the paper's `percentile`
-        among them; for a claim the `share` of draws for which it holds. Then the `verdict`, and the
-        same under other readings of the paper: `percentile_*` or `share_*`, and `verdict_*`.
+    numbers : DataFrame
+        A row per number: its `place`, `key` and `meaning`, what the `paper` states, as text; the
+        `mean` of our draws, `lower` and `upper`, their central 95 %, `n_draws`, the paper's
+        `percentile` among them, and the `verdict`.
+    claims : DataFrame
+        A row per claim: its `verdict`; the comparison that is `deciding` it, with its mean over
+        draws and 95 % interval; the `share` of draws in which the claim holds, and
+        `share_with_ties`, that in which it holds if ties count; the `word` whose `threshold` is
+        ours, and the verdicts with a lower and a higher one; the verdict `of_selected`, if
+        fractions are read as shares of the selected features.
+    comparisons : DataFrame
+        A row per comparison of averages that a claim asks for; `at_least` so many of its group
+        have to hold.
+    averages, effects, methods : DataFrame
+        As `averages`, `effects` and `differences` return them.
     """
-    summary = read_summary(folder)
+
+    numbers: pd.DataFrame
+    claims: pd.DataFrame
+    comparisons: pd.DataFrame
+    averages: pd.DataFrame
+    effects: pd.DataFrame
+    methods: pd.DataFrame
+
+
+def compare(folder: str | os.PathLike[str]) -> PaperComparison:
+    """Compare a study with the paper."""
+    draws, other = read_draws(folder), read_draws(folder, of_selected=True)
     findings = read_findings(folder)
-    draws = {
-        reading: {study: Draws(summary, study, reading) for study in ("cardinality", "budget")}
-        for reading in (OURS, *READINGS)
-    }
-    lines = [_line(statement, draws, findings) for statement in STATEMENTS]
-    return pd.DataFrame(lines, columns=list(_COLUMNS))
+    numbers, claims, comparisons = [], [], []
+    for statement in STATEMENTS:
+        line = {name: getattr(statement, name) for name in _NAMES}
+        own = draws.get(statement.study)
+        if statement.kind == "number":
+            values = (
+                _parkinson_number(statement, findings)
+                if own is None
+                else QUANTITIES[statement.key](own)
+            )
+            numbers.append(line | {"paper": statement.stated} | locate(statement, values))
+        elif own is None:
+            claims.append(line | _parkinson_claim(statement, findings))
+        else:
+            claims.append(line | _claim(statement.key, own, other[statement.study]))
+            comparisons += _comparisons(statement.key, own)
+    return PaperComparison(
+        pd.DataFrame(numbers, columns=[*_NAMES, *_NUMBER]),
+        pd.DataFrame(claims, columns=[*_NAMES, *_CLAIM]),
+        pd.DataFrame(comparisons),
+        averages(draws),
+        effects(draws),
+        differences(read_runs(folder)),
+    )
 
 
-def _line(
-    statement: Statement, draws: Mapping[str, Mapping[str, Draws]], findings: Findings | None
-) -> dict[str, object]:
-    line: dict[str, object] = {
-        "place": statement.place,
-        "kind": statement.kind,
-        "key": statement.key,
-        "meaning": statement.meaning,
-        "paper": statement.stated,
-        "paper_low": statement.low,
-        "paper_high": statement.high,
-    }
-    if statement.study == "parkinson":
-        values = np.empty(0) if findings is None else statement.measure(findings)
-        return line | _verdict(statement, values, 0)
-    own = draws[OURS][statement.study]
-    line |= _verdict(statement, statement.measure(own), own.main)
-    for reading in READINGS:
-        other = _verdict(statement, statement.measure(draws[reading][statement.study]), None)
-        line |= {
-            f"{name}_{reading}": other[name]
-            for name in ("percentile", "share", "verdict")
-            if name in other
-        }
+def _claim(key: str, draws: Draws, other: Draws) -> dict[str, object]:
+    if not draws.seeds:
+        return {"verdict": NOT_RUN}
+    claim = CLAIMS[key]
+    lower, own, higher = claim.thresholds
+    judgement = judge(claim.groups(draws, own))
+    line = judgement._asdict() | {"verdict_of_selected": judge(claim.groups(other, own)).verdict}
+    if claim.word:
+        line |= {"word": claim.word} | dict(zip(_THRESHOLDS, claim.thresholds, strict=True))
+        for name, threshold in zip(_OTHER_VERDICTS, (lower, higher), strict=False):
+            line[name] = judge(claim.groups(draws, threshold)).verdict
     return line
 
 
-def _verdict(statement: Statement, every: Float, main: int | None) -> dict[str, object]:
-    """Say where the paper lies among our draws, those that have the number or claim."""
-    values = np.asarray(every, dtype=np.float64)
-    ours = np.nan if main is None or not len(values) else float(values[main])
-    values = values[~np.isnan(values)]
+def _comparisons(key: str, draws: Draws) -> list[dict[str, object]]:
+    if not draws.seeds:
+        return []
+    claim = CLAIMS[key]
+    return [
+        {"key": key, "group": number, "at_least": group.at_least, "comparison": comparison.words}
+        | comparison.margin()._asdict()
+        for number, group in enumerate(claim.groups(draws, claim.thresholds[1]), start=1)
+        for comparison in group.comparisons
+    ]
+
+
+def _parkinson_number(statement: Statement, findings: Findings | None) -> Float:
+    if findings is None:
+        return np.empty(0)
+    ends = ("estimate", "lower", "upper")
+    return findings.draws()[ends.index(statement.key.rpartition(".")[2])]
+
+
+def _parkinson_claim(statement: Statement, findings: Findings | None) -> dict[str, object]:
+    if findings is None:
+        return {"verdict": NOT_RUN}
+    if statement.key == "parkinson.selected":
+        return {"verdict": TRUE if all(m == MEASURES for m in findings.optima) else FALSE}
+    _, lower, upper = findings.own
+    shared = min(upper, LITTLE_ACCURACY[2]) - max(lower, LITTLE_ACCURACY[1])
+    width = min(upper - lower, LITTLE_ACCURACY[2] - LITTLE_ACCURACY[1])
+    return {"verdict": TRUE if shared >= _LARGE_OVERLAP * width else FALSE}
+
+
+def locate(statement: Statement, every: Float) -> dict[str, object]:
+    """Say where the paper's number lies among our draws, those that have it."""
+    values = every[~np.isnan(every)]
     n_draws = len(values)
-    line: dict[str, object] = {"ours": ours, "n_draws": n_draws}
     if not n_draws:
-        return line | {"verdict": NOT_RUN}
-    if statement.kind == "claim":
-        count = int(values.sum())
-        verdict = USUAL if 2 * count >= n_draws else DEPENDS
-        if _is_rare(count, n_draws, 1 - _CENTRAL_SHARE):
-            verdict = RARE
-        if n_draws == 1:
-            verdict = TRUE if count else FALSE
-        return line | {"share": count / n_draws, "verdict": verdict}
-    ends = np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975]).tolist()
+        return {"n_draws": 0, "verdict": NOT_RUN}
     below, above = int((values <= statement.high).sum()), int((values >= statement.low).sum())
-    is_out = _is_rare(min(below, above), n_draws, (1 - _CENTRAL_SHARE) / 2)
-    verdict = FEW_DRAWS if n_draws < MIN_DRAWS else OUTSIDE if is_out else INSIDE
-    percentile = (below + n_draws - above) / (2 * n_draws)
-    line |= dict(zip(_QUANTILE_NAMES, ends, strict=True))
-    return line | {"percentile": percentile, "verdict": verdict}
-
-
-def _is_rare(count: int, n_draws: int, probability: float) -> bool:
-    """A draw as extreme as the paper has at most this probability, the paper included."""
-    return (count + 1) / (n_draws + 1) <= probability + 1e-12
+    # A draw as extreme as the paper has at most this probability, the paper included.
+    is_out = (min(below, above) + 1) / (n_draws + 1) <= _TAIL + 1e-12
+    lower, upper = np.quantile(values, [_TAIL, 1 - _TAIL]).tolist()
+    return {
+        "mean": float(values.mean()),
+        "lower": lower,
+        "upper": upper,
+        "n_draws": n_draws,
+        "percentile": (below + n_draws - above) / (2 * n_draws),
+        "verdict": FEW_DRAWS if n_draws < MIN_DRAWS else OUTSIDE if is_out else INSIDE,
+    }

@@ -1,130 +1,186 @@
-"""The paper's quantities for many draws of its data sets, in several readings of its text.
+"""The paper's quantities for many draws of its data sets, and their averages.
 
-A seed is one draw. Every method here returns an array with an entry per draw; NaN
-where it was not run.
+A seed is one draw. Arrays have an entry per draw first; NaN where something was not run.
 """
 
 from __future__ import annotations
 
+import os
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import t
 
-from .plan import COST_DRAWS, FLIP_Y_NOISE, LABEL_NOISE, MAIN_SEED, METHODS, SIZES
-from .tables import ROLES
+from shortlist.evaluation import percentile_interval
+
+from .plan import GREEDY, LABEL_NOISE, METHODS, NUMBERS, OPTIMAL
+from .tables import FILES, ROLES, read_runs, read_table
 
 Float = NDArray[np.float64]
 
 EPVS = (0.36, 1.35, 4.73, 17.91)
-NUMBERS = {"cardinality": SIZES, "budget": COST_DRAWS}  # of the runs of each study
-OURS = "ours"
-# How else the paper can be read.
-READINGS = {
-    "flip_y": "labels flipped as by scikit-learn's flip_y = 0.05, half as many",
-    "redrawn": "data drawn anew for every run",
-    "of_selected": "fractions are shares of the selected features, not of those with the role",
-}
-_KEYS_OF_CELL = ["seed", "method", "label_noise", "epv", "run"]
-# Which arms have which measures, beside the arm "paper", which has all.
-_MEASURES_OF_ARMS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("aucs",): ("auc",),
-    ("extremes",): ("auc_lower", "auc_upper"),
-    ("selections", "flip"): (*ROLES, *(f"{role}_variance" for role in ROLES)),
-    (): ("stability", "difference_lower", "difference_upper"),  # take many resamples
-}
+MEASURES = (*ROLES, "stability", "auc")
+LEVEL = 0.95
+_CELL = ["seed", "method", "label_noise", "epv", "run"]
 
 
-class Extreme(NamedTuple):
-    """The lowest or highest AUC of all runs of each draw, with the ends of its interval."""
+class Mean(NamedTuple):
+    """A mean over draws with its interval."""
 
-    estimate: Float
-    lower: Float
-    upper: Float
+    estimate: float
+    lower: float
+    upper: float
+
+
+def mean_of(values: Float, level: float = LEVEL) -> Mean:
+    """Return a mean over draws, which are independent, with Student's interval."""
+    n = len(values)
+    mean = float(np.mean(values)) if n else np.nan
+    if n < 2:
+        return Mean(mean, np.nan, np.nan)
+    half = float(t.isf((1 - level) / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+    return Mean(mean, mean - half, mean + half)
 
 
 class Draws:
-    """The draws of one study for which selections on all eight data sets are known.
+    """The draws of one study: the seeds whose selections and AUCs on all data sets are known.
 
     Parameters
     ----------
-    summary : DataFrame
-        As `read_summary` returns it.
+    runs, intervals : DataFrame
+        As `Tables` describes them.
     study : {"cardinality", "budget"}
         Which constraint.
-    reading : str
-        "ours" or one of `READINGS`.
+    of_selected : bool
+        Whether fractions are shares of the selected features instead of those with the role, which
+        is another way to read the paper.
     """
 
-    def __init__(self, summary: pd.DataFrame, study: str, reading: str = OURS) -> None:
-        noisy = FLIP_Y_NOISE if reading == "flip_y" else LABEL_NOISE[1]
-        rows = summary[
-            (summary["study"] == study)
-            & summary["method"].isin(METHODS)
-            & (summary["protocol"] == "paper")
-        ]
-        if reading == "of_selected":
+    def __init__(
+        self, runs: pd.DataFrame, intervals: pd.DataFrame, study: str, of_selected: bool = False
+    ) -> None:
+        rows = runs[(runs["study"] == study) & runs["method"].isin(METHODS)]
+        if of_selected:
             rows = rows.assign(**{role: rows[f"{role}_of_selected"] for role in ROLES})
-        main = [] if reading in ("flip_y", "redrawn") else ["paper"]
-        self.seeds = sorted(rows.loc[rows["arm"].isin(["selections", *main]), "seed"].unique())
-        cells = [self.seeds, METHODS, (LABEL_NOISE[0], noisy), EPVS, NUMBERS[study]]
-        index = pd.MultiIndex.from_product(cells, names=_KEYS_OF_CELL)
-        self._values = {}
-        for arms, measures in _MEASURES_OF_ARMS.items():
-            part = rows[rows["arm"].isin([*arms, *main])].set_index(_KEYS_OF_CELL)[list(measures)]
-            table = part.reindex(index).to_numpy(dtype=np.float64)
-            for name, values in zip(measures, table.T, strict=True):
-                self._values[name] = values.reshape([len(part) for part in cells])
-        is_complete = ~np.isnan(self._values["informative"]).any(axis=(1, 2, 3, 4))
-        self._values = {name: values[is_complete] for name, values in self._values.items()}
-        self.seeds = [s for s, kept in zip(self.seeds, is_complete, strict=True) if kept]
-        if reading == "redrawn":  # each run from the data of another seed
-            self._values = {name: _redrawn(values) for name, values in self._values.items()}
-
-    @property
-    def main(self) -> int | None:
-        """Position of the draw with the paper's number of resamples."""
-        return self.seeds.index(MAIN_SEED) if MAIN_SEED in self.seeds else None
-
-    def fraction(self, method: str, role: str, noise: int) -> Float:
-        """Return the mean over runs of the fraction with a role that is selected, by EPV."""
-        means: Float = self.runs(method, role, noise).mean(axis=-1)
-        return means
-
-    def noise_share(self, role: str) -> float:
-        """Return which part of the variance of a fraction over draws is due to few resamples."""
-        shares = []
-        for method, noise in product(METHODS, (0, 1)):
-            own = self.runs(method, f"{role}_variance", noise)
-            spread = self.fraction(method, role, noise).var(axis=0, ddof=1)
-            shares.append(own.mean(axis=(0, 2)) / own.shape[2] / spread)
-        return float(np.mean(shares))
+        cells = [sorted(rows["seed"].unique()), METHODS, LABEL_NOISE, EPVS, NUMBERS[study]]
+        index = pd.MultiIndex.from_product(cells, names=_CELL)
+        table = rows.set_index(_CELL)[list(MEASURES)].reindex(index).to_numpy(dtype=np.float64)
+        values = np.moveaxis(table.reshape([*map(len, cells), len(MEASURES)]), -1, 0)
+        is_complete = ~np.isnan(values).any(axis=(0, 2, 3, 4, 5))
+        self.seeds = [seed for seed, kept in zip(cells[0], is_complete, strict=True) if kept]
+        self._values = dict(zip(MEASURES, values[:, is_complete], strict=True))
+        own = intervals[intervals["study"] == study]
+        aucs = [np.array(text.split(), dtype=np.float64) for text in own["aucs"]]
+        ends = [percentile_interval(values[1:]) for values in aucs]
+        shifts = [np.nanmean(values[1:]) - values[0] for values in aucs]
+        self.intervals = own.assign(
+            auc=[values[0] for values in aucs],
+            lower=[end[0] for end in ends],
+            upper=[end[1] for end in ends],
+            shift=shifts,
+        )
 
     def runs(self, method: str, measure: str, noise: int) -> Float:
         """Return a measure by EPV and run; `noise` is 0 without and 1 with label noise."""
         values: Float = self._values[measure][:, METHODS.index(method), noise]
         return values
 
-    def extreme(self, method: str, highest: bool) -> Extreme:
-        """Return the lowest or highest AUC; of several, the one that `arm_runs` takes."""
-        step = -1 if highest else 1
-        # From much to little noise, as `rank_of` has it; the first of equal values is taken.
-        arrays = [
-            self.all_runs(method, name, from_noise=True)[:, ::step]
-            for name in ("auc", "auc_lower", "auc_upper")
-        ]
-        at = arrays[0].argmax(axis=1) if highest else arrays[0].argmin(axis=1)
-        return Extreme(*(array[np.arange(len(at)), at] for array in arrays))
+    def cells(self, method: str, measure: str, noise: int) -> Float:
+        """Return a measure by EPV: the mean over the runs of a data set."""
+        means: Float = self.runs(method, measure, noise).mean(axis=-1)
+        return means
 
-    def all_runs(self, method: str, measure: str, from_noise: bool = False) -> Float:
-        """Return a measure for every data set and run, of shape (n_draws, n_runs)."""
-        parts = [self.runs(method, measure, noise) for noise in (0, 1)]
-        flat = [part.reshape(len(part), part.shape[1] * part.shape[2]) for part in parts]
-        return np.hstack(flat[::-1] if from_noise else flat)
+    def differences(self, measure: str, noise: int) -> Float:
+        """Return optimal less greedy selection by EPV."""
+        return self.cells(OPTIMAL, measure, noise) - self.cells(GREEDY, measure, noise)
+
+    def extreme_aucs(self, method: str, which: str) -> Float:
+        """Return the lowest or highest AUC of all runs of a draw."""
+        every = np.hstack([self.runs(method, "auc", noise) for noise in (0, 1)])
+        extremes: Float = every.max(axis=(1, 2)) if which == "highest" else every.min(axis=(1, 2))
+        return extremes
+
+    def extreme_ends(self, method: str, which: str, end: str) -> Float:
+        """Return an end of the interval of that AUC, for the draws that have it."""
+        rows = self.intervals.query("arm == 'extremes' and method == @method")
+        by_seed = rows.sort_values(["seed", "auc"], kind="stable").groupby("seed")
+        extremes = by_seed.tail(1) if which == "highest" else by_seed.head(1)
+        return extremes[end].to_numpy(dtype=np.float64)
+
+    def overlaps(self, share: float) -> Float:
+        """Return in which part of the runs AUC intervals share this much of the shorter one."""
+        rows = self.intervals.query("arm == 'intervals'")
+        if rows.empty:
+            return np.empty(0)
+        ends: Any = rows.pivot(
+            index=["seed", "n_samples", "n_features", "label_noise"],
+            columns="method",
+            values=["lower", "upper"],
+        )
+        shared = ends["upper"].min(axis=1) - ends["lower"].max(axis=1)
+        width = (ends["upper"] - ends["lower"]).min(axis=1)
+        known = ~ends.isna().any(axis=1)
+        holds: Float = (shared >= share * width)[known].groupby("seed").mean().to_numpy()
+        return holds
 
 
-def _redrawn(values: Float) -> Float:
-    """Take run i of each draw from the draw that is i further on."""
-    return np.stack([np.roll(values[..., i], -i, axis=0) for i in range(values.shape[-1])], -1)
+def read_draws(folder: str | os.PathLike[str], of_selected: bool = False) -> dict[str, Draws]:
+    """Return the draws of both studies in a folder."""
+    runs, intervals = read_runs(folder), read_table(folder, FILES["intervals"])
+    return {study: Draws(runs, intervals, study, of_selected) for study in NUMBERS}
+
+
+def averages(draws: dict[str, Draws]) -> pd.DataFrame:
+    """Return the mean over draws of every measure in every cell, with its interval.
+
+    `method` is also "difference", optimal less greedy selection on the same data; `epv` and
+    `label_noise` are also "all": a draw then counts with its mean.
+    """
+    lines = []
+    for study, own in draws.items():
+        for measure in MEASURES:
+            by_method = {
+                method: np.stack([own.cells(method, measure, noise) for noise in (0, 1)], axis=1)
+                for method in METHODS
+            }
+            by_method["difference"] = by_method[OPTIMAL] - by_method[GREEDY]
+            for method, values in by_method.items():
+                cells = {
+                    (noise, epv): values[:, i, j]
+                    for i, noise in enumerate(LABEL_NOISE)
+                    for j, epv in enumerate(EPVS)
+                } | {("all", "all"): values.mean(axis=(1, 2))}
+                for (noise, epv), of_draws in cells.items():
+                    known = of_draws[~np.isnan(of_draws)]
+                    lines.append(
+                        {"study": study, "measure": measure, "method": method}
+                        | {"label_noise": noise, "epv": epv}
+                        | mean_of(known)._asdict()
+                        | {"n_draws": len(known)}
+                    )
+    return pd.DataFrame(lines)
+
+
+def effects(draws: dict[str, Draws]) -> pd.DataFrame:
+    """Return what label noise, more rows and fewer candidates change on average.
+
+    `effect` is "noise" (5 % less none), "rows" (1090 less 82, at the same number of candidates) or
+    "candidates" (14 less 53, at the same number of rows), in the mean over the other two.
+    """
+    contrasts = {  # by label noise and EPV, that is 82x53, 82x14, 1090x53, 1090x14
+        "noise": np.array([[-1, -1, -1, -1], [1, 1, 1, 1]]) / 4,
+        "rows": np.array([[-1, -1, 1, 1], [-1, -1, 1, 1]]) / 4,
+        "candidates": np.array([[-1, 1, -1, 1], [-1, 1, -1, 1]]) / 4,
+    }
+    lines = []
+    for study, own in draws.items():
+        for measure, method in product(MEASURES, METHODS):
+            values = np.stack([own.cells(method, measure, noise) for noise in (0, 1)], axis=1)
+            for effect, weights in contrasts.items():
+                mean = mean_of((values * weights).sum(axis=(1, 2)))
+                keys = {"study": study, "measure": measure, "method": method, "effect": effect}
+                lines.append(keys | mean._asdict() | {"n_draws": len(values)})
+    return pd.DataFrame(lines)

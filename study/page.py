@@ -7,33 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 import pandas as pd
 
-from . import claims, paper
-from .compare import DEPENDS, FALSE, FEW_DRAWS, INSIDE, NOT_RUN, OUTSIDE, RARE, TRUE, USUAL, compare
-from .draws import READINGS, Draws
-from .methods import METHOD_NAMES, N_RESAMPLES, differences
-from .parkinson import PAPER_VARIANT, VARIANTS, describe
-from .plan import MAIN_SEED, MOST_FREQUENT
+from .claims import ALMOST_ALWAYS, FALSE, FEW_DRAWS, OPEN, STABLE, TRUE
+from .compare import INSIDE, NOT_RUN, OUTSIDE, PaperComparison, compare
+from .draws import EPVS, read_draws
+from .paper import MEASURES
+from .parkinson import BY_PERSON, PAPER_VARIANT, VARIANTS, describe
+from .plan import EVENT_SHARE, LABEL_NOISE, MAIN_SEED, OPTIMAL, SHAPES
 from .provenance import read_provenance
-from .tables import FILES, ROLES, read_summary, read_table
+from .tables import read_table
 
 Rows = list[list[Any]]
-_GROUPS = {
-    "right": "Right, or as good as",
-    "draw": "Depends on the draw of the data",
-    "wrong": "Not reproduced",
-    "one_draw": "Known for one draw alone",
-    "open": "Not known yet",
-}
-_GROUP_OF = dict.fromkeys((INSIDE, USUAL, TRUE), "right")
-_GROUP_OF |= {DEPENDS: "draw"} | dict.fromkeys((OUTSIDE, RARE, FALSE), "wrong")
-_GROUP_OF |= dict.fromkeys((FEW_DRAWS, NOT_RUN), "open")
-_SECTIONS = {
-    "5.1": "5.1, Parkinson data",
-    "5.2": "5.2, a limit on the number of features",
-    "5.3": "5.3, a budget",
-}
+_VERDICTS = (TRUE, FALSE, OPEN, FEW_DRAWS, NOT_RUN)
+_PLACES = (INSIDE, OUTSIDE, FEW_DRAWS, NOT_RUN)
 
 
 def render(
@@ -64,211 +52,191 @@ def render(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"percent": _percent, "decimals": _decimals}
     source = Path(folder)
-    summary, comparison = read_summary(source), compare(source)
-    draws = Draws(summary, "cardinality")
+    tables = compare(source)
+    draws = read_draws(source)
     page: str = environment.get_template("page.md").render(
         folder=source.as_posix(),
         figures=Path(os.path.relpath(Path(figures).resolve(), Path(place).resolve())).as_posix(),
         drawn={path.stem for path in Path(figures).glob("*.svg")},
         seed=MAIN_SEED,
-        n_main=max([0, *summary.loc[summary["arm"] == "paper", "n_resamples"]]),
-        noise_share=_percent(draws.noise_share("informative")) if len(draws.seeds) > 2 else "",
-        unfinished=[
-            f"{name} {done:,} of {total:,}"
-            for name, (done, total) in read_provenance(source).get("parts", {}).items()
-            if done < total
-        ],
-        words=claims,
-        groups=_groups(comparison),
-        numbers=comparison[comparison["kind"] == "number"].to_dict("records"),
-        claims=comparison[comparison["kind"] == "claim"].to_dict("records"),
-        readings=_readings(comparison),
+        epvs=EPVS,
+        stable=STABLE,
+        almost_always=ALMOST_ALWAYS,
+        n_draws=len(draws["budget"].seeds),
+        n_intervals=len(draws["budget"].overlaps(0.5)),
+        counts=_counts(tables),
+        claims=_claims(tables.claims),
+        numbers=_numbers(tables.numbers),
+        average=_finder(tables.averages, "study", "measure", "method", "label_noise", "epv"),
+        effect=_finder(tables.effects, "study", "measure", "method", "effect"),
+        methods=_finder(tables.methods, "study", "method", "measure"),
+        n_methods=0 if tables.methods.empty else int(tables.methods["n_draws"].max()),
         parkinson=_parkinson(source),
-        differences=_differences(summary),
-        leak=_leak(source),
-        methods=_methods(summary),
-        plan=_plan(summary),
+        cells=_cells(tables.averages),
+        doubling=_doubling(tables.effects),
+        ceiling=_auc_of_true_labels(),
+        shift=pd.concat(
+            [own.intervals.query("arm == 'intervals'")["shift"] for own in draws.values()]
+        ).mean(),
         work=_work(source),
     )
     return page
 
 
-def _groups(comparison: pd.DataFrame) -> dict[str, Any]:
-    """Return how many statements of each section are right and so on, and which these are."""
-    rows = comparison.assign(group=comparison["verdict"].map(_GROUP_OF))
-    rows.loc[rows["verdict"].isin([TRUE, FALSE]) & (rows["place"] != "5.1"), "group"] = "one_draw"
-    counts = rows.groupby(["place", "kind", "group"]).size()
-    total = pd.crosstab(rows["group"], rows["kind"]).reindex(list(_GROUPS), fill_value=0)
-    return {
-        "total": total.to_dict(),
-        "titles": _GROUPS,
-        "counts": [
-            [section, f"{kind}s", *(counts.get((place, kind, name), "") for name in _GROUPS)]
-            for place, section in _SECTIONS.items()
-            for kind in ("number", "claim")
-        ],
-        "statements": {
-            name: [
-                f"{row['place']}: {_statement(row)}"
-                for row in rows[rows["group"] == name].to_dict("records")
-                if row["verdict"] != INSIDE
-            ]
-            for name in _GROUPS
-        },
-    }
+def _auc_of_true_labels() -> float:
+    """Return the AUC that the labels before noise would have for those after it."""
+    events, flipped = EVENT_SHARE, LABEL_NOISE[1]
+    right_events = events * (1 - flipped) / (events * (1 - flipped) + (1 - events) * flipped)
+    right_others = 1 - events * flipped / (events * flipped + (1 - events) * (1 - flipped))
+    return (right_events + right_others) / 2
 
 
-def _statement(row: Any) -> str:
-    if row["verdict"] == OUTSIDE:
-        spread = f"{row['lower']:.2f} to {row['upper']:.2f}"
-        return f"{row['meaning']}: the paper has {row['paper']}, our draws {spread}"
-    if row["verdict"] in (USUAL, DEPENDS, RARE):
-        return f"{row['meaning']} ({_percent(row['share'])} of draws)"
-    return f"{row['meaning']} ({row['verdict']})"
+def _counts(tables: PaperComparison) -> dict[str, Any]:
+    """Return how many statements have each verdict, those on the Parkinson data apart."""
+    counts: dict[str, Any] = {}
+    for name, table, verdicts in (
+        ("claims", tables.claims, _VERDICTS),
+        ("numbers", tables.numbers, _PLACES),
+    ):
+        is_fixed = table["place"] == "5.1"
+        for part, rows in ((name, table[~is_fixed]), (f"fixed_{name}", table[is_fixed])):
+            found = rows["verdict"].value_counts()
+            counts[part] = {verdict: int(found.get(verdict, 0)) for verdict in verdicts}
+            counts[part]["all"] = len(rows)
+    return counts
 
 
-def _readings(comparison: pd.DataFrame) -> Rows:
-    """Return the verdicts that another reading of the paper would change."""
-    judged = {verdict for verdict, group in _GROUP_OF.items() if group != "open"}
+def _claims(table: pd.DataFrame) -> Rows:
+    """Return the rows of the table of claims."""
     rows = []
-    for reading, words in READINGS.items():
-        for row in comparison.to_dict("records"):
-            verdicts = [row["verdict"], row[f"verdict_{reading}"]]
-            if set(verdicts) <= judged and verdicts[0] != verdicts[1]:
-                value = "share" if row["kind"] == "claim" else "percentile"
-                shares = [row[value], row[f"{value}_{reading}"]]
-                cells = [f"{_percent(s)}, {v}" for s, v in zip(shares, verdicts, strict=True)]
-                rows.append([words, f"{row['place']} {row['meaning']}", *cells])
+    for line in table.to_dict("records"):
+        others = [line[f"verdict_{end}_threshold"] for end in ("lower", "higher")]
+        sensitivity = ""
+        if isinstance(line["word"], str):
+            ends = [f"{line[f'{end}threshold']:g}" for end in ("lower_", "", "higher_")]
+            sensitivity = (
+                f"{line['word']}: {ends[1]}; at {ends[0]} {others[0]}, at {ends[2]} {others[1]}"
+            )
+        mean = share = ""
+        if pd.notna(line["estimate"]):
+            mean = f"{line['deciding']}: {_signed(line)}"
+            share = f"{_percent(line['share'])}, {_percent(line['share_with_ties'])}"
+        verdict = f"**{line['verdict']}**"
+        rows.append([line["place"], line["meaning"], verdict, mean, share, sensitivity])
     return rows
 
 
-def _parkinson(folder: Path) -> dict[str, Any] | None:
-    if not (folder / "parkinson_summary.csv").is_file():
-        return None
-    variants = read_table(folder, "parkinson_summary.csv").set_index("variant")
-    variants = variants.loc[[name for name in VARIANTS if name in variants.index]]
-    if PAPER_VARIANT not in variants.index:
-        return None
-    optima = read_table(folder, "parkinson_optima.csv").groupby("variant")["measures"]
-    readings = [name for name in VARIANTS if name in optima.groups]
-    own: Any = variants.loc[PAPER_VARIANT]
-    return {
-        "measures": ", ".join(sorted(paper.MEASURES)),
-        "n_readings": len(readings),
-        "agreeing": [
-            describe(name)
-            for name in readings
-            if all(set(m.split("; ")) == paper.MEASURES for m in optima.get_group(name))
-        ],
-        "not_resampled": [describe(name) for name in VARIANTS if name not in variants.index],
-        "accuracy": _interval(own, "accuracy"),
-        "mean": f"{own['accuracy_mean']:.2f}",
-        "n_resamples": int(own["n_resamples"]),
-        "solves": f"{own['solves']:,.0f}",
-        "unproven": int(own["unproven"]),
-        "variants": [
-            [
-                describe(str(name)),
-                _interval(row, "accuracy"),
-                _interval(row, "auc"),
-                row["n_resamples"],
-                row["measures"],
-            ]
-            for name, row in variants.iterrows()
-        ],
-    }
-
-
-def _differences(summary: pd.DataFrame) -> list[str]:
-    """Say in how many runs the paired interval of the difference excludes 0."""
-    parts = []
-    for study, name in (("cardinality", "a limit on the number"), ("budget", "a budget")):
-        rows = summary[(summary["arm"] == "paper") & (summary["study"] == study)]
-        rows = rows.dropna(subset=["difference_lower"])
-        better, worse = (rows["difference_lower"] > 0).sum(), (rows["difference_upper"] < 0).sum()
-        parts.append(
-            f"{better + worse} of {len(rows)} runs with {name} (optimal is better in {better}, "
-            f"greedy in {worse})"
-        )
-    return parts
-
-
-def _leak(folder: Path) -> dict[str, Any] | None:
-    """Return how far resamples are from the data under both protocols, on the same runs."""
-    rows = read_table(folder, FILES["rows"])
-    keys = ["study", "n_samples", "n_features", "label_noise", "run", "method", "resample"]
-    auc = {arm: part.set_index(keys)["test_auc"] for arm, part in rows.groupby("arm")}
-    if "clean" not in auc or "paper" not in auc:
-        return None
-    shifts: dict[str, Any] = {}
-    for arm in ("paper", "clean"):
-        values = auc[arm].reindex(auc["clean"].index).unstack("resample")
-        shifts[arm] = f"{(values.drop(columns=0).mean(axis=1) - values[0]).mean():+.3f}"
-    return shifts | {"n_runs": len(values), "n_resamples": values.shape[1] - 1}
-
-
-def _methods(summary: pd.DataFrame) -> dict[str, Any] | None:
-    frame = differences(summary)
-    if frame.empty:
-        return None
-    lines = frame.set_index(["method", "measure"]).apply(
-        lambda line: f"{line['estimate']:+.3f} [{line['lower']:+.3f}, {line['upper']:+.3f}]", axis=1
-    )
-    return {
-        "n_seeds": int(frame["n_seeds"].max()),
-        "n_resamples": N_RESAMPLES,
-        "rows": [
-            [METHOD_NAMES[method], *(lines[method, what] for what in ("auc", *ROLES[::2]))]
-            for method in frame["method"].unique()
-        ],
-    }
-
-
-def _plan(summary: pd.DataFrame) -> Rows:
-    """Return the table of the arms."""
+def _numbers(table: pd.DataFrame) -> Rows:
+    """Return the rows of the table of numbers."""
     return [
         [
-            arm,
-            ", ".join(METHOD_NAMES[method] for method in rows["method"].unique()),
-            rows["seed"].nunique(),
-            len(rows),
-            int(rows["n_resamples"].max()),
-            *(f"{part['solves'].sum():,.0f}" for part in (rows[~is_exact], rows[is_exact])),
-            f"{rows.loc[is_exact, 'unproven'].sum():,.0f}",
+            *(line[name] for name in ("place", "meaning", "paper")),
+            *(
+                ("", "", line["n_draws"], "")
+                if line["verdict"] == NOT_RUN
+                else (
+                    f"{line['mean']:.2f}",
+                    f"{line['lower']:.2f} to {line['upper']:.2f}",
+                    line["n_draws"],
+                    _percent(line["percentile"]),
+                )
+            ),
+            line["verdict"],
         ]
-        for arm, rows in summary.groupby("arm", sort=False)
-        for is_exact in [rows["method"].isin(["optimal", MOST_FREQUENT])]
+        for line in table.to_dict("records")
     ]
+
+
+def _finder(table: pd.DataFrame, *keys: str) -> Any:
+    """Return a function that gives a mean with its interval as text, by keys."""
+    rows = {tuple(line[key] for key in keys): line for line in table.to_dict("records")}
+
+    def find(*values: Any, sign: int = 0) -> str:
+        line = rows[values]
+        if not sign:
+            return f"{line['estimate']:.2f}"
+        ends = sorted(sign * line[end] for end in ("lower", "upper"))
+        return f"{sign * line['estimate']:.3f} [{ends[0]:.3f}, {ends[1]:.3f}]"
+
+    return find
+
+
+def _cells(table: pd.DataFrame) -> Any:
+    """Return a function that counts the cells in which a method is ahead beyond doubt."""
+
+    def count(study: str, measure: str) -> dict[str, int]:
+        rows = table[(table["study"] == study) & (table["measure"] == measure)]
+        rows = rows[(rows["method"] == "difference") & (rows["epv"] != "all")]
+        ahead = {"optimal": rows["lower"] > 0, "greedy": rows["upper"] < 0}
+        return {name: int(holds.sum()) for name, holds in ahead.items()}
+
+    return count
+
+
+def _doubling(table: pd.DataFrame) -> Any:
+    """Return a function that gives the stability of the optimum that twice the EPV adds."""
+    rows = table[(table["measure"] == "stability") & (table["method"] == OPTIMAL)]
+    estimates = rows.set_index(["study", "effect"])["estimate"].to_dict()
+    ratios = {
+        effect: max(sizes) / min(sizes)
+        for effect, sizes in zip(("rows", "candidates"), zip(*SHAPES, strict=True), strict=True)
+    }
+    return lambda study, effect: f"{estimates[study, effect] / np.log2(ratios[effect]):.3f}"
+
+
+def _parkinson(folder: Path) -> dict[str, Any] | None:
+    if not (folder / "parkinson.csv").is_file():
+        return None
+    variants: Any = read_table(folder, "parkinson.csv").set_index("variant")
+    optima = read_table(folder, "parkinson_optima.csv").groupby("variant")["measures"]
+    agreeing = [
+        describe(name)
+        for name in VARIANTS
+        if name in optima.groups
+        and all(set(found.split("; ")) == MEASURES for found in optima.get_group(name))
+    ]
+
+    def accuracy(name: str) -> str:
+        ends = ("accuracy", "accuracy_lower", "accuracy_upper")
+        estimate, lower, upper = (variants.loc[name, end] for end in ends)
+        return f"{estimate:.2f} [{lower:.2f}, {upper:.2f}]"
+
+    return {
+        "measures": ", ".join(sorted(MEASURES)),
+        "n_readings": len(optima.groups),
+        "agreeing": agreeing,
+        "rows": accuracy(PAPER_VARIANT),
+        "persons": accuracy(BY_PERSON),
+        "n_resamples": int(variants.loc[PAPER_VARIANT, "n_resamples"]),
+    }
 
 
 def _work(folder: Path) -> dict[str, Any] | None:
     provenance = read_provenance(folder)
     if not provenance.get("journals"):
         return None
-    journals, times = provenance["journals"], provenance["times"]
-    minutes = {name: part["core_seconds"] / 60 for name, part in journals.items()}
-    # A run that was killed did not note the time on the clock.
-    is_timed = sum(part["tasks"] for part in times) >= sum(p["tasks"] for p in journals.values())
+    arms = provenance.get("parts", {})
+    minutes = {name: part["core_seconds"] / 60 for name, part in provenance["journals"].items()}
     return {
         "core": f"{sum(minutes.values()):.0f}",
         "parts": ", ".join(f"{name} {value:.0f}" for name, value in minutes.items()),
-        "clock": f"{sum(part['seconds'] for part in times) / 60:.0f}" if is_timed else "",
         "machine": provenance["machine"],
         "versions": provenance["versions"],
+        "note": provenance.get("note", ""),
+        "arms": arms,
+        "solves": f"{sum(part['solves'] for part in arms.values()):,}",
+        "unproven": sum(part["unproven"] for part in arms.values()),
+        "unfinished": [name for name, part in arms.items() if part["runs"] < part["of_runs"]],
     }
 
 
-def _interval(row: Any, metric: str) -> str:
-    estimate, lower, upper = (row[f"{metric}{end}"] for end in ("", "_lower", "_upper"))
-    # Fewer than 39 resamples have no 95 % interval.
-    return f"{estimate:.2f}" + ("" if pd.isna(lower) else f" [{lower:.2f}, {upper:.2f}]")
+def _signed(line: Any, digits: int = 3) -> str:
+    estimate, lower, upper = (
+        f"{line[name]:+.{digits}f}" for name in ("estimate", "lower", "upper")
+    )
+    return f"{estimate} [{lower}, {upper}]"
 
 
 def _percent(share: float) -> str:
-    return "" if pd.isna(share) else f"{100 * share:.0f} %"
-
-
-def _decimals(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.2f}"
+    return f"{100 * share:.0f} %"

@@ -14,12 +14,11 @@ the scales on the training part alone.
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,14 +27,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, SplineTransformer
 
 import shortlist as sl
-from shortlist.evaluation import (
-    Evaluation,
-    evaluate_all,
-    inclusion_frequencies,
-    percentile_interval,
-)
+from shortlist.evaluation import Evaluation, evaluate_all, percentile_interval
 
-from .provenance import timing, write_provenance
+from .provenance import write_provenance
 from .recordings import Recordings
 from .tables import write_whole
 
@@ -43,7 +37,6 @@ Float = NDArray[np.float64]
 
 N_PREDICTORS = 4
 N_SPLINES = 4  # of 3 knots 5 cubic B-splines, of which the intercept replaces one
-_COLUMNS_KEPT = ("resample", "ridge", "support", "test_accuracy", "test_auc", "solves", "unproven")
 _N_REDRAWN = 999
 N_SPLITS = 39  # other splits into folds of the data as they are
 
@@ -69,7 +62,7 @@ VARIANTS: Mapping[str, Variant] = {
     f"columns-17-rows-quartiles-{tails}": Variant("columns", 17, "rows", tails)
     for tails in ("linear", "constant", "continue")
 }
-PAPER_VARIANT = "columns-17-rows"
+PAPER_VARIANT, BY_PERSON = "columns-17-rows", "columns-17-persons"  # those with resamples
 
 
 def describe(variant: str) -> str:
@@ -154,23 +147,15 @@ class Findings(NamedTuple):
 
 
 def read_findings(folder: str | os.PathLike[str]) -> Findings | None:
-    """Return the results of the paper's variant; None if it is not in the folder.
-
-    Parameters
-    ----------
-    folder : path-like
-        The folder of the study.
-    """
+    """Return the results of the paper's variant; None if they are not in the folder."""
     place = Path(folder)
-    if not (place / "parkinson_splits.csv").is_file():
+    if not (place / "parkinson_accuracy.csv").is_file():
         return None
-    rows = pd.read_csv(place / "parkinson.csv.gz").query("variant == @PAPER_VARIANT")
-    accuracy = rows.set_index("resample")["test_accuracy"]
-    splits = pd.read_csv(place / "parkinson_splits.csv")["test_accuracy"]
+    accuracy = pd.read_csv(place / "parkinson_accuracy.csv").groupby("of")["accuracy"]
     optima = pd.read_csv(place / "parkinson_optima.csv").query("variant == @PAPER_VARIANT")
     return Findings(
-        np.array([accuracy[0], *splits]),
-        accuracy.drop(0).to_numpy(),
+        accuracy.get_group("split").to_numpy(),
+        accuracy.get_group("resample").to_numpy(),
         [frozenset(measures.split("; ")) for measures in optima["measures"]],
     )
 
@@ -178,91 +163,76 @@ def read_findings(folder: str | os.PathLike[str]) -> Findings | None:
 def run_parkinson(
     recordings: Recordings,
     out: str | os.PathLike[str],
-    variants: Iterable[str] = (PAPER_VARIANT,),
     n_resamples: int = 399,
+    n_by_person: int = 39,
     *,
     n_jobs: int | None = None,
     dask: str | None = None,
     progress: bool = True,
     announce: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
-    """Run variants of the experiment and write their tables; an interrupted run can go on.
+    """Run the experiment and write its tables; an interrupted run can go on.
 
-    `parkinson.csv.gz` has a row per variant and resample, `parkinson_summary.csv` a row per
-    variant, and `parkinson_measures.csv` says how often each measure is selected. Variants that are
-    there already and are not run again are kept. `parkinson_optima.csv` has, for all readings, the
-    proven optimum on all recordings at each ridge. For the paper's variant `parkinson_splits.csv`
-    has the accuracy on the data as they are for other splits into folds. `provenance.json` says how
-    long they took.
+    `parkinson.csv` has a row per variant with resamples, the paper's and the same split by person,
+    `parkinson_accuracy.csv` the accuracies of the paper's one, on resamples and on the data as they
+    are for several splits into folds, and `parkinson_optima.csv` the proven optimum on all
+    recordings at each ridge, for all readings.
+    `provenance.json` says how long they took.
 
     Parameters
     ----------
     recordings : Recordings
         The data.
     out : path-like
-        Folder of the tables and of the journals, one per variant.
-    variants : iterable of str
-        Some of `VARIANTS`.
-    n_resamples : int
-        Number of bootstrap resamples.
+        Folder of the tables and of the journals.
+    n_resamples, n_by_person : int
+        Number of bootstrap resamples of the paper's variant, and of that split by person.
     n_jobs, dask, progress
         As in `evaluate`.
     announce : callable
-        Called with a sentence when a variant begins.
+        Called with a sentence when a part begins.
 
     Returns
     -------
     DataFrame
-        The summary of all variants in the folder.
+        The variants.
     """
     folder = Path(out)
-    experiments = {name: parkinson_experiment(recordings, name) for name in variants}
-    if n_resamples < 1:
-        raise sl.InvalidProblemError(f"n_resamples: must be at least 1, not {n_resamples!r}.")
+    for argument, value in (("n_resamples", n_resamples), ("n_by_person", n_by_person)):
+        if value < 1:
+            raise sl.InvalidProblemError(f"{argument}: must be at least 1, not {value!r}.")
     folder.mkdir(parents=True, exist_ok=True)
-    how: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask}
-    for name, experiment in experiments.items():
-        announce(f"{name}: {n_resamples} resamples")
-        journal = folder / "journals" / f"parkinson-{name}.jsonl"
-        with timing(folder, journal, arm=f"parkinson {name}", **how):
-            evaluation = sl.evaluate(
-                experiment, n_resamples, journal=journal, progress=progress, **how
-            )
-        for file, part in (
-            ("parkinson.csv.gz", evaluation.rows[list(_COLUMNS_KEPT)]),
-            ("parkinson_measures.csv", _measures(evaluation)),
-            ("parkinson_summary.csv", _summary(evaluation)),
-        ):
-            _merge(folder / file, pd.DataFrame({"variant": name}, index=part.index).join(part))
-    optima = _optima(recordings)
-    write_whole(folder / "parkinson_optima.csv", optima.to_csv(index=False))
-    if PAPER_VARIANT in experiments:
-        announce(f"{PAPER_VARIANT}: {N_SPLITS} other splits into folds")
-        journal = folder / "journals" / "parkinson-splits.jsonl"
-        seeds = {
-            str(seed): replace(experiments[PAPER_VARIANT], seed=seed)
-            for seed in range(1, N_SPLITS + 1)
-        }
-        with timing(folder, journal, arm="parkinson splits", **how):
-            splits = evaluate_all(seeds, 0, journal=journal, progress=progress, **how)
-        accuracy = [split.rows["test_accuracy"].iloc[0] for split in splits.values()]
-        table = pd.DataFrame({"seed": list(splits), "test_accuracy": accuracy})
-        write_whole(folder / "parkinson_splits.csv", table.to_csv(index=False))
+    own = parkinson_experiment(recordings)
+    parts = {
+        "own": ({PAPER_VARIANT: own}, n_resamples),
+        "persons": ({BY_PERSON: parkinson_experiment(recordings, BY_PERSON)}, n_by_person),
+        "splits": ({str(i): replace(own, seed=i) for i in range(1, N_SPLITS + 1)}, 0),
+    }
+    done: dict[str, Evaluation] = {}
+    for part, (experiments, n) in parts.items():
+        announce(f"parkinson {part}: {n} resamples of {len(experiments)} experiments each")
+        journal = folder / "journals" / f"parkinson-{part}.jsonl"
+        done |= evaluate_all(
+            experiments, n, journal=journal, n_jobs=n_jobs, dask=dask, progress=progress
+        )
+    accuracy = {name: evaluation.rows["test_accuracy"] for name, evaluation in done.items()}
+    splits = [accuracy[name].iloc[0] for name in (PAPER_VARIANT, *parts["splits"][0])]
+    resamples = accuracy[PAPER_VARIANT].iloc[1:].tolist()
+    of = ["split"] * len(splits) + ["resample"] * len(resamples)
+    variants = pd.DataFrame([_summary(name, done[name]) for name in (PAPER_VARIANT, BY_PERSON)])
+    for file, table in (
+        ("parkinson.csv", variants),
+        ("parkinson_accuracy.csv", pd.DataFrame({"of": of, "accuracy": [*splits, *resamples]})),
+        ("parkinson_optima.csv", _optima(recordings)),
+    ):
+        write_whole(folder / file, table.to_csv(index=False, float_format="%.10g"))
     write_provenance(folder)
-    return pd.read_csv(folder / "parkinson_summary.csv")
+    return variants
 
 
 def _measure(predictor: str) -> str:
     """Return the measure of a predictor, which is itself or one of its columns."""
     return predictor.rsplit(" ", 1)[0]
-
-
-def _measures(evaluation: Evaluation) -> pd.DataFrame:
-    """Return how often each measure is selected, with any of its columns."""
-    of_measure = evaluation.selection.T.groupby(_measure, sort=False).any().T
-    frame = inclusion_frequencies(of_measure).rename_axis("measure").reset_index()
-    chosen = {_measure(name) for name in evaluation.selected}
-    return frame.assign(selected=frame["measure"].isin(chosen))
 
 
 def _optima(recordings: Recordings) -> pd.DataFrame:
@@ -290,34 +260,12 @@ def _optima(recordings: Recordings) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _summary(evaluation: Evaluation) -> pd.DataFrame:
+def _summary(variant: str, evaluation: Evaluation) -> dict[str, object]:
     scores = evaluation.summary()
-    line: dict[str, object] = {}
+    line: dict[str, object] = {"variant": variant}
     for metric in ("accuracy", "auc"):
-        estimate, mean, lower, upper, _ = scores.loc[metric]
-        line |= {
-            metric: estimate,
-            f"{metric}_mean": mean,
-            f"{metric}_lower": lower,
-            f"{metric}_upper": upper,
-        }
-    line |= {
-        "n_resamples": len(evaluation.resamples),
-        "predictors": "; ".join(evaluation.selected),
-        "measures": "; ".join(dict.fromkeys(map(_measure, evaluation.selected))),
-    }
-    line |= {name: evaluation.rows[name].sum() for name in ("solves", "unproven")}
-    return pd.DataFrame([line])
-
-
-def _merge(path: Path, rows: pd.DataFrame) -> None:
-    """Put the rows of a variant into a table, in the place of those it has of that variant."""
-    variant = rows["variant"].iloc[0]
-    if path.is_file():
-        kept = pd.read_csv(path, dtype=str, keep_default_na=False)  # so that no digit changes
-        kept = kept[kept["variant"] != variant]
-        rows = pd.concat([kept, rows]) if len(kept) else rows
-    order = rows["variant"].map({name: i for i, name in enumerate(VARIANTS)})
-    text = rows.iloc[order.argsort(kind="stable")].to_csv(index=False)
-    is_compressed = path.suffix == ".gz"
-    write_whole(path, gzip.compress(text.encode(), mtime=0) if is_compressed else text)
+        estimate, _, lower, upper, _ = scores.loc[metric]
+        line |= {metric: estimate, f"{metric}_lower": lower, f"{metric}_upper": upper}
+    line["n_resamples"] = len(evaluation.resamples)
+    line["measures"] = "; ".join(dict.fromkeys(map(_measure, evaluation.selected)))
+    return line | {name: evaluation.rows[name].sum() for name in ("solves", "unproven")}

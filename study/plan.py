@@ -1,4 +1,4 @@
-"""The plan of a study: data sets, methods, protocols and numbers of resamples.
+"""The plan of a study: data sets, methods and numbers of resamples.
 
 The paper has eight data sets. On each it has four runs with a limit on the number of features, for
 2 to 5 informative features, and five runs with a budget, for five draws of costs. Here a seed
@@ -11,48 +11,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import shortlist as sl
 from shortlist.datasets import PrognosticData, make_prognostic
 
-Protocol = Literal["clean", "paper"]
-
-METHODS = ("optimal", "univariable")  # the paper's
-MOST_FREQUENT = "most_frequent"
-HEURISTICS = ("correlation", "forward", "backward", "stepwise", "swap", "lasso")
-OTHER_METHODS = (*HEURISTICS, MOST_FREQUENT)  # not in the paper
+METHODS = OPTIMAL, GREEDY = ("optimal", "univariable")  # the paper's
+FULL = "full"  # the ridge model of all candidates, whatever they cost
+# Not in the paper. Backward selection from 53 candidates would take as long as all the rest.
+OTHER_METHODS = ("correlation", "forward", "stepwise", "swap", "lasso", FULL)
 SHAPES = ((82, 53), (82, 14), (1090, 53), (1090, 14))  # in the order of increasing EPV
 LABEL_NOISE = (0.0, 0.05)
-# `flip_y = 0.05` of scikit-learn draws 5 % of the labels anew, of which half stay as they are.
-FLIP_Y_NOISE = 0.025
-SIZES = (2, 3, 4, 5)
-COST_DRAWS = (1, 2, 3, 4, 5)
+EVENT_SHARE = 0.23
+NUMBERS = {"cardinality": (2, 3, 4, 5), "budget": (1, 2, 3, 4, 5)}  # of the runs of each study
 BUDGET = 10.0
 MAIN_SEED = 2023  # the year of the paper: fixed before anything was run with it
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A part of a study: these methods, on data of these seeds, with this protocol.
+    """A part of a study: these methods, on data of these seeds.
 
     Parameters
     ----------
     methods : tuple of str
-        "optimal", or backends that are heuristics.
+        "optimal", "full", or backends that are heuristics.
     resamples : range
         Numbers of the bootstrap resamples of each run; 0 is the data as they are.
-    seeds : range
+    seeds : tuple of int
         Seeds of the data, the resamples and the folds.
     nested : bool
         Whether they are cross-validated; if not, only the selection is known, for a quarter
         of the work.
-    sizes, cost_draws, label_noise : tuple
-        Which runs of each study there are.
-    protocol : {"paper", "clean"}
-        As in `Experiment`.
+    rotating : bool
+        Whether a seed has one run of each data set and study alone, the next seed the next one.
     extremes_of : str
         Name of an earlier arm: of its runs, those with the lowest and the highest AUC of each seed,
         study and method alone.
@@ -60,13 +54,15 @@ class Arm:
 
     methods: tuple[str, ...]
     resamples: range
-    seeds: range = range(MAIN_SEED, MAIN_SEED + 1)
+    seeds: tuple[int, ...]
     nested: bool = True
-    sizes: tuple[int, ...] = SIZES
-    cost_draws: tuple[int, ...] = COST_DRAWS
-    label_noise: tuple[float, ...] = LABEL_NOISE
-    protocol: Protocol = "paper"
+    rotating: bool = False
     extremes_of: str = ""
+
+    def numbers(self, study: str, seed: int) -> tuple[int, ...]:
+        """Return the numbers of the runs of a study that a seed has."""
+        every = NUMBERS[study]
+        return (every[seed % len(every)],) if self.rotating else every
 
 
 @dataclass(frozen=True)
@@ -77,34 +73,27 @@ class Preset:
     shapes: tuple[tuple[int, int], ...] = SHAPES
 
 
-def _preset(main: int, seeds: int, resamples: int, others: int, few: int) -> Preset:
-    """Return a study with these numbers of seeds and resamples."""
-    data = range(1)  # as they are
-    first = range(1, seeds + 1)
-    fewer = range(1, few + 1)  # with the main seed, as many draws as a verdict takes
-    selections = range(1, resamples + 1)
-    once: dict[str, Any] = {"sizes": (5,), "cost_draws": (1,)}
+def make_preset(seeds: int, resamples: int, others: int, some: int, ends: int) -> Preset:
+    """Return a study with these numbers of seeds in its arms, and of resamples."""
+    data, few = range(1), range(39 + 1)  # as few as an interval takes
+    draws = (*range(1, seeds + 1), MAIN_SEED)
     return Preset(
         {
-            # The distributions of selections and of the AUC.
-            "selections": Arm(METHODS, selections, first, nested=False),
-            "aucs": Arm(METHODS, data, first),
-            # The paper's protocol on one seed, and its folds without the leak.
-            "paper": Arm(METHODS, range(main + 1)),
-            "clean": Arm(("optimal",), range(few + 1), protocol="clean", **once),
-            # The other meaning of label noise.
-            "flip": Arm(METHODS, selections, fewer, nested=False, label_noise=(FLIP_Y_NOISE,)),
-            # Other methods; those of the paper have the same data in "aucs".
-            "methods": Arm(OTHER_METHODS, data, range(1, others + 1), **once),
-            # The ends of the intervals that the paper states.
-            "extremes": Arm(METHODS, range(few + 1), fewer, extremes_of="aucs"),
+            # What is selected, and how well the models predict.
+            "selections": Arm(METHODS, range(1, resamples + 1), draws, nested=False),
+            "aucs": Arm(METHODS, data, draws),
+            # Other methods; those of the paper have the same runs in "aucs".
+            "methods": Arm(OTHER_METHODS, data, draws[:others], rotating=True),
+            # AUC intervals: of a run per data set, and of those whose ends the paper states.
+            "intervals": Arm(METHODS, few, draws[:some], rotating=True),
+            "extremes": Arm(METHODS, few, draws[:ends], extremes_of="aucs"),
         }
     )
 
 
 PRESETS = {
-    "paper": _preset(399, seeds=100, resamples=2, others=5, few=39),
-    "quick": _preset(2, seeds=3, resamples=2, others=1, few=1),
+    "paper": make_preset(seeds=100, resamples=25, others=50, some=10, ends=39),
+    "quick": make_preset(seeds=10, resamples=10, others=10, some=2, ends=2),
 }
 
 
@@ -116,7 +105,7 @@ class Run:
     ----------
     study : {"cardinality", "budget"}
         What limits the selection.
-    seed, protocol, method
+    seed, method
         As in `Arm`.
     n_samples, n_features, label_noise
         The data set, as in `make_prognostic`.
@@ -127,7 +116,6 @@ class Run:
 
     study: str
     seed: int
-    protocol: Protocol
     n_samples: int
     n_features: int
     label_noise: float
@@ -137,7 +125,7 @@ class Run:
     @property
     def name(self) -> str:
         """The key of the run in a journal."""
-        return " ".join(map(str, self.keys().values()))
+        return " ".join(map(str, vars(self).values()))
 
     @property
     def n_informative(self) -> int:
@@ -147,11 +135,7 @@ class Run:
     @property
     def epv(self) -> float:
         """Events per variable, with two decimals, as the paper names its data sets."""
-        return round(0.23 * self.n_samples / self.n_features, 2)
-
-    def keys(self) -> dict[str, Any]:
-        """Return the columns that identify the run in a table of results."""
-        return dict(vars(self))
+        return round(EVENT_SHARE * self.n_samples / self.n_features, 2)
 
     def data(self) -> PrognosticData:
         """Draw the data; runs that differ in label noise alone have the same features."""
@@ -171,17 +155,17 @@ class Run:
     def experiment(self) -> sl.Experiment:
         """Return the experiment; methods are compared on the same resamples and folds."""
         data = self.data()
-        limits: dict[str, Any] = (
-            {"costs": self.costs(), "budget": BUDGET}
-            if self.study == "budget"
-            else {"max_features": self.run}
-        )
+        limits: dict[str, Any] = {"max_features": self.run}
+        if self.study == "budget":
+            limits = {"costs": self.costs(), "budget": BUDGET}
+        if self.method == FULL:
+            limits = {"include": range(self.n_features)}
         return sl.Experiment(
             data.X,
             data.y,
-            backend=self.method if self.method in ("univariable", *HEURISTICS) else "native",
+            backend="native" if self.method in (OPTIMAL, FULL) else self.method,
+            protocol="paper",
             scoring="roc_auc",
-            protocol=self.protocol,
             seed=self.seed,
             **limits,
         )
@@ -197,13 +181,13 @@ def runs_of(preset: Preset, arm: Arm) -> Iterator[Run]:
     --------
     >>> from study.plan import PRESETS, runs_of
     >>> preset = PRESETS["paper"]
-    >>> len(list(runs_of(preset, preset.arms["paper"])))
-    144
+    >>> len(list(runs_of(preset, preset.arms["aucs"])))
+    14544
     """
     for seed in arm.seeds:
-        for study, numbers in (("cardinality", arm.sizes), ("budget", arm.cost_draws)):
+        for study in NUMBERS:
             for shape in preset.shapes:
-                for noise in arm.label_noise:
-                    for number in numbers:
+                for noise in LABEL_NOISE:
+                    for number in arm.numbers(study, seed):
                         for method in arm.methods:
-                            yield Run(study, seed, arm.protocol, *shape, noise, number, method)
+                            yield Run(study, seed, *shape, noise, number, method)

@@ -6,28 +6,37 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from joblib import hash as joblib_hash
+from threadpoolctl import ThreadpoolController
 
 import shortlist as sl
-from shortlist.evaluation import Journal, Procedure, evaluate_resample, read_journal, run_tasks
+from shortlist.evaluation import (
+    Journal,
+    Procedure,
+    Sample,
+    evaluate_resample,
+    read_journal,
+    run_tasks,
+)
 
-from .methods import MostFrequentOptimum
-from .plan import MOST_FREQUENT, PRESETS, Arm, Preset, Run, runs_of
-from .provenance import timing, write_provenance
+from .plan import FULL, GREEDY, OPTIMAL, PRESETS, Arm, Preset, Run, runs_of
+from .provenance import write_provenance
 from .tables import Outcome, Tables, tabulate, write_whole
 
 StrPath = str | os.PathLike[str]
 _DESCRIPTION_FILE = "study.json"
-_KEPT = ("ridge", "support", "test_auc", "solves", "unproven")  # of the results of a resample
+_BLOCK = 25  # resamples of a task
+_NOTHING: Outcome = {"supports": [], "aucs": [], "solves": 0, "unproven": 0}
+_THREAD_POOLS = ThreadpoolController()  # one thread each, so that no sum depends on their number
 
 
 @dataclass(frozen=True)
 class ArmStatus:
-    """Progress of an arm: resamples that are finished, all of them, and seconds they took."""
+    """Progress of an arm: tasks that are finished, all of them, and seconds they took."""
 
     name: str
     finished: int
@@ -100,10 +109,9 @@ def resume(
     try:
         for arm_name, arm in preset.arms.items():
             runs = arm_runs(preset, arm, outcomes)
-            announce(f"{arm_name}: {len(runs) * len(arm.resamples)} resamples of {len(runs)} runs")
+            announce(f"{arm_name}: {len(arm.resamples)} resamples of {len(runs)} runs each")
             journal = _journal(folder, arm_name)
-            with timing(folder, journal, arm=arm_name, n_jobs=n_jobs, dask=dask):
-                run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
+            run_arm(runs, arm, journal, n_jobs=n_jobs, dask=dask, progress=progress)
             outcomes[arm_name] = finished(runs, arm, journal)
     finally:  # also after Ctrl-C: finished runs are in the tables
         tables = write_tables(folder)
@@ -126,12 +134,20 @@ def write_tables(out: StrPath) -> Tables:
     folder = Path(out)
     name, preset = _read_description(folder)
     outcomes: dict[str, dict[Run, Outcome]] = {}
+    parts = {}
     for arm_name, arm in preset.arms.items():
         runs = arm_runs(preset, arm, outcomes)
         outcomes[arm_name] = finished(runs, arm, _journal(folder, arm_name))
+        exact = [out for run, out in outcomes[arm_name].items() if run.method in (OPTIMAL, FULL)]
+        parts[arm_name] = {
+            "runs": len(outcomes[arm_name]),
+            "of_runs": _n_runs(preset, arm),
+            "resamples": sum(resample > 0 for resample in arm.resamples),
+            "solves": sum(outcome["solves"] for outcome in exact),
+            "unproven": sum(outcome["unproven"] for outcome in exact),
+        }
     tables = tabulate(outcomes)
     tables.save(folder)
-    parts = {part.name: [part.finished, part.total] for part in status(folder)}
     write_provenance(folder, preset=name, plan=_plan(preset), parts=parts)
     return tables
 
@@ -141,43 +157,94 @@ def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
     results = read_journal(journal).results if journal.exists() else {}
     outcomes = {}
     for run in runs:
-        keys = {resample: f"{run.name}/{resample}" for resample in arm.resamples}
-        if all(key in results for key in keys.values()):
-            outcomes[run] = {resample: results[key] for resample, key in keys.items()}
+        blocks = {_key(run, block): block for block in _blocks(arm)}
+        if all(key in results for key in blocks):
+            for key, block in blocks.items():
+                _check_result(results[key], len(block), key, journal)
+            outcomes[run] = {
+                name: sum((results[key][name] for key in blocks), start=zero)
+                for name, zero in _NOTHING.items()
+            }
     return outcomes
 
 
 def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
     """Run the tasks that are not yet in the journal of an arm."""
     tasks = {
-        f"{run.name}/{resample}": (run, resample, arm.nested)
+        _key(run, block): (run, block, arm.nested)
+        for block in _blocks(arm)  # the first resamples of all runs, then the next
         for run in runs
-        for resample in arm.resamples
     }
-    # A name says all about a run but how data are drawn, for which one data set stands.
-    data = Run("budget", 0, "paper", 82, 14, 0.05, 1, "optimal").experiment()
+    # A key says all about a task but how data are drawn, for which one data set stands.
+    data = Run("budget", 0, 82, 14, 0.05, 1, OPTIMAL).experiment()
     identity = (sl.__version__, arm.nested, data.fingerprint)
     with Journal(journal, joblib_hash(identity, hash_name="sha1")) as book:
         run_tasks(evaluate_run, tasks, journal=book, **how)
 
 
-def evaluate_run(run: Run, resample: int, nested: bool) -> dict[str, Any]:
-    """Return those results of a run on a resample that the study needs."""
-    procedure = MostFrequentOptimum if run.method == MOST_FREQUENT else Procedure
-    result = evaluate_resample(_experiment(run), resample, nested, procedure)
-    return {name: result[name] for name in _KEPT}
+def _blocks(arm: Arm) -> list[range]:
+    """Return the resamples of a run in parts, each of which is a task."""
+    return [arm.resamples[i : i + _BLOCK] for i in range(0, len(arm.resamples), _BLOCK)]
 
 
-@lru_cache(maxsize=1)  # the resamples of a run come one after the other
-def _experiment(run: Run) -> sl.Experiment:
-    return run.experiment()
+def _key(run: Run, block: range) -> str:
+    return f"{run.name}/{block.start}-{block.stop - 1}"
+
+
+def _check_result(result: Any, n_resamples: int, key: str, journal: Path) -> None:
+    is_result = isinstance(result, dict) and result.keys() == _NOTHING.keys()
+    if not is_result or len(result["supports"]) != n_resamples:
+        raise sl.InvalidFileError(
+            f"{journal}: what it has of {key!r} is no result; delete that line."
+        )
+
+
+def evaluate_run(run: Run, resamples: range, nested: bool) -> Outcome:
+    """Return what a run selects on some resamples and, if nested, its AUCs."""
+    experiment = run.experiment()
+    if not nested:
+        return _select(experiment, resamples, tuned=run.method != GREEDY)
+    results = [evaluate_resample(experiment, resample) for resample in resamples]
+    return {
+        "supports": [result["support"] for result in results],
+        "aucs": [result["test_auc"] for result in results],
+        "solves": sum(result["solves"] for result in results),
+        "unproven": sum(result["unproven"] for result in results),
+    }
+
+
+def _select(experiment: sl.Experiment, resamples: range, tuned: bool) -> Outcome:
+    """Return what is selected on resamples, those of `evaluate_resample`, in less time.
+
+    No measures are computed, and where the selection does not depend on the ridge, it is not tuned.
+    """
+    procedure, supports = Procedure(experiment), []
+    for resample in resamples:
+        rng = np.random.default_rng((experiment.seed, resample))
+        copies = rng.integers(experiment.n_rows, size=experiment.n_rows)
+        while np.bincount(experiment.y[copies], minlength=2).min() < experiment.n_folds:
+            copies = rng.integers(experiment.n_rows, size=experiment.n_rows)
+        sample = Sample.of_copies(copies)
+        with _THREAD_POOLS.limit(limits=1):
+            fitted = (
+                procedure.tune(sample, rng)
+                if tuned
+                else procedure.fit(sample, experiment.ridges[:1])[0]
+            )
+        supports.append(list(fitted.solution.support))
+    return {
+        "supports": supports,
+        "aucs": [],
+        "solves": procedure.solves,
+        "unproven": procedure.unproven,
+    }
 
 
 def arm_runs(preset: Preset, arm: Arm, outcomes: Mapping[str, Mapping[Run, Outcome]]) -> list[Run]:
     """Return the runs of an arm; those of `extremes_of` follow from an earlier arm."""
     if not arm.extremes_of:
         return list(runs_of(preset, arm))
-    auc = {run: results[0]["test_auc"] for run, results in outcomes[arm.extremes_of].items()}
+    auc = {run: outcome["aucs"][0] for run, outcome in outcomes[arm.extremes_of].items()}
     chosen: dict[Run, None] = {}
     for seed in arm.seeds:
         for study in ("cardinality", "budget"):
@@ -208,15 +275,18 @@ def status(out: StrPath) -> list[ArmStatus]:
 
 
 def _arm_status(folder: Path, preset: Preset, name: str, arm: Arm) -> ArmStatus:
-    n_runs = len(list(runs_of(preset, arm)))
-    if arm.extremes_of:
-        n_runs = 2 * 2 * len(arm.seeds) * len(arm.methods)  # lowest and highest of both studies
-    total = n_runs * len(arm.resamples)
+    total = _n_runs(preset, arm) * len(_blocks(arm))
     journal = _journal(folder, name)
     if not journal.exists():
         return ArmStatus(name, 0, total, 0.0)
     content = read_journal(journal)
     return ArmStatus(name, min(len(content.results), total), total, content.seconds)
+
+
+def _n_runs(preset: Preset, arm: Arm) -> int:
+    if arm.extremes_of:
+        return 2 * 2 * len(arm.seeds) * len(arm.methods)  # lowest and highest of both studies
+    return len(list(runs_of(preset, arm)))
 
 
 def _journal(folder: Path, arm: str) -> Path:

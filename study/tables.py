@@ -1,4 +1,4 @@
-"""The tables of a study: a row per resample, per run, and per feature of a run."""
+"""The tables of a study: what each run selects, its measures, and the AUCs of resamples."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import shortlist as sl
-from shortlist.evaluation import inclusion_frequencies, percentile_interval, stability
+from shortlist.evaluation import stability
 
 from .plan import KEYS, Run
 
-Outcome = dict[int, dict[str, Any]]  # results of a run by resample, 0 being the data
+# Of a run: `supports` of its resamples, their `aucs` if nested, and numbers of solves.
+Outcome = dict[str, Any]
+Bool = NDArray[np.bool_]
 ROLES = ("informative", "redundant", "uninformative")
-FILES = {"rows": "results.csv.gz", "summary": "summary.csv.gz", "features": "features.csv.gz"}
+FILES = {name: f"{name}.csv.gz" for name in ("selections", "runs", "intervals")}
+_ON_DATA = ("aucs", "methods")  # the arms with the data as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,27 +32,22 @@ class Tables:
 
     Parameters
     ----------
-    rows : DataFrame
-        One row per run and resample: the `arm`, what identifies the run, `resample` (0 is the data
-        as they are), and `ridge`, `support`, `test_auc`, `solves` and `unproven` as
-        `evaluate_resample` describes them.
-    summary : DataFrame
-        One row per run: `auc`, nested cross-validated, of the data as they are; `auc_mean` and the
-        interval over resamples, where these are cross-validated; the mean share of the
-        informative, redundant and uninformative features that is selected, over resamples or, if
-        there are none, on the data as they are, and the variance of that mean, `*_variance`;
-        `*_of_selected`, the mean share of the selected features that has the role; Nogueira's
-        `stability`; the number of `solves`, and how many of
-        them were `unproven`. `difference` with its interval is the AUC of the optimum less that of
-        the greedy rule on the same resamples.
-    features : DataFrame
-        One row per run of the arm "paper" and feature: role, cost, and how often it is selected,
-        with Wilson's interval.
+    selections : DataFrame
+        One row per run of the arm "selections": what identifies the run, and `selected`, the
+        numbers of the features that each resample selects; a comma is between resamples.
+    runs : DataFrame
+        One row per run. Over the resamples of `selections`: the mean share of the informative,
+        redundant and uninformative features that is selected, `*_of_selected`, the mean share of
+        the selected features that has the role, and Nogueira's `stability`. On the data as they
+        are: `auc`, nested cross-validated, and the share of each role that is selected, `*_data`.
+    intervals : DataFrame
+        One row per run of the arms "intervals" and "extremes": `aucs`, nested cross-validated, of
+        the data as they are and of each resample.
     """
 
-    rows: pd.DataFrame
-    summary: pd.DataFrame
-    features: pd.DataFrame
+    selections: pd.DataFrame
+    runs: pd.DataFrame
+    intervals: pd.DataFrame
 
     def save(self, folder: Path) -> None:
         """Write the tables to a folder, compressed."""
@@ -60,35 +58,60 @@ class Tables:
 
 def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
     """Return the tables of some arms, given the results of each run."""
-    rows, summary, features = [], [], []
-    for arm, runs in outcomes.items():
-        for run, results in runs.items():
-            keys = {"arm": arm} | run.keys() | {"epv": run.epv}
-            rows += [
-                keys | {"resample": i} | result | {"support": " ".join(map(str, result["support"]))}
-                for i, result in results.items()
-            ]
-            chosen = _selected(run, results)
-            greedy = runs.get(Run(**run.keys() | {"method": "univariable"}))
-            summary.append(
-                keys
-                | _auc_and_interval(results)
-                | _paired_difference(results, greedy if run.method == "optimal" else None)
-                | _shares(run, chosen)
-                | {"stability": stability(chosen).value if len(chosen) > 1 else np.nan}
-                | {name: sum(r[name] for r in results.values()) for name in ("solves", "unproven")}
-            )
-            if arm == "paper":
-                frequency = inclusion_frequencies(chosen).reset_index(drop=True)
-                frequency.insert(0, "role", [_role(run, g) for g in range(run.n_features)])
-                frequency.insert(1, "cost", run.costs() if run.study == "budget" else 1)
-                frequency.insert(0, "feature", range(run.n_features))
-                features.append(pd.DataFrame([keys] * len(frequency)).join(frequency))
+    selections, intervals = [], []
+    runs: dict[Run, dict[str, Any]] = {}
+    for arm, results in outcomes.items():
+        for run, outcome in results.items():
+            supports = outcome["supports"]
+            if arm == "selections":
+                texts = [" ".join(map(str, support)) for support in supports]
+                selections.append(vars(run) | {"selected": ",".join(texts)})
+                runs.setdefault(run, {}).update(measures(run, chosen(supports, run.n_features)))
+            elif arm in _ON_DATA:
+                of_role = shares(run, chosen(supports, run.n_features))
+                line = {f"{role}_data": float(of_role[role][0]) for role in ROLES}
+                runs.setdefault(run, {}).update(line | {"auc": outcome["aucs"][0]})
+            else:
+                aucs = " ".join(f"{np.nan if auc is None else auc:.6g}" for auc in outcome["aucs"])
+                intervals.append({"arm": arm} | vars(run) | {"aucs": aucs})
+    of_selected = (f"{role}_of_selected" for role in ROLES)
+    on_data = (f"{role}_data" for role in ROLES)
+    columns = [*KEYS, "epv", *ROLES, *of_selected, "stability", "auc", *on_data]
+    rows = [vars(run) | {"epv": run.epv} | line for run, line in runs.items()]
     return Tables(
-        pd.DataFrame(rows),
-        pd.DataFrame(summary),
-        pd.concat(features, ignore_index=True) if features else pd.DataFrame(columns=["study"]),
+        pd.DataFrame(selections, columns=[*KEYS, "selected"]),
+        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame(intervals, columns=["arm", *KEYS, "aucs"]),
     )
+
+
+def chosen(supports: list[list[int]], n_features: int) -> Bool:
+    """Return selections as a matrix, a row per resample and a column per feature."""
+    matrix = np.zeros((len(supports), n_features), dtype=np.bool_)
+    for row, support in zip(matrix, supports, strict=True):
+        row[support] = True
+    return matrix
+
+
+def shares(run: Run, matrix: Bool) -> dict[str, NDArray[np.float64]]:
+    """Return, by resample, the share of the features of each role that is selected.
+
+    The informative features come first, then the redundant one. `*_of_selected` are shares of the
+    selected features; NaN where none is.
+    """
+    ends = (0, run.n_informative, run.n_informative + 1, run.n_features)
+    sizes = np.where(matrix.any(axis=1), matrix.sum(axis=1), np.nan)
+    found: dict[str, NDArray[np.float64]] = {}
+    for role, first, last in zip(ROLES, ends[:-1], ends[1:], strict=True):
+        counts = matrix[:, first:last].sum(axis=1)
+        found |= {role: counts / (last - first), f"{role}_of_selected": counts / sizes}
+    return found
+
+
+def measures(run: Run, matrix: Bool) -> dict[str, float]:
+    """Return mean shares and stability over the resamples of a run."""
+    means = {name: float(np.nanmean(values)) for name, values in shares(run, matrix).items()}
+    return means | {"stability": stability(matrix).value}
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -101,10 +124,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def read_summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """Return the summary of a study, as `Tables` describes it."""
-    needed = (*KEYS, "arm", "epv", "auc", "auc_lower", "auc_upper", "stability", *ROLES)
-    return read_table(folder, FILES["summary"], needed)
+def read_runs(folder: str | os.PathLike[str]) -> pd.DataFrame:
+    """Return the runs of a study, as `Tables` describes them."""
+    return read_table(folder, FILES["runs"], (*KEYS, "epv", *ROLES, "stability", "auc"))
 
 
 def read_table(
@@ -126,60 +148,3 @@ def read_table(
             f"{path}: has no column {missing[0]!r}; run it again, which keeps finished runs."
         )
     return frame
-
-
-def _selected(run: Run, results: Outcome) -> NDArray[np.bool_]:
-    """Return the selection of each resample; if there is none, that on the data."""
-    parts = [result for i, result in results.items() if i > 0] or list(results.values())
-    chosen = np.zeros((len(parts), run.n_features), dtype=np.bool_)
-    for row, result in zip(chosen, parts, strict=True):
-        row[result["support"]] = True
-    return chosen
-
-
-def _role(run: Run, feature: int) -> str:
-    """Return the role of a feature: the informative ones come first, then the redundant one."""
-    return ROLES[int(feature >= run.n_informative) + int(feature > run.n_informative)]
-
-
-def _shares(run: Run, chosen: NDArray[np.bool_]) -> dict[str, float]:
-    ends = (0, run.n_informative, run.n_informative + 1, run.n_features)
-    sizes = chosen.sum(axis=1)
-    shares = {}
-    for role, first, last in zip(ROLES, ends[:-1], ends[1:], strict=True):
-        counts = chosen[:, first:last].sum(axis=1)
-        shares[role] = float(counts.mean() / (last - first))
-        if len(counts) > 1:
-            variance = counts.var(ddof=1) / len(counts) / (last - first) ** 2
-            shares[f"{role}_variance"] = float(variance)
-        of_selected = counts[sizes > 0] / sizes[sizes > 0]
-        shares[f"{role}_of_selected"] = float(of_selected.mean()) if len(of_selected) else np.nan
-    return shares
-
-
-def _auc_and_interval(results: Outcome) -> dict[str, float]:
-    auc = _aucs(results)
-    values = auc.drop(0, errors="ignore").dropna()
-    lower, upper = percentile_interval(values)
-    return {
-        "auc": auc.get(0, np.nan),
-        "auc_mean": values.mean(),
-        "auc_lower": lower,
-        "auc_upper": upper,
-        "n_resamples": len(results) - (0 in results),
-    }
-
-
-def _paired_difference(own: Outcome, other: Outcome | None) -> dict[str, float]:
-    differences = _aucs(own) - _aucs(other or {})
-    lower, upper = percentile_interval(differences.drop(0, errors="ignore").dropna())
-    return {
-        "difference": differences.get(0, np.nan),
-        "difference_lower": lower,
-        "difference_upper": upper,
-    }
-
-
-def _aucs(results: Outcome) -> pd.Series[float]:
-    """Return the cross-validated AUC by resample; NaN where it is not defined."""
-    return pd.Series({i: result["test_auc"] for i, result in results.items()}, dtype=np.float64)

@@ -7,7 +7,7 @@ import pytest
 from fake_study import write_fake_study
 
 from study.__main__ import main
-from study.plan import PRESETS, Arm, Preset
+from study.plan import PRESETS, Arm, Preset, make_preset
 
 
 @pytest.fixture
@@ -23,16 +23,18 @@ def run(capsys):
 
 
 def test_run_status_and_misuse(run, tmp_path, monkeypatch):
-    small = Preset({"paper": Arm(("univariable",), range(3))}, shapes=((82, 14),))
+    small = Preset(
+        {"selections": Arm(("univariable",), range(1, 4), (1,), nested=False)}, shapes=((82, 14),)
+    )
     monkeypatch.setitem(PRESETS, "tiny", small)
     folder = tmp_path / "made"
     code, _, notes = run("run", "--preset", "tiny", "--out", folder, "--jobs", 1)
     assert code == 0, notes
-    assert "paper: 54 resamples of 18 runs" in notes
-    assert (folder / "summary.csv.gz").is_file()
+    assert "selections: 3 resamples of 18 runs each" in notes
+    assert (folder / "runs.csv.gz").is_file()
     code, output, _ = run("status", folder)
     assert code == 0
-    assert "54" in output
+    assert "18" in output
     code, _, notes = run("run", "--preset", "tiny", "--out", folder)
     assert code == 2
     assert "holds a study" in notes
@@ -64,16 +66,19 @@ def test_compare_and_page(run, tmp_path):
     write_fake_study(tmp_path)
     code, output, notes = run("compare", tmp_path)
     assert code == 0, notes
-    assert "37 numbers: " in output
-    assert "34 claims: " in output
-    assert len(pd.read_csv(tmp_path / "comparison.csv")) == 71
+    assert "34 numbers: " in output
+    assert "31 claims: " in output
+    for name, n_rows in (("numbers", 34), ("claims", 31), ("comparisons", 240), ("averages", 270)):
+        assert len(pd.read_csv(tmp_path / f"{name}.csv")) == n_rows
     page = tmp_path / "page.md"
     assert run("page", tmp_path, "--output", page)[0] == 0
     assert page.read_text().startswith("# The paper's study")
 
 
 @pytest.mark.slow
-def test_the_quick_preset_from_the_run_to_the_page(run, tmp_path):
+def test_from_the_run_to_the_page(run, tmp_path, monkeypatch):
+    few = make_preset(seeds=1, resamples=2, others=2, some=1, ends=1)
+    monkeypatch.setitem(PRESETS, "quick", few)
     folder = tmp_path / "quick"
     for arguments in (
         ("run", "--preset", "quick", "--out", folder),
@@ -84,12 +89,11 @@ def test_the_quick_preset_from_the_run_to_the_page(run, tmp_path):
     ):
         code, _, notes = run(*arguments)
         assert code == 0, notes
-    comparison = pd.read_csv(folder / "comparison.csv")
-    numbers = comparison.query("place != 5.1 and kind == 'number'")
-    # Three draws are too few for a verdict, and two resamples for an interval.
-    assert set(numbers["verdict"]) == {"few draws", "not run"}
+    # A few draws are too few for a verdict.
+    numbers = pd.read_csv(folder / "numbers.csv").query("place != 5.1")
+    assert set(numbers["verdict"]) <= {"few draws", "not run"}
+    claims = pd.read_csv(folder / "claims.csv").query("place != 5.1")
+    assert set(claims["verdict"]) == {"few draws"}
     drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
-    studies = ("budget", "cardinality")
-    parts = {f"{kind}-{study}" for kind in ("auc", "appendix") for study in studies}
-    assert drawn == parts | {"fig1a", "fig1b", "numbers"}
+    assert drawn == {"fractions", "stability", "aucs", "methods"}
     assert "nan" not in (tmp_path / "page.md").read_text()

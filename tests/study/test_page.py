@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from fake_study import write_fake_study
 
 from study.compare import compare
-from study.page import render
+from study.page import _auc_of_true_labels, render
 
 
 def test_page_is_filled_from_the_tables(tmp_path):
@@ -18,11 +19,11 @@ def test_page_is_filled_from_the_tables(tmp_path):
     folder.mkdir()
     write_fake_study(folder)
     figures.mkdir(parents=True)
-    for name in ("fig1a", "appendix-budget"):
-        (figures / f"{name}.svg").write_text("")
+    (figures / "stability.svg").write_text("")
+    part = {"runs": 3, "of_runs": 4, "resamples": 5, "solves": 6000, "unproven": 0}
     provenance = {
-        "journals": {"paper": {"tasks": 20, "core_seconds": 660.0}},
-        "times": [{"arm": "paper", "tasks": 20, "seconds": 300.0}],
+        "journals": {"aucs": {"tasks": 20, "core_seconds": 660.0}},
+        "parts": {"aucs": part},
         "versions": dict.fromkeys(("shortlist", "python", "numpy", "scikit-learn"), "1"),
         "machine": {"cores": 2, "processor": "abacus"},
     }
@@ -30,12 +31,14 @@ def test_page_is_filled_from_the_tables(tmp_path):
     page = render(folder, figures, figures.parent)
     assert "{{" not in page
     assert "nan" not in page
-    assert re.findall(r"!\[[^]]*\]\(([^)]*)", page) == ["figures/fig1a.svg"]
-    assert "in 1 of 2 readings that were\ntried: 4 of the 68 spline columns of 17 measures" in page
-    assert "0.87 [0.84, 0.90] over 399 resamples, whose mean is\n0.88" in page
-    assert "0 of 16,000 solves" in page
-    assert "It took 11 minutes of a core (paper 11), and 5 minutes on the clock" in page
-    for meaning in compare(folder)["meaning"]:
+    assert re.findall(r"!\[[^]]*\]\(([^)]*)", page) == ["figures/stability.svg"]
+    assert "in 1 of 2 readings: 4 of the 68 spline columns of 17 measures" in page
+    assert "0.87 [0.84, 0.90], with 399 resamples" in page
+    assert "It took 11 minutes of a core (aucs 11)" in page
+    assert "aucs: 3 runs with 5 resamples each.\nOf 6,000 exact solves 0 ended without" in page
+    assert "**This edition is not finished** (aucs)" in page
+    tables = compare(folder)
+    for meaning in (*tables.claims["meaning"], *tables.numbers["meaning"]):
         assert meaning in page
     assert render(folder, figures, figures.parent) == page
 
@@ -44,18 +47,42 @@ def test_the_page_in_the_documents_is_that_of_the_results(monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2])
     page = render("study/results", "docs/study/figures", "docs")
     assert page == Path("docs/study.md").read_text(encoding="utf-8")
-    kept = Path("study/results/comparison.csv").read_text(encoding="utf-8")
-    assert compare("study/results").to_csv(index=False, float_format="%.6g") == kept
+    assert "not finished" not in page
+    for name, table in compare("study/results")._asdict().items():
+        kept = Path(f"study/results/{name}.csv").read_text(encoding="utf-8")
+        assert table.to_csv(index=False, float_format="%.6g") == kept
+
+
+def test_a_page_without_intervals_says_that_draws_are_few(tmp_path):
+    write_fake_study(tmp_path)
+    intervals = pd.read_csv(tmp_path / "intervals.csv.gz")
+    intervals.head(0).to_csv(tmp_path / "intervals.csv.gz", index=False)
+    page = render(tmp_path, tmp_path, tmp_path)
+    assert "nan" not in page
+    assert "overlap to a large extent | **few draws** |  |  |" in page
 
 
 def test_page_leaves_out_what_was_not_run(tmp_path):
-    write_fake_study(tmp_path, ((82, 14),))
-    summary = pd.read_csv(tmp_path / "summary.csv.gz")
-    summary[summary["arm"] == "paper"].to_csv(tmp_path / "summary.csv.gz", index=False)
+    write_fake_study(tmp_path)
+    runs = pd.read_csv(tmp_path / "runs.csv.gz")
+    is_left = (runs["n_features"] == 14) & runs["method"].isin(["optimal", "univariable"])
+    runs[is_left].to_csv(tmp_path / "runs.csv.gz", index=False)
     for path in tmp_path.glob("parkinson*"):
         path.unlink()
     page = render(tmp_path, tmp_path, tmp_path)
-    assert "## Other methods" not in page
-    assert "## Parkinson" not in page
+    assert "## Methods on equal terms" not in page
+    assert "The Parkinson data (" not in page
+    assert "| the paper recommends |" not in page
     assert "nan" not in page
-    assert "| not run |" in page
+    assert "**not run**" in page
+
+
+def test_the_auc_of_true_labels_is_that_of_scikit_learn():
+    import numpy as np
+    from sklearn.metrics import roc_auc_score
+
+    true = np.repeat([1, 0], [2300, 7700])
+    noisy = true.copy()
+    noisy[:115] = 0
+    noisy[2300 : 2300 + 385] = 1
+    assert _auc_of_true_labels() == pytest.approx(roc_auc_score(noisy, true))

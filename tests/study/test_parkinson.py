@@ -91,50 +91,40 @@ def test_variants_are_what_their_names_say(data_file, variant):
     assert ("person" in describe(variant)) == ("-persons" in variant)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"n_resamples": 0}, "n_resamples: must be at least 1"),
-        ({"variants": ["rows"]}, "there is no 'rows'; use one of columns-17-rows"),
-    ],
-)
-def test_wrong_settings_are_refused(data_file, tmp_path, settings, message):
-    with pytest.raises(InvalidProblemError, match=message):
-        run_parkinson(read_recordings(data_file), tmp_path / "out", **settings)
+def test_wrong_settings_are_refused(data_file, tmp_path):
+    recordings = read_recordings(data_file)
+    with pytest.raises(InvalidProblemError, match="n_by_person: must be at least 1"):
+        run_parkinson(recordings, tmp_path / "out", n_by_person=0)
+    with pytest.raises(InvalidProblemError, match="there is no 'rows'; use one of columns-17-rows"):
+        parkinson_experiment(recordings, "rows")
     assert not (tmp_path / "out").exists()
 
 
-def test_variants_join_in_the_tables_and_a_second_run_changes_nothing(data_file, tmp_path):
+@pytest.mark.slow
+def test_tables_are_whole_and_a_second_run_changes_nothing(data_file, tmp_path):
     recordings = read_recordings(data_file)
     out = tmp_path / "out"
-    run_parkinson(recordings, out, ["features-22-persons"], 2, progress=False)
-    summary = run_parkinson(recordings, out, ["columns-17-rows"], 2, progress=False)
-    assert summary["variant"].tolist() == ["columns-17-rows", "features-22-persons"]
-    assert (summary["n_resamples"] == 2).all()
-    assert all("PPE" in measures for measures in summary["measures"])
+    variants = run_parkinson(recordings, out, 2, 1, progress=False)
+    assert variants["variant"].tolist() == ["columns-17-rows", "columns-17-persons"]
+    assert variants["n_resamples"].tolist() == [2, 1]
+    assert all("PPE" in measures for measures in variants["measures"])
     provenance = json.loads((out / "provenance.json").read_text())
-    assert [part["tasks"] for part in provenance["journals"].values()] == [3, 3, 39]
+    tasks = {name: part["tasks"] for name, part in provenance["journals"].items()}
+    assert tasks == {"parkinson-own": 3, "parkinson-persons": 2, "parkinson-splits": 39}
     assert "numpy" in provenance["versions"]
     files = {path: path.read_bytes() for path in out.glob("*.csv*")}
-    assert {path.name for path in files} == {
-        "parkinson.csv.gz", "parkinson_summary.csv", "parkinson_measures.csv",
-        "parkinson_optima.csv", "parkinson_splits.csv",
+    assert {path.stem for path in files} == {
+        "parkinson", "parkinson_accuracy", "parkinson_optima",
     }  # fmt: skip
-    run_parkinson(recordings, out, ["features-22-persons"], 2, progress=False)
+    run_parkinson(recordings, out, 2, 1, progress=False)
     assert {path: path.read_bytes() for path in files} == files
-    rows = pd.read_csv(out / "parkinson.csv.gz")
-    assert rows.groupby("variant")["resample"].apply(list).tolist() == [[0, 1, 2]] * 2
-    measures = pd.read_csv(out / "parkinson_measures.csv")
-    by_column = measures[measures["variant"] == "columns-17-rows"]
-    assert by_column["measure"].tolist() == ["PPE", "D2"]
-    assert by_column["frequency"].tolist()[0] == 1.0
 
     optima = pd.read_csv(out / "parkinson_optima.csv")
     assert optima["ridge"].tolist() == [0.1, 0.02, 0.004] * 7  # how it is split plays no part
     assert (optima["status"] == "optimal").all()
     findings = read_findings(out)
     assert len(findings.splits) == 1 + 39
-    assert findings.splits[0] == summary.set_index("variant")["accuracy"]["columns-17-rows"]
+    assert findings.splits[0] == pytest.approx(variants["accuracy"][0])
     assert len(findings.resamples) == 2
     assert all("PPE" in measures for measures in findings.optima)
     assert read_findings(tmp_path) is None

@@ -7,24 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from study.plan import PRESETS, Run, runs_of
+from study.plan import FULL, METHODS, PRESETS, Run, runs_of
 
-CARDINALITY = Run("cardinality", 1, "paper", 82, 14, 0.0, 3, "optimal")
+CARDINALITY = Run("cardinality", 1, 82, 14, 0.0, 3, "optimal")
 BUDGET = replace(CARDINALITY, study="budget", run=2)
 
 
 def test_the_paper_preset_is_the_paper():
     preset = PRESETS["paper"]
-    runs = list(runs_of(preset, preset.arms["paper"]))
+    selections, aucs = preset.arms["selections"], preset.arms["aucs"]
+    runs = [run for run in runs_of(preset, selections) if run.seed == 2023]
     assert {run.method for run in runs} == {"optimal", "univariable"}
     assert {run.epv for run in runs} == {0.36, 1.35, 4.73, 17.91}
     assert {run.label_noise for run in runs} == {0.0, 0.05}
     assert {run.run for run in runs if run.study == "cardinality"} == {2, 3, 4, 5}
     assert {run.run for run in runs if run.study == "budget"} == {1, 2, 3, 4, 5}
     assert len(runs) == 8 * (4 + 5) * 2
-    seeds = preset.arms["selections"].seeds
-    assert len(seeds) >= 100
-    assert preset.arms["paper"].seeds[0] not in seeds
+    assert selections.seeds == aucs.seeds == (*range(1, 101), 2023)
+    assert len(selections.resamples) >= 20
+    assert list(aucs.resamples) == [0]
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
@@ -34,12 +35,33 @@ def test_runs_have_names_of_their_own(preset):
         assert len(set(names)) == len(names)
 
 
+def test_all_methods_have_the_same_runs_in_turn():
+    preset = PRESETS["paper"]
+    arm = preset.arms["methods"]
+    runs = list(runs_of(preset, arm))
+    by_method = {
+        method: {replace(run, method="") for run in runs if run.method == method}
+        for method in arm.methods
+    }
+    assert len(set(map(frozenset, by_method.values()))) == 1
+    assert len(by_method["lasso"]) == 16 * len(arm.seeds) >= 16 * 50
+    every = set(runs_of(preset, preset.arms["aucs"]))
+    for method in METHODS:
+        assert {replace(run, method=method) for run in by_method["lasso"]} <= every
+    for study, n_runs in (("cardinality", 4), ("budget", 5)):
+        counts = np.bincount([run.run for run in by_method["lasso"] if run.study == study])
+        counts = counts[counts > 0]
+        assert len(counts) == n_runs
+        assert np.ptp(counts) <= 8  # once more on each data set at most
+
+
 def test_limits_are_the_paper_s():
     experiment = CARDINALITY.experiment()
     assert experiment.max_features == 3
     assert experiment.budget is None
     assert experiment.ridges == (0.1, 0.02, 0.004)
     assert experiment.n_folds == 3
+    assert experiment.protocol == "paper"
     assert list(CARDINALITY.data().roles).count("informative") == 3
 
     experiment = BUDGET.experiment()
@@ -47,6 +69,10 @@ def test_limits_are_the_paper_s():
     assert experiment.max_features == 14
     assert list(BUDGET.data().roles).count("informative") == 5
     np.testing.assert_array_equal(experiment.costs, BUDGET.costs())
+
+    full = replace(BUDGET, method=FULL).experiment()
+    assert full.budget is None
+    assert list(full.include) == list(range(14))
 
 
 def test_methods_noise_and_draws_of_costs_share_the_features():

@@ -1,52 +1,62 @@
-"""A study in a folder: finished, interrupted and resumed, misused."""
+"""A study in a folder: finished, interrupted, killed and resumed, misused."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from shortlist import InvalidFileError, InvalidProblemError, evaluate
-from shortlist.evaluation import Journal, stability
+from shortlist.evaluation import evaluate_resample, stability
+from study import run as module
 from study.plan import KEYS, METHODS, PRESETS, Arm, Preset, Run
-from study.provenance import timing
-from study.run import resume, start, status, write_tables
+from study.run import evaluate_run, resume, start, status, write_tables
 from study.tables import FILES
 
+SEEDS = (1, 2023)
 SMALL = Preset(
     {
-        "selections": Arm(METHODS, range(1, 3), range(1, 2), nested=False),
-        "aucs": Arm(METHODS, range(1), range(1, 2)),
-        "paper": Arm(METHODS, range(3)),
-        "extremes": Arm(METHODS, range(2), range(1, 2), extremes_of="aucs"),
+        "selections": Arm(METHODS, range(1, 5), SEEDS, nested=False),
+        "aucs": Arm(METHODS, range(1), SEEDS),
+        "methods": Arm(("lasso", "full"), range(1), SEEDS[:1], rotating=True),
+        "intervals": Arm(METHODS, range(3), SEEDS[:1], rotating=True),
+        "extremes": Arm(METHODS, range(2), SEEDS[:1], extremes_of="aucs"),
     },
     shapes=((82, 14),),
 )
-N_TASKS = {"selections": 36 * 2, "aucs": 36, "paper": 36 * 3, "extremes": 8 * 2}
+N_RUNS = {"selections": 72, "aucs": 72, "methods": 8, "intervals": 8, "extremes": 8}
+N_BLOCKS = {"selections": 2, "intervals": 2}  # of two resamples each
+N_TASKS = {name: count * N_BLOCKS.get(name, 1) for name, count in N_RUNS.items()}
 
 
 def read(folder, name):
     """A table as anybody would read it."""
-    return pd.read_csv(folder / FILES[name], na_filter=name != "rows")
+    return pd.read_csv(folder / FILES[name])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_preset():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "small", SMALL)
+        patch.setattr(module, "_BLOCK", 2)
+        yield
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study") / "made"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(PRESETS, "small", SMALL)
-        start(folder, "small", progress=False)
+    start(folder, "small", progress=False)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def _small_preset(monkeypatch):
-    monkeypatch.setitem(PRESETS, "small", SMALL)
 
 
 @pytest.fixture
@@ -54,134 +64,175 @@ def copy(study, tmp_path):
     return Path(shutil.copytree(study, tmp_path / "again"))
 
 
-def test_rows_are_those_of_an_evaluation(study):
-    one = Run("cardinality", 2023, "paper", 82, 14, 0.05, 4, "optimal")
-    expected = evaluate(one.experiment(), n_resamples=2, progress=False)
-    rows = read(study, "rows").query("arm == 'paper'")
-    for name, value in one.keys().items():
-        rows = rows[rows[name] == value]
-    assert rows["support"].tolist() == expected.rows["support"].tolist()
-    np.testing.assert_allclose(rows["test_auc"].astype(float), expected.rows["test_auc"], rtol=1e-5)
+def supports(texts):
+    return [[int(g) for g in text.split()] for text in texts.split(",")]
 
 
-def test_the_summary_summarises_the_rows(study):
-    summary = read(study, "summary").set_index(["arm", *KEYS])
-    for values, rows in read(study, "rows").groupby(["arm", *KEYS]):
-        line = summary.loc[values]
-        resamples = rows[rows["resample"] > 0]
-        if values[0] == "selections":
-            assert np.isnan(line["auc"])
-        else:
-            own = rows.loc[rows["resample"] == 0, "test_auc"].item()
-            assert line["auc"] == pytest.approx(float(own), rel=1e-5)
-        if values[0] == "aucs":
-            resamples = rows
-        run = dict(zip(["arm", *KEYS], values, strict=True))
-        n_informative = 5 if run["study"] == "budget" else run["run"]
-        supports = [[int(g) for g in support.split()] for support in resamples["support"]]
-        found = [sum(g < n_informative for g in support) for support in supports]
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("study", "number"), [("cardinality", 4), ("budget", 2)])
+def test_selections_are_those_of_the_whole_evaluation(method, study, number):
+    run = Run(study, 5, 82, 14, 0.05, number, method)
+    expected = [evaluate_resample(run.experiment(), i, nested=False) for i in range(1, 5)]
+    found = evaluate_run(run, range(1, 5), nested=False)
+    assert found["supports"] == [result["support"] for result in expected]
+
+
+def test_a_resample_with_too_few_events_is_drawn_again(monkeypatch):
+    run = Run("budget", 5, 82, 14, 0.0, 1, "optimal")
+    experiment = run.experiment()
+    few = replace(experiment, X=experiment.X[:14], y=np.repeat([0, 1], [10, 4]))
+    expected = [evaluate_resample(few, i, nested=False)["support"] for i in range(1, 30)]
+    assert module._select(few, range(1, 30), tuned=True)["supports"] == expected
+
+
+def test_aucs_are_those_of_an_evaluation(study):
+    one = Run("cardinality", 1, 82, 14, 0.05, 3, "optimal")
+    expected = evaluate(one.experiment(), n_resamples=2, progress=False).rows
+    rows = read(study, "intervals").query("arm == 'intervals'").set_index(list(KEYS))
+    aucs = [float(text) for text in rows.loc[tuple(vars(one).values()), "aucs"].split()]
+    np.testing.assert_allclose(aucs, expected["test_auc"], rtol=1e-5)
+    line = read(study, "runs").set_index(list(KEYS)).loc[tuple(vars(one).values())]
+    assert line["auc"] == pytest.approx(expected["test_auc"].iloc[0], rel=1e-5)
+    support = [int(g) for g in expected["support"].iloc[0].split()]
+    assert line["informative_data"] == pytest.approx(sum(g < 3 for g in support) / 3, rel=1e-5)
+
+
+def test_the_measures_of_runs_are_those_of_their_selections(study):
+    runs = read(study, "runs").set_index(list(KEYS))
+    selections = read(study, "selections")
+    assert len(selections) == N_RUNS["selections"]
+    for values in selections.itertuples(index=False):
+        line = runs.loc[tuple(values[:-1])]
+        chosen = supports(values.selected)
+        assert len(chosen) == 4
+        n_informative = 5 if values.study == "budget" else values.run
+        found = [sum(g < n_informative for g in support) for support in chosen]
         assert line["informative"] == pytest.approx(np.mean(found) / n_informative, rel=1e-5)
-        redundant = [n_informative in support for support in supports]
+        redundant = [n_informative in support for support in chosen]
         assert line["redundant"] == pytest.approx(np.mean(redundant))
-        shares = [f / len(s) for f, s in zip(found, supports, strict=True)]
+        shares = [f / len(s) for f, s in zip(found, chosen, strict=True)]
         assert line["informative_of_selected"] == pytest.approx(np.mean(shares), rel=1e-5)
-        if len(supports) > 1:
-            chosen = [[g in support for g in range(14)] for support in supports]
-            assert line["stability"] == pytest.approx(stability(chosen).value, rel=1e-5)
-        assert (
-            line["solves"]
-            == rows["solves"].sum()
-            == len(rows) * (10 if run["arm"] == "selections" else 40)
-        )
-
-
-def test_frequencies_of_features_add_up_to_the_size_of_the_selection(study):
-    features = read(study, "features")
-    rows = read(study, "rows").query("arm == 'paper' and resample > 0")
-    sizes = rows["support"].str.split().str.len().groupby([rows[key] for key in KEYS]).mean()
-    frequencies = features.groupby(list(KEYS))["frequency"].sum()
-    pd.testing.assert_series_equal(frequencies, sizes, check_names=False)
-    counts = features.query("study == 'budget' and method == 'optimal'")["role"].value_counts()
-    assert (counts["informative"] / counts["redundant"]) == 5
+        matrix = [[g in support for g in range(14)] for support in chosen]
+        assert line["stability"] == pytest.approx(stability(matrix).value, rel=1e-5)
 
 
 def test_optima_are_proven_and_extremes_are_the_lowest_and_the_highest_auc(study):
-    summary = read(study, "summary")
-    assert (summary.query("method == 'optimal'")["unproven"] == 0).all()
-    aucs, extremes = (summary[summary["arm"] == arm] for arm in ("aucs", "extremes"))
-    assert len(extremes) == 8
-    for keys, rows in aucs.groupby(["study", "method"]):
+    parts = json.loads((study / "provenance.json").read_text())["parts"]
+    assert {name: part["runs"] for name, part in parts.items()} == N_RUNS
+    assert all(part["unproven"] == 0 for part in parts.values())
+    assert parts["selections"]["solves"] == 36 * 4 * 10
+    assert parts["aucs"]["solves"] == 36 * 40
+    runs = read(study, "runs").query("seed == 1")
+    extremes = read(study, "intervals").query("arm == 'extremes'")
+    extremes = extremes.assign(auc=extremes["aucs"].str.split().str[0].astype(float))
+    for keys, rows in runs[runs["method"].isin(METHODS)].groupby(["study", "method"]):
         part = extremes.set_index(["study", "method"]).loc[[keys]]
         assert sorted(part["auc"]) == [rows["auc"].min(), rows["auc"].max()]
 
 
-def test_an_interrupted_study_ends_with_the_same_tables(study, copy):
-    folder = copy
-    for name in FILES.values():
-        (folder / name).unlink()
-    (folder / "journals" / "extremes.jsonl").unlink()
-    journal = folder / "journals" / "paper.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[:90]) + lines[90][:20])  # the last one is torn
-    parts = {part.name: (part.finished, part.total) for part in status(folder)}
-    whole = {name: (count, count) for name, count in N_TASKS.items()}
-    assert parts == whole | {"paper": (89, 108), "extremes": (0, 16)}
-
-    summary = write_tables(folder).summary  # of what is finished
-    runs = set(summary.query("arm == 'paper'").groupby(list(KEYS)).groups)
-    assert 0 < len(runs) < 36
-    assert (summary["arm"] == "selections").sum() == 36
-    parts = json.loads((folder / "provenance.json").read_text())["parts"]
-    assert parts["paper"] == [89, 108]
-
-    resume(folder, progress=False)
-    assert {part.name: (part.finished, part.total) for part in status(folder)} == whole
+def assert_same_tables(folder, study):
     for name in FILES.values():
         assert (folder / name).read_bytes() == (study / name).read_bytes()
+
+
+def test_an_interrupted_study_ends_with_the_same_tables(study, copy):
+    for name in FILES.values():
+        (copy / name).unlink()
+    (copy / "journals" / "extremes.jsonl").unlink()
+    journal = copy / "journals" / "selections.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:100]) + lines[100][:20])  # the last one is torn
+    parts = {part.name: (part.finished, part.total) for part in status(copy)}
+    whole = {name: (count, count) for name, count in N_TASKS.items()}
+    assert parts == whole | {"selections": (99, 144), "extremes": (0, 8)}
+
+    tables = write_tables(copy)  # of what is finished
+    assert 0 < len(tables.selections) < 72
+    parts = json.loads((copy / "provenance.json").read_text())["parts"]
+    assert parts["selections"]["runs"] == len(tables.selections)
+
+    resume(copy, progress=False)
+    assert {part.name: (part.finished, part.total) for part in status(copy)} == whole
+    assert_same_tables(copy, study)
+
+
+KILLED = """
+from study import run
+from study.plan import PRESETS
+import sys
+sys.path.insert(0, {tests!r})
+from test_run import SMALL
+PRESETS["small"] = SMALL
+run._BLOCK = 2
+run.start({folder!r}, "small", n_jobs=1, progress=False)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_study_loses_nothing(study, tmp_path):
+    folder = tmp_path / "killed"
+    root = Path(__file__).parents[2]
+    code = KILLED.format(tests=str(Path(__file__).parent), folder=str(folder))
+    paths = os.pathsep.join([str(root), *sys.path])
+    process = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths})
+    journal = folder / "journals" / "selections.jsonl"
+    until = monotonic() + 120
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 20):
+        assert process.poll() is None
+        assert monotonic() < until
+        sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    n_kept = status(folder)[0].finished
+    assert 20 <= n_kept < N_TASKS["selections"]
+    kept = journal.read_bytes()
+    resume(folder, progress=False)
+    assert journal.read_bytes().startswith(kept[: kept.rindex(b"\n") + 1])
+    assert_same_tables(folder, study)
+
+
+@pytest.mark.parametrize(
+    ("garbage", "message"),
+    [
+        (b"garbage\n", r"line 4 of .*selections\.jsonl is damaged; delete it"),
+        (b'{"task":"x"}\n', r"line 4 of .*selections\.jsonl is damaged; delete it"),
+        (b"garbage", r"line 4 of .*selections\.jsonl is damaged; delete it"),
+        (None, r"selections\.jsonl: what it has of '.*/1-2' is no result; delete that line"),
+    ],
+)
+def test_garbage_in_a_journal_is_refused(copy, garbage, message):
+    journal = copy / "journals" / "selections.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    if garbage is None:  # a whole line with the key of a task
+        entry = json.loads(lines[3]) | {"result": {"supports": "garbage"}}
+        garbage = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+    is_torn = not garbage.endswith(b"\n")
+    journal.write_bytes(b"".join([*lines[:3], garbage, *([] if is_torn else lines[4:])]))
+    with pytest.raises((InvalidProblemError, InvalidFileError), match=message):
+        resume(copy, progress=False)
 
 
 def test_provenance_says_what_was_run(study):
     provenance = json.loads((study / "provenance.json").read_text())
     assert provenance["preset"] == "small"
-    assert {part["arm"]: part["tasks"] for part in provenance["times"]} == N_TASKS
     assert {name: part["tasks"] for name, part in provenance["journals"].items()} == N_TASKS
-    assert all(part["core_seconds"] > 0 for part in provenance["times"])
+    assert all(part["core_seconds"] > 0 for part in provenance["journals"].values())
     assert {"shortlist", "numpy", "python"} <= set(provenance["versions"])
 
 
-def test_an_interrupted_part_is_timed(tmp_path):
-    path = tmp_path / "journal.jsonl"
-    with pytest.raises(KeyboardInterrupt), timing(tmp_path, path, arm="paper"):
-        with Journal(path, work="") as journal:
-            journal.append("0", {}, seconds=2.0)
-        raise KeyboardInterrupt
-    noted = json.loads((tmp_path / "times.jsonl").read_text())
-    assert (noted["arm"], noted["tasks"], noted["core_seconds"]) == ("paper", 1, 2.0)
-
-
 def test_another_plan_is_refused(study, monkeypatch):
-    more = replace(
-        SMALL, arms=SMALL.arms | {"aucs": replace(SMALL.arms["aucs"], seeds=range(1, 3))}
-    )
+    more = replace(SMALL, arms=SMALL.arms | {"aucs": replace(SMALL.arms["aucs"], seeds=(1, 2))})
     monkeypatch.setitem(PRESETS, "small", more)
     for function in (status, resume):
         with pytest.raises(InvalidFileError, match="has another plan than the preset 'small'"):
             function(study)
 
 
-def test_differences_are_paired(study):
-    rows = read(study, "rows").query("arm == 'paper' and resample == 0")
-    keys = ["study", "label_noise", "run"]
-    auc = rows.pivot(index=keys, columns="method", values="test_auc").astype(float)
-    own = read(study, "summary").query("arm == 'paper' and method == 'optimal'").set_index(keys)
-    difference = (auc["optimal"] - auc["univariable"]).rename("difference")
-    pd.testing.assert_series_equal(own["difference"].sort_index(), difference, atol=1e-5)
-
-
 def test_a_finished_study_runs_nothing_again(study, copy):
     announced = []
     resume(copy, progress=False, announce=announced.append)
-    assert (copy / "times.jsonl").read_text() == (study / "times.jsonl").read_text()
+    for journal in (study / "journals").iterdir():
+        assert (copy / "journals" / journal.name).read_bytes() == journal.read_bytes()
     assert [line.partition(":")[0] for line in announced] == list(SMALL.arms)
 
 
@@ -195,8 +246,7 @@ def test_ctrl_c_leaves_the_tables_of_finished_runs(study, copy, monkeypatch):
     monkeypatch.setattr("study.run.run_arm", interrupt)
     with pytest.raises(KeyboardInterrupt):
         resume(copy, progress=False)
-    for name in FILES.values():
-        assert (copy / name).read_bytes() == (study / name).read_bytes()
+    assert_same_tables(copy, study)
 
 
 def test_folders_and_presets_that_do_not_fit(study, tmp_path):
