@@ -103,12 +103,13 @@ def cross_validate_limits(
             threads=model.threads,
         )
         is_proven = is_proven and fold_path.is_certified
-        matrix = design.transform(plain.frame.iloc[test])
+        held_out, signs = plain.frame.iloc[test], 2 * plain.labels[test] - 1
         for i, limit in enumerate(limits):
             solution = fold_path.at(limit).solution
+            bought = [fold_path.names[g] for g in solution.support]
+            matrix = design.for_predicting(bought).transform(held_out)
             log_odds = matrix @ solution.coef + solution.intercept
-            margins = (2 * plain.labels[test] - 1) * log_odds
-            losses[test, i] += np.logaddexp(0.0, -margins) / N_REPEATS
+            losses[test, i] += np.logaddexp(0.0, -signs * log_odds) / N_REPEATS
     table = loss_differences(losses, plain.weights, persons)
     table.insert(0, "limit", limits)
     return LimitCurve(path.limit_name, table, n_folds, is_proven)
