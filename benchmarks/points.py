@@ -5,7 +5,7 @@ level but the most frequent. Every method chooses at most so many of them and a 
 to 5 for each; its points are then scored by our objective, with scale and intercept refitted. Two
 thirds of the patients are fitted to, a third tells AUC and calibration. With prices, measuring a
 column is paid once, whatever is made of it; the peers know no budget, so the largest number of
-predictors whose answer is affordable counts. Writes results/points.csv and the tables of
+predictors whose answer is affordable counts. Writes simulated/points.csv and the table of
 docs/deployment.md.
 """
 
@@ -30,10 +30,10 @@ from shortlist.evaluation.metric import calibration
 
 from .peers.answer import PeerError
 from .peers.environment import reply
-from .settings import PROJECT, RESULTS
+from .settings import PROJECT
+from .simulation import SIMULATED, write_page_table
 
 PAGE = PROJECT / "docs" / "deployment.md"
-START, END = "<!-- points -->\n", "<!-- end of points -->\n"
 OURS, PEERS = "shortlist", ("FasterRisk", "FastRiskScoreClassifier")
 MOST, RIDGE, SECONDS, N_BANDS = 5, 0.1, 20.0, 4
 NUMBERS, SPLITS, BUDGET_SHARE, SEED = (3, 5), (0, 1), 0.2, 2023
@@ -196,32 +196,29 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_markdown(rows: pd.DataFrame) -> str:
-    """Return the tables of the page."""
+    """Return the table of the page; few patients, whom points may separate, are apart."""
     head = [
-        *("limit", "method", "loss above the bound: mean", "largest", "best of the three"),
-        *("AUC, new patients", "slope off by, median", "CPU seconds, median", "proven"),
+        *("patients", "limit", "method", "loss above the bound: mean", "largest"),
+        *("best of the three", "AUC, new patients", "slope off by, median"),
+        *("CPU seconds, median", "proven"),
     ]
-    lines = [f"| {' | '.join(head)} |", f"| --- | --- |{' ---: |' * 7}"]
-    for line in summarise(rows).itertuples():
-        proven = f"{line.proven} of {line.runs}" if line.method == OURS else "-"
-        cells = [
-            *(line.limit, line.method, f"{line.mean_loss:.2%}", f"{line.largest_loss:.1%}"),
-            *(f"{line.best} of {line.runs}", f"{line.auc:.3f}", f"{line.off:.2f}"),
-            *(f"{line.seconds:.2f}", proven),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+    lines = [f"| {' | '.join(head)} |", f"| --- | --- | --- |{' ---: |' * 7}"]
+    is_small = rows["data"].str.startswith("82 x")
+    for patients, part in (("297 to 1090", rows[~is_small]), ("82", rows[is_small])):
+        for line in summarise(part).itertuples():
+            proven = f"{line.proven} of {line.runs}" if line.method == OURS else "-"
+            cells = [
+                *(patients, line.limit, line.method, f"{line.mean_loss:.2%}"),
+                *(f"{line.largest_loss:.1%}", f"{line.best} of {line.runs}", f"{line.auc:.3f}"),
+                *(f"{line.off:.2f}", f"{line.seconds:.3f}", proven),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def with_tables(page: str, rows: pd.DataFrame) -> str:
-    """Return a page with its tables replaced."""
-    before, rest = page.split(START)
-    return before + START + to_markdown(rows) + END + rest.split(END)[1]
-
-
 def main() -> None:
-    """Run what results/points.csv lacks, then write the tables."""
-    path = RESULTS / "points.csv"
+    """Run what points.csv lacks, then write the tables."""
+    path = SIMULATED / "points.csv"
     rows = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["data", "split"])
     for task in tasks():
         for split in SPLITS:
@@ -230,8 +227,7 @@ def main() -> None:
                 found = pd.DataFrame(run_task(task, split))
                 rows = pd.concat([rows, found]) if len(rows) else found
                 rows.to_csv(path, index=False, float_format="%.8g")
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(with_tables(page, rows), encoding="utf-8")
+    write_page_table("points", to_markdown(rows), PAGE)
 
 
 if __name__ == "__main__":

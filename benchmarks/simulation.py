@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,12 +113,12 @@ def _quietly(replicate: Any, setting: Any, number: int) -> list[dict[str, Any]]:
     return rows
 
 
-def write_page_table(name: str, text: str) -> None:
-    """Replace the part of docs/evaluation.md between two comments with a name."""
-    page = PAGE.read_text(encoding="utf-8")
+def write_page_table(name: str, text: str, path: Path = PAGE) -> None:
+    """Replace the part of a page, by default docs/evaluation.md, between comments with a name."""
+    page = path.read_text(encoding="utf-8")
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     before, rest = page.split(start)
-    PAGE.write_text(before + start + text + end + rest.split(end)[1], encoding="utf-8")
+    path.write_text(before + start + text + end + rest.split(end)[1], encoding="utf-8")
 
 
 def to_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -135,15 +136,16 @@ def run_missing(
     """Simulate the settings that a file of results lacks; return all results.
 
     The first argument of the command is the number of processes. The settings in the file are told
-    by its columns `n_rows` and `n_candidates`.
+    by their fields that are columns of it, but for `replications`.
     """
     n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     path = SIMULATED / f"{name}.csv"
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     for setting in settings:
         if len(table):
-            known = table[["n_rows", "n_candidates"]] == [setting.n_rows, setting.n_candidates]
-            if known.all(axis=1).any():
+            facts = {k: v for k, v in setting._asdict().items() if k in table}
+            facts.pop("replications", None)
+            if (table[list(facts)] == list(facts.values())).all(axis=1).any():
                 continue
         table = pd.concat([table, summarise(simulate(setting, replicate, n_jobs))])
         table.to_csv(path, index=False, float_format="%.6g")

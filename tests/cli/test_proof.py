@@ -92,7 +92,7 @@ def term_with(key, place=None, plus=0.0, times=1.0):
         (lambda c: c["card"]["limits"].update(budget=7.0), "another problem"),
         (term_with("coefficients", 0, times=1.01), "predicts otherwise"),
         (surer, "claims another objective"),
-        (term_with("fill", plus=30.0), "predicts otherwise"),  # one age is missing
+        (term_with("fill", plus=30.0), "describes its terms otherwise"),  # no row needs it
         (term_with("quartiles", 0, plus=-1.0), "describes its terms otherwise"),
         (term_with("range", 1, plus=50.0), "describes its terms otherwise"),
         (lambda c: c["card"]["data"].update(rows=8000), "other numbers of rows"),

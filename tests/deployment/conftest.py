@@ -12,8 +12,11 @@ from newcomers import make_table, with_gaps
 
 import shortlist as sl
 
+CODES = {"age": [-9, 999], "smoker": 9, "code": [77]}
+SYNONYMS = {"stage": {"early": "I", "3rd": "iii"}, "smoker": {"yes": "1", "no": "0"}}
 
-def fitted(names, levels, spline_knots, missing_indicator):
+
+def fitted(names, levels, spline_knots, missing_indicator, **options):
     table = with_gaps(make_table(300, 0), 1)
     filled = table.fillna({"age": 60, "lab": 1, "smoker": 0})
     risk = 0.08 * (filled["age"] - 60) + 2 * (table["stage"] == "III") + np.log(filled["lab"])
@@ -29,6 +32,7 @@ def fitted(names, levels, spline_knots, missing_indicator):
         spline_knots=spline_knots,
         missing_indicator=missing_indicator,
         ridge=0.5,
+        **options,
     ).fit(table.rename(columns=names), y)
 
 
@@ -47,7 +51,23 @@ def hostile_card():
     return fitted(HOSTILE, LEVELS, spline_knots=3, missing_indicator=True).card_
 
 
-@pytest.fixture(scope="session", params=["card", "linear_card", "hostile_card"])
+@pytest.fixture(scope="session")
+def median_card():
+    return fitted({}, {}, spline_knots=3, missing_indicator=False, imputation="median").card_
+
+
+@pytest.fixture(scope="session")
+def coded_card():
+    """A model that knows codes for missing values and synonyms."""
+    return fitted(
+        {}, {}, spline_knots=4, missing_indicator=False, missing_codes=CODES, synonyms=SYNONYMS
+    ).card_
+
+
+@pytest.fixture(
+    scope="session",
+    params=["card", "linear_card", "hostile_card", "median_card", "coded_card"],
+)
 def any_card(request):
     return request.getfixturevalue(request.param)
 
@@ -61,6 +81,14 @@ def newcomers(any_card):
     table.loc[rng.random(1000) < 0.05, "code"] = 7.0
     table.loc[rng.random(1000) < 0.05, "age"] = 150.5
     table.loc[rng.random(1000) < 0.05, "lab"] = -3.25
+    table.loc[rng.random(1000) < 0.05, "stage"] = " iii"
+    if any_card.preprocessing.synonyms:
+        table["smoker"] = table["smoker"].astype(object)
+        for name, value in (
+            *(("age", -9), ("age", 999), ("smoker", 9), ("smoker", "yes"), ("smoker", "no")),
+            *(("code", 77), ("stage", "early"), ("stage", "3rd"), ("stage", "EARLY")),
+        ):
+            table.loc[rng.random(1000) < 0.05, name] = value
     names = {} if "age" in {t.name for t in any_card.terms} else HOSTILE
     if names:
         table["stage"] = table["stage"].replace(LEVELS)

@@ -200,11 +200,3 @@ def test_workbook_has_the_test_row(card, tmp_path):
 def test_another_ending_is_refused(card, tmp_path):
     with pytest.raises(sl.InvalidFileError, match=r"must end in \.R, \.sql, \.js or \.xlsx"):
         write_model(tmp_path / "model.pmml", card)
-
-
-def test_values_that_predictions_replace_first_are_refused(card, tmp_path):
-    name = card.terms[0].name
-    mended = card.preprocessing.model_copy(update={"missing_codes": {name: ("-9",)}})
-    with pytest.raises(sl.InvalidProblemError, match=f"{name}.*does not know"):
-        write_model(tmp_path / "model.R", card.model_copy(update={"preprocessing": mended}))
-    assert not (tmp_path / "model.R").exists()

@@ -4,7 +4,9 @@ import csv
 import json
 import shutil
 import subprocess
+import sys
 
+import docx
 import pytest
 
 import shortlist as sl
@@ -23,7 +25,30 @@ def folder(report, tmp_path_factory):
 def test_files(folder):
     tables = {f"{name}.{end}" for name in ("coefficients", "performance") for end in ("csv", "tex")}
     figures = {f"{name}.{end}" for name in FIGURES for end in ("svg", "png")}
-    assert {path.name for path in folder.iterdir()} == tables | figures | {"equation.tex"}
+    others = {"equation.tex", "tables.docx"}
+    assert {path.name for path in folder.iterdir()} == tables | figures | others
+
+
+def test_the_word_document_has_the_tables_and_the_equation(folder, model):
+    document = docx.Document(folder / "tables.docx")
+    for name, table in zip(("coefficients", "performance"), document.tables, strict=True):
+        with (folder / f"{name}.csv").open() as file:
+            rows = list(csv.reader(file))
+        cells = [[cell.text for cell in row.cells] for row in table.rows]
+        assert [row[0] for row in cells] == [row[0] for row in rows]
+        for shown, exact in zip(cells[1:], rows[1:], strict=True):
+            assert float(shown[2]) == pytest.approx(float(exact[2]), rel=1e-3, abs=1e-9)
+    equation = document.paragraphs[-1].text
+    assert equation.startswith(f"log-odds = {model.card_.intercept:.4g}")
+    assert all(term.name in equation for term in model.card_.terms)
+
+
+def test_without_its_package_there_is_no_word_document_but_a_warning(report, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "docx", None)
+    with pytest.warns(sl.ShortlistWarning, match=r"tables.docx was not written.*shortlist\[word\]"):
+        write_manuscript(tmp_path, report.with_suffix(".json"))
+    assert (tmp_path / "coefficients.csv").exists()
+    assert not (tmp_path / "tables.docx").exists()
 
 
 def test_tables_are_those_of_the_report(folder, content, model):

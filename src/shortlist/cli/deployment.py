@@ -114,7 +114,7 @@ def manuscript(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
     ],
 ) -> None:
-    """Write the tables of a report as CSV and LaTeX, and its figures as SVG and PNG."""
+    """Write the tables of a report as CSV, LaTeX and Word, and its figures as SVG and PNG."""
     with noting(), working("Drawing"):
         from ..report import write_manuscript
 

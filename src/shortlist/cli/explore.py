@@ -16,6 +16,7 @@ _page_option = partial(typer.Option, rich_help_panel="Page")
 _ABOUT_DATA = (
     *("positive", "person", "budget", "costs", "fees", "exclude", "categorical", "numeric"),
     *("missing_codes", "merge_levels", "synonyms", "spline_knots", "missing_indicator"),
+    "imputation",
 )
 
 
@@ -78,6 +79,7 @@ def explore(
                 kinds=model.kinds,
                 spline_knots=model.spline_knots,
                 missing_indicator=model.missing_indicator,
+                imputation=model.imputation,  # type: ignore[arg-type]
                 missing_codes=model.missing_codes,
                 synonyms=model.synonyms,
                 merge_levels=model.merge_levels,

@@ -212,6 +212,14 @@ class ProblemOptions:
     missing_indicator: Annotated[
         bool, _column("--missing-indicator", help="Let a missing value itself predict.")
     ] = False
+    imputation: Annotated[
+        str | None,
+        _column(
+            metavar="KIND",
+            help="Missing numbers and truth values are what the other predictors lead to expect "
+            "(conditional, the default), or the median and the most frequent value (median).",
+        ),
+    ] = None
     ridge: Annotated[
         str,
         _search(
@@ -286,6 +294,7 @@ class ProblemOptions:
             merge_levels=self.merge_levels,
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
+            imputation=self.imputation or "conditional",
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,

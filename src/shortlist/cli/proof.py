@@ -171,6 +171,8 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
         yield "not covered", f"{others} (in the data, but not in the proof)"
     if preparation.spline_knots is not None:
         yield "splines", f"{preparation.spline_knots} knots for every number"
+    if preparation.imputation == "median":
+        yield "imputation", "medians and most frequent values"
     if preparation.missing_indicator:
         yield "missing", "a missing value may itself predict"
     yield "ridge", f"{card.search.ridge:g}"

@@ -63,7 +63,8 @@ function update() {
     const term = model.terms[field.dataset.term];
     const value = readField(field, term);
     try {
-      const { outside } = contribution(term, value);
+      const x = term.kind === "numeric" && value !== "" ? readNumber(term, value) : null;
+      const outside = x !== null && (x < term.range[0] || x > term.range[1]);
       noteField(field, outside ? "Outside the range of the development patients: the risk is an extrapolation." : "", false);
       if (value !== null && value !== "") patient[term.name] = value;
     } catch {
@@ -82,7 +83,7 @@ function update() {
   risk.dataset.risk = isReady ? String(result.risk) : "";
   show("sentence", isReady ? inWords(result.risk) : wrong ? "Correct the field that is marked." : "Enter at least one value.");
   show("outside", isReady && result.outside.length ? `Outside the development range: ${result.outside.join(", ")}.` : "");
-  show("imputed", isReady && result.imputed.length ? `Not measured, typical value assumed: ${result.imputed.join(", ")}.` : "");
+  show("imputed", isReady && result.imputed.length ? `Not measured, expected value assumed: ${result.imputed.join(", ")}.` : "");
   if (isReady) showPlace(result.risk);
   else { show("place", ""); document.getElementById("scale").toggleAttribute("hidden", true); }
 }

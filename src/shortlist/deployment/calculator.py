@@ -89,6 +89,7 @@ def calculator_page(
         event=event_of(card.outcome),
         about=describe(card),
         equation=_equation(card),
+        stand_ins=_stand_ins(card),
         has_costs=card.limits.budget is not None,
     )
 
@@ -157,6 +158,8 @@ def _field(term: dict[str, Any], unit: str | None) -> dict[str, Any]:
         hint, filled = "", "yes" if term["fill"] else "no"
     else:
         hint, filled = "", term["reference"]
+    if term["imputation"] is not None:
+        filled = "what the other values lead to expect"
     return {"name": term["name"], "kind": term["kind"], "unit": unit, "hint": hint} | {
         "filled": filled,
         "levels": [level for level, _ in term.get("levels", [])],
@@ -184,4 +187,24 @@ def _equation(card: ModelCard) -> list[tuple[str, str]]:
             ]
         if term.missing_coefficient:
             parts.append((term.missing_coefficient, f"{term.name} not measured"))
-    return [(f"{_MINUS if c < 0 else '+'} {abs(c):.6g}", text) for c, text in parts]
+    return [_summand(c, text) for c, text in parts]
+
+
+def _summand(coefficient: float, text: str) -> tuple[str, str]:
+    return f"{_MINUS if coefficient < 0 else '+'} {abs(coefficient):.6g}", text
+
+
+def _stand_ins(card: ModelCard) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the predictors that have an equation if they are not measured, and its summands."""
+    return [
+        (
+            term.name,
+            [_summand(term.imputation.intercept, "")]
+            + [
+                _summand(w.weight, w.predictor + ("" if w.level is None else f" is {w.level}"))
+                for w in term.imputation.weights
+            ],
+        )
+        for term in card.terms
+        if term.imputation is not None
+    ]

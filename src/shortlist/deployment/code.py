@@ -1,8 +1,9 @@
 """A model as code: a function in R, a query in SQL, a function in JavaScript.
 
-All forms follow the terms of the model card. They replace missing values and unknown levels as the
-card says, report values outside the range of the development data, and end with a test row whose
-risk is known.
+All forms follow the terms of the model card. They take codes for missing values and synonyms of
+levels as the card says, forgive case and blanks of levels, replace missing values and unknown
+levels by the equations or stand-ins of the card, report values outside the range of the development
+data, and end with a test row whose risk is known.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidFileError, InvalidProblemError
+from ..errors import InvalidFileError
 from ..files import write_whole
 from ..patients import ModelCard
 from ..patients.card import Outcome
+from ..patients.column import folded
 from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 
 _FOLDER = Path(__file__).parent
@@ -59,19 +61,34 @@ def write_model(path: str | Path, card: ModelCard) -> None:
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise InvalidFileError(f"{path}: the name must end in .R, .sql, .js or .xlsx.")
-    _check_plain_values(card)
     write_whole(path, writer(card))
 
 
-def _check_plain_values(card: ModelCard) -> None:
-    """Raise if predictions replace values first, which exported code does not."""
-    declared = {**card.preprocessing.missing_codes, **card.preprocessing.synonyms}
-    for term in card.terms:
-        if declared.get(term.name):
-            raise InvalidProblemError(
-                f"card: {term.name!r} has codes for missing values or synonyms of levels, which "
-                "exported code does not know; replace them in the data and fit again."
-            )
+class Reading(NamedTuple):
+    """How the values of a predictor are to be read before its term sees them.
+
+    `codes` stand for missing values. `aliases` are spellings that stand for others: for numbers and
+    truth values with the number, for factors with the position of the level from 0.
+    """
+
+    codes: list[str]
+    aliases: list[tuple[str, float]]
+
+
+def reading_of(card: ModelCard, term: Term) -> Reading:
+    """Return the codes and synonyms of a predictor; those that lead nowhere are left out."""
+    codes = list(card.preprocessing.missing_codes.get(term.name, ()))
+    aliases = []
+    for spelling, meant in card.preprocessing.synonyms.get(term.name, {}).items():
+        if spelling in codes:
+            continue
+        if isinstance(term, CategoricalTerm):
+            place = term.position_of(meant)
+            if place is not None:
+                aliases.append((spelling, float(place)))
+        elif _is_number(meant):
+            aliases.append((spelling, float(meant)))
+    return Reading(codes, aliases)
 
 
 def describe(card: ModelCard) -> list[str]:
@@ -85,7 +102,7 @@ def describe(card: ModelCard) -> list[str]:
     if card.update is not None:
         lines.append(f"Then {card.update.how} with {card.update.rows} patients.")
     if any(isinstance(term, CategoricalTerm) for term in card.terms):
-        lines.append("Levels must be spelt as below; others count as missing.")
+        lines.append("Case and blanks of levels do not matter; unknown levels count as missing.")
     lines.append(f"Written by shortlist {card.shortlist_version}; data {card.data.sha256[:12]}.")
     return lines
 
@@ -121,6 +138,10 @@ def plain_form(card: ModelCard) -> dict[str, Any]:
 
     def plain(term: Term) -> dict[str, Any]:
         entry = {"name": term.name, "kind": term.kind, "missing": term.missing_coefficient or 0.0}
+        entry |= reading_of(card, term)._asdict()
+        entry["imputation"] = (
+            None if term.imputation is None else term.imputation.model_dump(mode="json")
+        )
         if isinstance(term, CategoricalTerm):
             levels = [[level, term.coefficients[level]] for level in term.levels]
             return entry | {"reference": term.reference, "levels": levels}
@@ -161,7 +182,9 @@ def r_code(card: ModelCard) -> str:
     patient, risk = example_patient(card)
     values = ", ".join(_r_value(value) for value in patient.values())
     about = "".join(f"# {line}\n" for line in describe(card))
-    terms = "\n".join(line for term in card.terms for line in _r_term(term))
+    reads = "\n".join(_r_read(number, term, card) for number, term in enumerate(card.terms, 1))
+    lines = [line for i, term in enumerate(card.terms, 1) for line in _r_term(i, term, card)]
+    terms = "\n".join(lines)
     names = ", ".join(map(_r_text, patient))
     return f"""{about}#
 # risk(patients) returns a data frame with a row per patient: the risk, the predictors whose value
@@ -173,14 +196,29 @@ risk <- function(patients) {{
   imputed <- outside <- rep("", nrow(patients))
   mark <- function(marks, where, name)
     ifelse(where, paste0(marks, ifelse(marks == "", "", "; "), name), marks)
-  column <- function(name) {{
+  is_missing <- function(x) is.na(x) | (is.character(x) & trimws(x) == "")
+  text_of <- function(x) {{
+    text <- if (is.logical(x)) ifelse(x, "True", "False")
+      else if (is.numeric(x)) sprintf("%.15g", x) else trimws(x)
+    text[is_missing(x)] <- NA
+    text
+  }}
+  # A column without codes for missing values; `aliases` are spellings and what they stand for.
+  column <- function(name, codes, aliases) {{
     if (!name %in% names(patients)) stop("the model needs the column ", name)
     x <- patients[[name]]
-    if (is.factor(x)) as.character(x) else x
+    if (is.factor(x)) x <- as.character(x)
+    text <- text_of(x)
+    x[text %in% codes] <- NA
+    known <- text %in% names(aliases) & !is.na(x)
+    if (any(known)) {{
+      x <- ifelse(is.na(x), NA, text_of(x))
+      x[known] <- aliases[text[known]]
+    }}
+    x
   }}
-  is_missing <- function(x) is.na(x) | (is.character(x) & trimws(x) == "")
-  numbers <- function(name, words = character()) {{
-    x <- column(name)
+  numbers <- function(name, codes = NULL, aliases = NULL, words = character()) {{
+    x <- column(name, codes, aliases)
     missing <- is_missing(x)
     if (is.character(x)) {{
       text <- tolower(trimws(x))
@@ -193,13 +231,18 @@ risk <- function(patients) {{
     x[missing] <- NA
     x
   }}
-  levels_of <- function(name) {{
-    x <- column(name)
-    text <- if (is.logical(x)) ifelse(x, "True", "False")
-      else if (is.numeric(x)) sprintf("%.15g", x) else trimws(x)
-    text[is_missing(x)] <- NA
-    text
+  folded <- function(text) {{
+    low <- tolower(text)
+    ifelse(grepl("[[:alpha:]]", low), gsub("[[:space:]_.-]+", "", low), low)
   }}
+  # The number of each level, NA if it is missing or unknown.
+  level_of <- function(name, levels, codes = NULL, aliases = NULL) {{
+    text <- text_of(column(name, codes, aliases))
+    exact <- match(text, levels, incomparables = NA)
+    alike <- length(levels) + 1 - match(folded(text), rev(folded(levels)), incomparables = NA)
+    ifelse(is.na(exact), alike, exact)
+  }}
+  within <- function(x, low, high) pmin(pmax(x, low), high)
   # Curve j of a natural cubic spline; a straight line beyond the last knot.
   curve <- function(x, knots, j) {{
     k <- length(knots)
@@ -208,6 +251,9 @@ risk <- function(patients) {{
     cubic <- pmax(inside - knot, 0)^3 - (last - knot) * pmax(inside - before, 0)^3 / (last - before)
     (cubic + 3 * (last - knot) * (before - knot) * beyond) / (last - knots[1])^2
   }}
+
+  # What was measured: numbers, or the number of a level.
+{reads}
 
 {terms}
   data.frame(risk = plogis(log_odds), imputed = imputed, outside = outside)
@@ -234,39 +280,79 @@ def _r_value(value: float | str) -> str:
     return _r_text(value) if isinstance(value, str) else repr(value)
 
 
-def _r_term(term: Term) -> list[str]:
-    name = _r_text(term.name)
+def _r_read(number: int, term: Term, card: ModelCard) -> str:
+    """Return the line that reads the column of a predictor."""
+    reading, arguments = reading_of(card, term), [_r_text(term.name)]
     if isinstance(term, CategoricalTerm):
-        levels = ", ".join(map(_r_text, term.levels))
+        arguments.append(f"c({', '.join(map(_r_text, term.levels))})")
+    if reading.codes:
+        arguments.append(f"codes = c({', '.join(map(_r_text, reading.codes))})")
+    if reading.aliases:
+        meant = [
+            term.levels[int(value)] if isinstance(term, CategoricalTerm) else repr(value)
+            for _, value in reading.aliases
+        ]
+        pairs = ", ".join(
+            f"{_r_text(spelling)} = {_r_text(text)}"
+            for (spelling, _), text in zip(reading.aliases, meant, strict=True)
+        )
+        arguments.append(f"aliases = c({pairs})")
+    if isinstance(term, BooleanTerm):
+        arguments.append('words = c("true" = 1, "false" = 0)')
+    function = "level_of" if isinstance(term, CategoricalTerm) else "numbers"
+    return f"  x{number} <- {function}({', '.join(arguments)})"
+
+
+def equation_parts(term: Term, card: ModelCard) -> list[tuple[float, int, Term, int | None]]:
+    """Return weight, number of the other predictor from 1, its term, and position of the level."""
+    numbers = {other.name: i for i, other in enumerate(card.terms, start=1)}
+    parts = []
+    for part in term.imputation.weights if term.imputation else ():
+        number = numbers[part.predictor]
+        other = card.terms[number - 1]
+        level = other.levels.index(part.level or "") if isinstance(other, CategoricalTerm) else None
+        parts.append((part.weight, number, other, level))
+    return parts
+
+
+def _r_equation(term: NumericTerm | BooleanTerm, card: ModelCard) -> str:
+    """Return the expression that stands in for a missing value."""
+    if term.imputation is None:
+        return repr(float(term.fill))
+    text = repr(term.imputation.intercept)
+    for weight, number, other, level in equation_parts(term, card):
+        x = f"x{number}"
+        if isinstance(other, CategoricalTerm):
+            assert level is not None
+            reference = other.levels.index(other.reference) + 1
+            text += f" + {weight!r} * (ifelse(is.na({x}), {reference}, {x}) == {level + 1})"
+        else:
+            text += f" + {weight!r} * ifelse(is.na({x}), {float(other.fill)!r}, {x})"
+    low, high = term.imputation.range
+    return f"within({text}, {low!r}, {high!r})"
+
+
+def _r_term(number: int, term: Term, card: ModelCard) -> list[str]:
+    name, own = _r_text(term.name), f"x{number}"
+    lines = [f"missing <- is.na({own})"]
+    if isinstance(term, CategoricalTerm):
         effects = ", ".join(repr(term.coefficients[level]) for level in term.levels)
-        lines = [
-            f"level <- match(levels_of({name}), c({levels}))",
-            "missing <- is.na(level)",
-            f"log_odds <- log_odds + ifelse(missing, 0, c({effects})[level])",
-        ]
-    elif isinstance(term, BooleanTerm):
-        lines = [
-            f'x <- numbers({name}, c("true" = 1, "false" = 0))',
-            "missing <- is.na(x)",
-            f"x[missing] <- {int(term.fill)}",
-            f"log_odds <- log_odds + {term.coefficient!r} * x",
-        ]
+        lines.append(f"log_odds <- log_odds + ifelse(missing, 0, c({effects})[{own}])")
     else:
-        lines = [
-            f"x <- numbers({name})",
-            "missing <- is.na(x)",
-            f"x[missing] <- {term.fill!r}",
-            f"log_odds <- log_odds + {term.coefficients[0]!r} * x",
-        ]
-        if term.knots:
-            lines.append(f"knots <- c({', '.join(map(repr, term.knots))})")
-            lines += [
-                f"log_odds <- log_odds + {coefficient!r} * curve(x, knots, {j})"
-                for j, coefficient in enumerate(term.coefficients[1:], start=1)
-            ]
-        low, high = term.range
-        where = f"!missing & (x < {low!r} | x > {high!r})"
-        lines.append(f"outside <- mark(outside, {where}, {name})")
+        lines.append(f"x <- ifelse(missing, {_r_equation(term, card)}, {own})")
+        if isinstance(term, BooleanTerm):
+            lines.append(f"log_odds <- log_odds + {term.coefficient!r} * x")
+        else:
+            lines.append(f"log_odds <- log_odds + {term.coefficients[0]!r} * x")
+            if term.knots:
+                lines.append(f"knots <- c({', '.join(map(repr, term.knots))})")
+                lines += [
+                    f"log_odds <- log_odds + {coefficient!r} * curve(x, knots, {j})"
+                    for j, coefficient in enumerate(term.coefficients[1:], start=1)
+                ]
+            low, high = term.range
+            where = f"!missing & (x < {low!r} | x > {high!r})"
+            lines.append(f"outside <- mark(outside, {where}, {name})")
     if term.missing_coefficient:
         lines.append(f"log_odds <- log_odds + {term.missing_coefficient!r} * missing")
     lines.append(f"imputed <- mark(imputed, missing, {name})")
@@ -278,26 +364,41 @@ def sql_code(card: ModelCard) -> str:
     patient, risk = example_patient(card)
     about = "".join(f"-- {line}\n" for line in describe(card))
     values = "; ".join(f"{one_line(name)} = {one_line(str(v))}" for name, v in patient.items())
-    columns = [_sql_term(number, term) for number, term in enumerate(card.terms, start=1)]
-    filled = "".join(f",\n    {x} AS x{i}" for i, (x, *_) in enumerate(columns, start=1))
-    added = "".join(f"\n      + {log_odds}" for _, log_odds, *_ in columns)
-    imputed = "\n      + ".join(["0", *(part for *_, part, _ in columns)])
-    outside = "\n      + ".join(["0", *(part for *_, part in columns if part)])
+    terms = list(enumerate(card.terms, start=1))
+    texts = "".join(f",\n    {_sql_text_of(t)} AS t{i}" for i, t in terms if t.kind != "numeric")
+    read = "".join(f",\n    {_sql_read(i, t, card)} AS m{i}" for i, t in terms)
+    filled = "".join(f",\n    {_sql_filled(i, t, card)} AS x{i}" for i, t in terms)
+    added = "".join(f"\n      + {_sql_log_odds(i, t)}" for i, t in terms)
+    imputed = "".join(f"\n      + CASE WHEN m{i} IS NULL THEN 1 ELSE 0 END" for i, _ in terms)
+    outside = "".join(
+        f"\n      + CASE WHEN m{i} < {_sql_number(t.range[0])} OR m{i} > {_sql_number(t.range[1])} "
+        "THEN 1 ELSE 0 END"
+        for i, t in terms
+        if isinstance(t, NumericTerm)
+    )
     return f"""{about}--
 -- Replace "patients" by your table. Columns of numbers must have a type of numbers. The result has
 -- all columns of the table; the risk; how many predictors were missing or unknown and had to be
 -- replaced; and how many lie outside the range of the development data. A truth value other than
 -- 0, 1, true and false has the risk NULL. MySQL needs SET sql_mode = 'ANSI_QUOTES'.
 -- Test row: {values} has the risk {risk!r}.
-WITH filled AS (
-  SELECT patients.*{filled}
+WITH texts AS (
+  SELECT patients.*{texts}
   FROM patients
+),
+measured AS (  -- numbers, or the number of a level; NULL is missing, -1 a wrong truth value
+  SELECT texts.*{read}
+  FROM texts
+),
+filled AS (
+  SELECT measured.*{filled}
+  FROM measured
 ),
 summed AS (
   SELECT filled.*,
     {_sql_number(card.intercept)}{added} AS log_odds,
-    {imputed} AS n_imputed,
-    {outside} AS n_outside
+    0{imputed} AS n_imputed,
+    0{outside} AS n_outside
   FROM filled
 )
 SELECT summed.*,
@@ -317,50 +418,119 @@ def _sql_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _sql_term(number: int, term: Term) -> tuple[str, str, str, str]:
-    """Return four expressions: the value, its log-odds, whether it is imputed, and outside."""
-    column = '"' + term.name.replace('"', '""') + '"'
+def _sql_column(term: Term) -> str:
+    return '"' + term.name.replace('"', '""') + '"'
+
+
+def _sql_text_of(term: Term) -> str:
+    """Return the expression of a value as text."""
+    longest = max(map(len, getattr(term, "coefficients", [""])))
+    return f"TRIM(CAST({_sql_column(term)} AS CHAR({max(255, longest + 1)})))"
+
+
+def _sql_read(number: int, term: Term, card: ModelCard) -> str:
+    """Return the expression of what was measured: a number, or the number of a level."""
+    reading, text = reading_of(card, term), f"t{number}"
+    cases = []
+    if isinstance(term, NumericTerm):
+        x = _sql_column(term)
+        numbers = [_sql_number(float(code)) for code in reading.codes if _is_number(code)]
+        if numbers:
+            cases.append(f"WHEN {x} IN ({', '.join(numbers)}) THEN NULL")
+        cases += [
+            f"WHEN {x} = {_sql_number(float(spelling))} THEN {_sql_number(value)}"
+            for spelling, value in reading.aliases
+            if _is_number(spelling)
+        ]
+        return f"CASE {' '.join(cases)} ELSE {x} END" if cases else x
+    codes = [spelt for code in reading.codes for spelt in _spellings(code)]
+    cases.append(f"WHEN {text} IS NULL OR {text} IN ({_sql_list(['', *codes])}) THEN NULL")
+    if isinstance(term, BooleanTerm):
+        cases += [
+            f"WHEN {text} IN ({_sql_list(_spellings(spelling))}) THEN {int(value)}"
+            for spelling, value in reading.aliases
+        ]
+        return (
+            f"CASE {' '.join(cases)} WHEN LOWER({text}) IN ('1', '1.0', 'true', 't') THEN 1 "
+            f"WHEN LOWER({text}) IN ('0', '0.0', 'false', 'f') THEN 0 ELSE -1 END"
+        )
+    taken = set(term.levels)
+    spelt = {
+        place: [s for s in _spellings(level) if s == level or s not in taken]
+        for place, level in enumerate(term.levels)
+    }
+    for spelling, value in reading.aliases:
+        spelt[int(value)] += _spellings(spelling)
+    cases += [
+        f"WHEN {text} IN ({_sql_list(texts)}) THEN {place + 1}" for place, texts in spelt.items()
+    ]
+    low = f"LOWER({text})"
+    for filler in " _.-":
+        low = f"REPLACE({low}, '{filler}', '')"
+    alike = {folded(level): place for place, level in enumerate(term.levels)}
+    cases += [
+        f"WHEN {low} = {_sql_text(level)} THEN {place + 1}"
+        for level, place in alike.items()
+        if any(c.isalpha() for c in level)
+    ]
+    return f"CASE {' '.join(cases)} END"
+
+
+def _sql_filled(number: int, term: Term, card: ModelCard) -> str:
+    """Return the expression of a number, truth value or level that was measured or is expected."""
+    m = f"m{number}"
+    if isinstance(term, CategoricalTerm):
+        return m
+    stand_in = _sql_number(term.fill)
+    if term.imputation is not None:
+        text = _sql_number(term.imputation.intercept)
+        for weight, other_number, other, level in equation_parts(term, card):
+            x = f"m{other_number}"
+            if isinstance(other, CategoricalTerm):
+                assert level is not None
+                reference = other.levels.index(other.reference) + 1
+                value = f"CASE WHEN COALESCE({x}, {reference}) = {level + 1} THEN 1 ELSE 0 END"
+            else:
+                value = f"COALESCE({x}, {_sql_number(other.fill)})"
+            text += f" + ({_sql_number(weight)}) * {value}"
+        low, high = map(_sql_number, term.imputation.range)
+        stand_in = (
+            f"CASE WHEN {text} < {low} THEN {low} WHEN {text} > {high} THEN {high} ELSE {text} END"
+        )
+    wrong = f"WHEN {m} = -1 THEN NULL " if isinstance(term, BooleanTerm) else ""
+    return f"CASE WHEN {m} IS NULL THEN {stand_in} {wrong}ELSE {m} END"
+
+
+def _sql_log_odds(number: int, term: Term) -> str:
+    """Return what a predictor adds to the log-odds."""
     x = f"x{number}"
     if isinstance(term, NumericTerm):
-        low, high = map(_sql_number, term.range)
-        is_missing = f"{column} IS NULL"
-        value = f"COALESCE({column}, {_sql_number(term.fill)})"
         added = _sql_spline(x, term)
-        outside = f"CASE WHEN {column} < {low} OR {column} > {high} THEN 1 ELSE 0 END"
+    elif isinstance(term, BooleanTerm):
+        added = f"({_sql_number(term.coefficient)}) * {x}"
     else:
-        longest = max(map(len, getattr(term, "coefficients", [""])))
-        text = f"TRIM(CAST({column} AS CHAR({max(255, longest + 1)})))"
-        outside = ""
-        if isinstance(term, BooleanTerm):
-            is_missing = f"{column} IS NULL OR {text} = ''"
-            value = (
-                f"CASE WHEN {is_missing} THEN {int(term.fill)} "
-                f"WHEN LOWER({text}) IN ('1', '1.0', 'true', 't') THEN 1 "
-                f"WHEN LOWER({text}) IN ('0', '0.0', 'false', 'f') THEN 0 END"
-            )
-            added = f"({_sql_number(term.coefficient)}) * {x}"
-        else:
-            value = text
-            spellings = {level: _spellings(level, term) for level in term.levels}
-            cases = " ".join(
-                f"WHEN {x} IN ({spelt}) THEN {_sql_number(term.coefficients[level])}"
-                for level, spelt in spellings.items()
-            )
-            added = f"CASE {cases} ELSE 0 END"
-            known = f"{x} IN ({', '.join(spellings.values())})"
-            is_missing = f"{x} IS NULL OR NOT {known}"
-    imputed = f"CASE WHEN {is_missing} THEN 1 ELSE 0 END"
+        cases = " ".join(
+            f"WHEN {x} = {place} THEN {_sql_number(term.coefficients[level])}"
+            for place, level in enumerate(term.levels, start=1)
+        )
+        added = f"CASE {cases} ELSE 0 END"
     if term.missing_coefficient:
-        added += f" + ({_sql_number(term.missing_coefficient)}) * {imputed}"
-    return value, added, imputed, outside
+        missing = _sql_number(term.missing_coefficient)
+        added += f" + CASE WHEN m{number} IS NULL THEN {missing} ELSE 0 END"
+    return added
 
 
-def _spellings(level: str, term: CategoricalTerm) -> str:
-    """Return the literals of a level; a code 3 is 3.0 in a column of floating-point numbers."""
-    spellings = [level]
-    if re.fullmatch(r"-?\d+", level) and f"{level}.0" not in term.coefficients:
-        spellings.append(f"{level}.0")
-    return ", ".join(map(_sql_text, spellings))
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+(\.\d+)?", text) is not None
+
+
+def _sql_list(texts: list[str]) -> str:
+    return ", ".join(map(_sql_text, dict.fromkeys(texts)))
+
+
+def _spellings(text: str) -> list[str]:
+    """Return how a text may be written; a code 3 is 3.0 in a column of floating-point numbers."""
+    return [text, f"{text}.0"] if re.fullmatch(r"-?\d+", text) else [text]
 
 
 def _sql_spline(x: str, term: NumericTerm) -> str:

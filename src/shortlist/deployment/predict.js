@@ -32,14 +32,56 @@ function splineCurves(x, knots) {
   });
 }
 
-function contribution(term, value) {
-  const found = { logOdds: 0, imputed: isMissing(value), outside: false };
+// A value as the model takes it: codes for missing values are null, synonyms what they stand for.
+function mended(term, value) {
+  if (isMissing(value)) return null;
+  const text = readLevel(value);
+  if (term.codes.includes(text)) return null;
+  const alias = term.aliases.find(([spelling]) => spelling === text);
+  if (!alias) return value;
+  return term.kind === "categorical" ? term.levels[alias[1]][0] : alias[1];
+}
+
+function folded(text) {
+  const low = text.toLowerCase();
+  return /\p{L}/u.test(low) ? low.replace(/[\s_.-]+/gu, "") : low;
+}
+
+// The name and the log-odds of a level, as it is spelt or but for case and blanks; or undefined.
+function findLevel(term, value) {
+  if (value === null) return undefined;
+  const text = readLevel(value);
+  return term.levels.find(([name]) => name === text)
+    || term.levels.findLast(([name]) => folded(name) === folded(text));
+}
+
+// What is expected of a predictor that was not measured, from the others, typical ones where missing.
+function standIn(model, term, values) {
+  if (!term.imputation) return term.fill;
+  let total = term.imputation.intercept;
+  for (const { predictor, level, weight } of term.imputation.weights) {
+    const place = model.terms.findIndex((other) => other.name === predictor);
+    const other = model.terms[place], value = values[place];
+    if (other.kind === "categorical") {
+      const found = findLevel(other, value);
+      total += weight * ((found ? found[0] : other.reference) === level ? 1 : 0);
+    } else {
+      total += weight * (value === null ? other.fill : readNumber(other, value));
+    }
+  }
+  const [low, high] = term.imputation.range;
+  return Math.min(Math.max(total, low), high);
+}
+
+function contribution(model, term, values) {
+  const value = values[model.terms.indexOf(term)];
+  const found = { logOdds: 0, imputed: value === null, outside: false };
   if (term.kind === "categorical") {
-    const level = found.imputed ? null : term.levels.find(([name]) => name === readLevel(value));
+    const level = findLevel(term, value);
     found.imputed = !level;
     found.logOdds = level ? level[1] : 0;
   } else {
-    const x = found.imputed ? term.fill : readNumber(term, value);
+    const x = found.imputed ? standIn(model, term, values) : readNumber(term, value);
     found.logOdds = term.coefficients[0] * x;
     if (term.kind === "numeric") {
       found.outside = !found.imputed && (x < term.range[0] || x > term.range[1]);
@@ -58,8 +100,9 @@ function contribution(term, value) {
 // range of the development data.
 function predict(model, patient) {
   const result = { risk: 0, logOdds: model.intercept, imputed: [], outside: [] };
+  const values = model.terms.map((term) => mended(term, patient[term.name]));
   for (const term of model.terms) {
-    const found = contribution(term, patient[term.name]);
+    const found = contribution(model, term, values);
     result.logOdds += found.logOdds;
     if (found.imputed) result.imputed.push(term.name);
     if (found.outside) result.outside.push(term.name);

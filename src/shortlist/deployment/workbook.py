@@ -1,17 +1,20 @@
 """A model as a workbook whose formulas predict; every number of the model is a cell.
 
-The sheet "Patients" takes a patient per row and shows the risk beside the contributions; the sheet
-"Model" has the coefficients, the values that replace missing ones, ranges, levels and the test row.
+The sheet "Patients" takes a patient per row and shows the risk, and beside it what was read, what
+was used where a value is missing, and the contributions. The sheet "Model" has the coefficients,
+the values or equations that replace missing ones, ranges, levels and the test row.
 """
 
 from __future__ import annotations
 
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import import_extra
 from ..patients import ModelCard
-from ..patients.term import CategoricalTerm, NumericTerm, Term
+from ..patients.column import folded
+from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm
+from .code import describe, equation_parts, example_patient, reading_of
 
 N_ROWS = 1000
 HEADER_ROW = 4
@@ -23,8 +26,6 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
-
-    from .code import describe, example_patient
 
     book = openpyxl.Workbook()
     sheet, model = book.active, book.create_sheet("Model")
@@ -43,7 +44,8 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     n_terms = len(card.terms)
     results = ["Risk", "Replaced", "Outside the range", "Log-odds"]
     headers = [term.name for term in card.terms] + results
-    headers += [f"Log-odds of {term.name}" for term in card.terms]
+    for what in ("Read", "Used", "Log-odds of"):
+        headers += [f"{what} {term.name}" for term in card.terms]
     for column, text in enumerate(headers, start=1):
         cell = _put(sheet, HEADER_ROW, column, text)
         cell.font, cell.alignment = bold, Alignment(wrap_text=True, vertical="top")
@@ -52,7 +54,7 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
         _put(model, row, 1, line)
     numbers.row = len(describe(card)) + 2
     intercept = numbers.add("intercept", "", card.intercept)
-    patterns = [_patterns(term, numbers) for term in card.terms]
+    formulas = [_formulas(i, card, numbers) for i in range(1, n_terms + 1)]
     letters = [get_column_letter(i + 1) for i in range(len(headers))]
     first, last = HEADER_ROW + 1, HEADER_ROW + n_rows
     blue = PatternFill("solid", fgColor="DDEBF7")
@@ -62,25 +64,32 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
         for cell in inputs:
             sheet[cell].fill = blue
         risk, replaced, outside, log_odds = cells[n_terms : n_terms + 4]
-        parts = cells[n_terms + 4 :]
+        read, used, parts = (cells[(i + 1) * n_terms + 4 : (i + 2) * n_terms + 4] for i in range(3))
+        known = {f"r{i}": cell for i, cell in enumerate(read, start=1)}
         entered = f"COUNTA({inputs[0]}:{inputs[-1]})=0" if inputs else "FALSE"
-        sums = {"missing": replaced, "outside": outside}
-        for what, target in sums.items():
-            counts = [p[what].format(x=x) for p, x in zip(patterns, inputs, strict=True)]
-            sheet[target] = f'=IF({entered},"",{"+".join(["0", *filter(None, counts)])})'
-        for pattern, x, part in zip(patterns, inputs, parts, strict=True):
-            sheet[part] = "=" + pattern["log_odds"].format(x=x)
-            sheet[part].font = soft
+        missing = [f'IF({cell}="",1,0)' for cell in read]
+        beyond = [f.outside.format(**known) for f in formulas if f.outside]
+        for target, counts in ((replaced, missing), (outside, beyond)):
+            sheet[target] = f'=IF({entered},"",{"+".join(["0", *counts])})'
+        for i, formula in enumerate(formulas):
+            own = known | {"x": inputs[i], "u": used[i]}
+            for cell, pattern in zip(
+                (read[i], used[i], parts[i]),
+                (formula.read, formula.used, formula.log_odds),
+                strict=True,
+            ):
+                sheet[cell] = "=" + pattern.format(**own)
+                sheet[cell].font = soft
         total = "+".join([intercept, *parts])
         sheet[log_odds] = f'=IF({entered},"",{total})'
         sheet[risk] = (
             f'=IF({entered},"",IF({log_odds}<-700,0,IF({log_odds}>700,1,1/(1+EXP(-{log_odds})))))'
         )
         sheet[risk].number_format, sheet[risk].font = "0.0%", bold
-    for term, pattern, letter in zip(card.terms, patterns, letters, strict=False):
+    for term, formula, letter in zip(card.terms, formulas, letters, strict=False):
         where = f"{letter}{first}:{letter}{last}"
         if isinstance(term, CategoricalTerm):
-            choice = DataValidation("list", formula1=pattern["levels"], errorStyle="warning")
+            choice = DataValidation("list", formula1=formula.levels, errorStyle="warning")
             choice.error = "The model does not know this level and takes it for missing."
         elif isinstance(term, NumericTerm):
             low, high = map(repr, term.range)
@@ -111,9 +120,9 @@ class _Numbers:
     def __init__(self, sheet: Any) -> None:
         self.sheet, self.row = sheet, 1
 
-    def add(self, predictor: str, what: str, value: float | str) -> str:
-        """Write a number and return the reference to it."""
-        for column, content in enumerate([predictor, what, value], start=1):
+    def add(self, predictor: str, what: str, value: float | str, alike: str = "") -> str:
+        """Write a number and return the reference to it; `alike` is a level without its case."""
+        for column, content in enumerate([predictor, what, value, alike], start=1):
             _put(self.sheet, self.row, column, content)
         self.row += 1
         return f"Model!$C${self.row - 1}"
@@ -131,46 +140,100 @@ def _put(sheet: Any, row: int, column: int, value: Any) -> Any:
     return cell
 
 
-def _patterns(term: Term, numbers: _Numbers) -> dict[str, str]:
-    """Return formulas with {x} for the cell: log-odds, missing and outside; the cells of levels."""
-    name, levels, outside = term.name, "", ""
+class _Formulas(NamedTuple):
+    """The formulas of a predictor, with {x} for its cell and {r1}, {r2} ... for what was read.
+
+    `read` is a number, the number of a level or empty; `used` the same without gaps.
+    """
+
+    read: str
+    used: str
+    log_odds: str
+    outside: str
+    levels: str
+
+
+def _formulas(number: int, card: ModelCard, numbers: _Numbers) -> _Formulas:
+    """Write the numbers of a predictor and return its formulas; {u} is the cell of `used`."""
+    term, outside, levels = card.terms[number - 1], "", ""
+    own, reading = f"{{r{number}}}", reading_of(card, term)
+    text = 'IF(ISLOGICAL({x}),IF({x},"True","False"),TRIM({x}))'
     if isinstance(term, CategoricalTerm):
+        spelt = [*enumerate(term.levels, start=1)]
+        alike = {folded(level): place for place, level in spelt}
+        first = numbers.row
+        for place, level in spelt:
+            is_last = alike[folded(level)] == place and any(c.isalpha() for c in level)
+            numbers.add(term.name, level, place, folded(level) if is_last else " ")
+        levels = f"Model!$B${first}:$B${numbers.row - 1}"
+        for spelling, position in reading.aliases:
+            numbers.add(term.name, spelling, position + 1, " ")
+        for code in reading.codes:
+            numbers.add(term.name, code, -1, " ")
+        rows = f"${first}:${{}}${numbers.row - 1}"
+        spellings, places, folds = (f"Model!${c}{rows.format(c)}" for c in "BCD")
+        low = f"LOWER({text})"
+        for filler in " _.-":
+            low = f'SUBSTITUTE({low},"{filler}","")'
+        exact = f"SUMPRODUCT(EXACT({text},TRIM({spellings}))*{places})"
+        similar = f"SUMPRODUCT(EXACT({low},{folds})*{places})"
+        read = f'IF({exact}>0,{exact},IF({exact}<0,"",IF({similar}>0,{similar},"")))'
         first = numbers.row
         for level in term.levels:
-            numbers.add(name, level, term.coefficients[level])
-        levels = f"Model!$B${first}:$B${numbers.row - 1}"
-        effects = levels.replace("B", "C")
-        text = 'IF(ISLOGICAL({x}),IF({x},"True","False"),TRIM({x}))'
-        same = f"EXACT({text},TRIM({levels}))"
-        missing = f"(SUMPRODUCT(--{same})=0)"
-        log_odds = f"SUMPRODUCT({same}*{effects})"
+            numbers.add(term.name, f"coefficient of {level}", term.coefficients[level])
+        used = own
+        log_odds = f'IF({own}="",0,INDEX(Model!$C${first}:$C${numbers.row - 1},{own}))'
     else:
-        fill = numbers.add(name, "if missing", float(term.fill))
-        missing = '(TRIM({x})="")'
-        if isinstance(term, NumericTerm):
-            value = f'IF(ISNUMBER({{x}}),{{x}},IF(TRIM({{x}})="",{fill},NA()))'
-            low = numbers.add(name, "lowest in the data", term.range[0])
-            high = numbers.add(name, "highest in the data", term.range[1])
-            outside = f"IF(ISNUMBER({{x}}),IF({{x}}<{low},1,IF({{x}}>{high},1,0)),0)"
-            slope = numbers.add(name, "coefficient", term.coefficients[0])
-            log_odds = f"{slope}*{value}" + _spline(term, value, numbers)
-        else:
-            slope = numbers.add(name, "coefficient", term.coefficient)
+        value = "IF(ISNUMBER({x}),{x},NA())"
+        if not isinstance(term, NumericTerm):
             value = (
-                f'IF(TRIM({{x}})="",{fill},IF(OR(TRIM({{x}})="1",UPPER(TRIM({{x}}))="TRUE"),1,'
-                'IF(OR(TRIM({x})="0",UPPER(TRIM({x}))="FALSE"),0,NA())))'
+                'IF(OR(TRIM({x})="1",UPPER(TRIM({x}))="TRUE"),1,'
+                'IF(OR(TRIM({x})="0",UPPER(TRIM({x}))="FALSE"),0,NA()))'
             )
             value = f"IF(ISLOGICAL({{x}}),IF({{x}},1,0),{value})"
-            log_odds = f"{slope}*{value}"
+        for spelling, meant in reading.aliases:
+            cell = numbers.add(term.name, spelling, meant)
+            value = f"IF(EXACT({text},{cell.replace('C', 'B')}),{cell},{value})"
+        for code in reading.codes:
+            cell = numbers.add(term.name, code, "stands for a missing value")
+            value = f'IF(EXACT({text},{cell.replace("C", "B")}),"",{value})'
+        read = f'IF(TRIM({{x}})="","",{value})'
+        used = f'IF({own}="",{_stand_in(term, card, numbers)},{own})'
+        if isinstance(term, NumericTerm):
+            low = numbers.add(term.name, "lowest in the data", term.range[0])
+            high = numbers.add(term.name, "highest in the data", term.range[1])
+            outside = f'IF({own}="",0,IF({own}<{low},1,IF({own}>{high},1,0)))'
+            slope = numbers.add(term.name, "coefficient", term.coefficients[0])
+            log_odds = f"{slope}*{{u}}" + _spline(term, "{u}", numbers)
+        else:
+            log_odds = f"{numbers.add(term.name, 'coefficient', term.coefficient)}*{{u}}"
     if term.missing_coefficient:
-        effect = numbers.add(name, "is missing", term.missing_coefficient)
-        log_odds += f"+IF({missing},{effect},0)"
-    return {
-        "log_odds": log_odds,
-        "missing": f"IF({missing},1,0)",
-        "outside": outside,
-        "levels": levels,
-    }
+        effect = numbers.add(term.name, "is missing", term.missing_coefficient)
+        log_odds += f'+IF({own}="",{effect},0)'
+    return _Formulas(read, used, log_odds, outside, levels)
+
+
+def _stand_in(term: NumericTerm | BooleanTerm, card: ModelCard, numbers: _Numbers) -> str:
+    """Return what replaces a missing value: a cell, or the equation of the other predictors."""
+    if term.imputation is None:
+        return numbers.add(term.name, "if missing", float(term.fill))
+    total = numbers.add(term.name, "if missing: constant", term.imputation.intercept)
+    for weight, number, other, level in equation_parts(term, card):
+        own = f"{{r{number}}}"
+        if isinstance(other, CategoricalTerm):
+            assert level is not None
+            what = f"if missing: for {other.name} = {other.levels[level]}"
+            reference = other.levels.index(other.reference) + 1
+            value = f'IF(IF({own}="",{reference},{own})={level + 1},1,0)'
+        else:
+            what = f"if missing: times {other.name}"
+            value = f'IF({own}="",{float(other.fill)!r},{own})'
+        total += f"+{numbers.add(term.name, what, weight)}*{value}"
+    low, high = (
+        numbers.add(term.name, f"if missing: {word}", end)
+        for word, end in zip(("at least", "at most"), term.imputation.range, strict=True)
+    )
+    return f"MIN(MAX({total},{low}),{high})"
 
 
 def _spline(term: NumericTerm, value: str, numbers: _Numbers) -> str:

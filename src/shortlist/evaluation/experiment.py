@@ -25,10 +25,14 @@ Scoring = Literal["neg_log_loss", "roc_auc"]
 
 
 class ModelMatrix(NamedTuple):
-    """The columns of a model for all rows; `groups` is None if every column is a predictor."""
+    """The columns of a model for all rows; `groups` is None if every column is a predictor.
+
+    `preprocessor` is the fitted one, if there is any.
+    """
 
     X: Any
     groups: Any
+    preprocessor: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,18 +192,32 @@ class Experiment:
         """
         if self.preprocessor is None:
             return ModelMatrix(self._rows_and_probes(), self.groups)
-        X, groups = self._preprocessed(copies, self.y)
+        X, groups, fitted = self._preprocessed(copies, self.y)
         X = X.toarray() if hasattr(X, "toarray") else X
         if groups is not self.groups:
             position = {name: index for index, name in enumerate(self.names)}
             groups = [position[name] for name in groups]
-        return ModelMatrix(np.ascontiguousarray(X, dtype=np.float64), groups)
+        return ModelMatrix(np.ascontiguousarray(X, dtype=np.float64), groups, fitted)
+
+    def columns_for_predicting(self, columns: ModelMatrix, support: Sequence[int]) -> Any:
+        """Return the columns by which a selection predicts all rows and probes.
+
+        They are others than those of the fit if the preprocessor has `for_predicting`, which makes
+        one that needs the predictors bought alone, as one that imputes them from each other does.
+        """
+        fitted = columns.preprocessor
+        if not hasattr(fitted, "for_predicting"):
+            return columns.X
+        deployed = fitted.for_predicting([self.names[g] for g in support])
+        if deployed is fitted:
+            return columns.X
+        return np.ascontiguousarray(deployed.transform(self._rows_and_probes()), dtype=np.float64)
 
     def _preprocessed(self, copies: Int, y: NDArray[Any]) -> ModelMatrix:
         train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
         fitted = clone(self.preprocessor).fit(train, y[copies])
         columns = fitted.transform(self._rows_and_probes())
-        return ModelMatrix(columns, getattr(fitted, "predictors_", self.groups))
+        return ModelMatrix(columns, getattr(fitted, "predictors_", self.groups), fitted)
 
     def _rows_and_probes(self) -> Any:
         if self.probes is None:

@@ -17,7 +17,7 @@ from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
-from .experiment import Experiment
+from .experiment import Experiment, ModelMatrix
 from .metric import accuracy, auc, brier, brier_by_chance, log_loss, outside_scores, scores
 from .resampling import Sample, draw, scorable_folds
 
@@ -54,15 +54,14 @@ class Procedure:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
         self._problem: SubsetProblem | None = None
-        self._X: Float = np.empty((0, 0))  # of all rows and probes
+        self._columns = ModelMatrix(np.empty((0, 0)), None)  # of all rows and probes
 
     def problem(self, sample: Sample) -> SubsetProblem:
         """Return the problem on the rows of a sample."""
         experiment, problem = self.experiment, self._problem
         if problem is None or experiment.preprocessor is not None:
-            columns = experiment.columns(sample.copies)
-            self._X = columns.X
-            problem = self._problem = experiment.problem(columns)
+            self._columns = experiment.columns(sample.copies)
+            problem = self._problem = experiment.problem(self._columns)
         return problem.with_weights(sample.counts(problem.n_rows))
 
     def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
@@ -84,9 +83,13 @@ class Procedure:
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
         return [
-            FittedModel(ridge, solution, self._X)
-            for ridge, solution in zip(ridges, solutions, strict=True)
+            self.fitted(ridge, solution) for ridge, solution in zip(ridges, solutions, strict=True)
         ]
+
+    def fitted(self, ridge: float, solution: Solution) -> FittedModel:
+        """Return a solution of the last problem with the columns by which it predicts."""
+        columns = self.experiment.columns_for_predicting(self._columns, solution.support)
+        return FittedModel(ridge, solution, columns)
 
     def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""

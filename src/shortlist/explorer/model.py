@@ -141,6 +141,7 @@ def fit_again(
         synonyms=prepared.plain.synonyms,
         spline_knots=prepared.spline_knots,
         missing_indicator=prepared.missing_indicator,
+        imputation=prepared.design.imputation,
         ridge=None if tuned else state.ridge,
         time_limit=SOLVE_SECONDS,
     )

@@ -24,7 +24,7 @@ from ..patients.card import Outcome, SharedFee
 from ..patients.column import level_of
 from ..patients.design import Design
 from ..patients.table import Patients, PlainTable, check_table, split_patients
-from ..patients.term import StrictModel
+from ..patients.term import ImputationKind, StrictModel
 from ..tables import read_costs, read_table_and_notes
 from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
 
@@ -81,6 +81,7 @@ class PreparedPatients:
         kinds: Mapping[str, str] | None = None,
         spline_knots: int | None = None,
         missing_indicator: bool = False,
+        imputation: ImputationKind = "conditional",
         missing_codes: Mapping[str, Any] | None = None,
         synonyms: Mapping[str, Mapping[str, str]] | None = None,
         merge_levels: bool = False,
@@ -101,7 +102,8 @@ class PreparedPatients:
             synonyms=synonyms,
             merge_levels=merge_levels,
         )
-        design = Design(plain.kinds, spline_knots, missing_indicator).fit(plain.frame)
+        design = Design(plain.kinds, spline_knots, missing_indicator, imputation)
+        design = design.fit(plain.frame)
         known = set(design.names)
         shared = (
             SharedFee(amount=float(amount), members=tuple(m for m in members if m in known))
@@ -141,7 +143,8 @@ class PreparedPatients:
     def digest(self) -> str:
         """Identifies these data and their preparation, for links and files."""
         digest = hashlib.sha256(self.plain.sha256.encode())
-        digest.update(json.dumps([self.spline_knots, self.missing_indicator]).encode())
+        settings = [self.spline_knots, self.missing_indicator, self.design.imputation]
+        digest.update(json.dumps(settings).encode())
         if self.persons is not None:
             digest.update(self.persons.astype("<i8").tobytes())
         return digest.hexdigest()

@@ -28,7 +28,16 @@ from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
 from ..files import unique_names, write_whole
 from ..losses import risk_of
 from .column import ColumnKind, is_misspelt, mend, read_columns
-from .term import Contribution, Effect, Finite, Name, StrictModel, Term, describe_error
+from .term import (
+    Contribution,
+    Effect,
+    Finite,
+    ImputationKind,
+    Name,
+    StrictModel,
+    Term,
+    describe_error,
+)
 
 if TYPE_CHECKING:
     from ..classifier.tuning import RidgeSearch
@@ -97,6 +106,7 @@ class Preprocessing(StrictModel):
 
     spline_knots: Literal[3, 4, 5] | None
     missing_indicator: bool
+    imputation: ImputationKind = "median"  # as in files that do not say it
     missing_codes: dict[Name, tuple[str, ...]]
     synonyms: dict[Name, dict[str, str]]
 
@@ -240,6 +250,11 @@ class ModelCard(StrictModel):
             raise ValueError("the lower bound is above the objective")
         if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
             raise ValueError("the gap is not that of the objective and the lower bound")
+        levels = {t.name: t.coefficients if t.kind == "categorical" else {None} for t in self.terms}
+        for term in self.terms:
+            for part in term.imputation.weights if term.imputation else ():
+                if part.predictor == term.name or part.level not in levels.get(part.predictor, ()):
+                    raise ValueError(f"the equation of {term.name} uses what the model lacks")
         if self.data.events > self.data.rows:
             raise ValueError("there are more events than rows")
         return self
@@ -392,7 +407,16 @@ class ModelCard(StrictModel):
                 f"{', '.join(map(repr, absent))}, which the table "
                 "does not have; add what is missing, empty where unknown."
             )
-        return {term.name: term.contribution(self._mended(table, term)) for term in self.terms}
+        columns = {term.name: self._mended(table, term) for term in self.terms}
+        used = {w.predictor for t in self.terms if t.imputation for w in t.imputation.weights}
+        inputs = {t.name: t.inputs(columns[t.name]) for t in self.terms if t.name in used}
+        return {
+            term.name: term.contribution(
+                columns[term.name],
+                None if term.imputation is None else term.imputation.values(inputs),
+            )
+            for term in self.terms
+        }
 
     def _mended(self, table: pd.DataFrame, term: Term) -> pd.Series[Any]:
         """Return the column of a term without codes for missing values and synonyms of levels."""
@@ -540,6 +564,7 @@ def make_card(
         preprocessing=Preprocessing(
             spline_knots=design.n_knots,  # type: ignore[arg-type]
             missing_indicator=bool(design.missing_indicator),
+            imputation=design.imputation,
             missing_codes=dict(plain.missing_codes),
             synonyms=dict(plain.synonyms),
         ),

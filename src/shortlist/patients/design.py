@@ -1,8 +1,9 @@
 """Preprocessing: from columns in plain form to the matrix of a problem, and back to terms.
 
-Numbers are imputed by their median, bent by splines if asked, centred and divided by two standard
-deviations; knots, means and deviations are those of the observed values. Truth values and factors
-are imputed by their most frequent value; a factor of more than two levels has one column per level,
+Numbers and truth values are imputed by equations of the other columns, or by median and most
+frequent value. Numbers are bent by splines if asked, centred and divided by two standard
+deviations; knots, means and deviations are those of the observed values. Factors
+are imputed by their most frequent value; one of more than two levels has one column per level,
 and none of them is special to the penalty. A change by two standard deviations is then penalised
 like the change of a truth value (Gelman 2008), and the penalty depends neither on units nor on the
 order of the levels.
@@ -11,7 +12,8 @@ order of the levels.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,18 @@ from sklearn.preprocessing import StandardScaler
 
 from ..arguments import Float
 from .column import ColumnKind
-from .term import BooleanTerm, CategoricalTerm, NumericTerm, Term, place_knots, spline_curves
+from .imputation import fit_equation
+from .term import (
+    BooleanTerm,
+    CategoricalTerm,
+    Imputation,
+    ImputationKind,
+    InputValues,
+    NumericTerm,
+    Term,
+    place_knots,
+    spline_curves,
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,8 @@ class Encoding:
         The levels of a factor, sorted. The first of two has no column.
     has_indicator : bool
         Whether the last column is an indicator of missing values.
+    imputation : Imputation or None
+        The equation that replaces a missing value; None is `fill`.
     """
 
     name: str
@@ -49,6 +64,7 @@ class Encoding:
     knots: tuple[float, ...]
     levels: tuple[str, ...]
     has_indicator: bool
+    imputation: Imputation | None = None
 
     @classmethod
     def fit(
@@ -70,8 +86,18 @@ class Encoding:
         levels = tuple(sorted(set(known))) if kind == "categorical" else ()
         return cls(name, kind, pd.Series(known).mode().tolist()[0], (), levels, has_indicator)
 
-    def columns(self, values: NDArray[Any]) -> list[Float]:
-        """Return the columns of the matrix; a level that is not known counts as missing."""
+    def inputs(self, values: NDArray[Any]) -> InputValues:
+        """Return a column in numbers for the equations of others, `fill` where missing."""
+        if self.kind == "categorical":
+            known = np.where(np.isin(values, self.levels), values, self.fill)
+            return {level: (known == level).astype(np.float64) for level in self.levels}
+        return {None: np.where(np.isnan(values), self.fill, values)}
+
+    def columns(self, values: NDArray[Any], inputs: Mapping[str, InputValues]) -> list[Float]:
+        """Return the columns of the matrix; a level that is not known counts as missing.
+
+        `inputs` are the predictors that `imputation` uses, in numbers.
+        """
         if self.kind == "categorical":
             positions = pd.Index(self.levels, dtype=object).get_indexer(pd.Index(values))
             missing = positions < 0
@@ -80,7 +106,9 @@ class Encoding:
             columns = [*np.eye(len(self.levels))[first:, positions]]
         else:
             missing = np.isnan(values)
-            filled = np.where(missing, self.fill, values)
+            equation = self.imputation
+            stand_in = self.fill if equation is None else equation.values(inputs)
+            filled = np.where(missing, stand_in, values)
             columns = [filled, *spline_curves(filled, self.knots)]
         return [*columns, missing.astype(np.float64)] if self.has_indicator else columns
 
@@ -95,6 +123,8 @@ class Encoding:
             One coefficient per column, in the units of the table.
         """
         about: dict[str, Any] = {"name": self.name, "missing_coefficient": None}
+        if self.imputation is not None:
+            about["imputation"] = self.imputation
         if self.has_indicator:
             *coef, about["missing_coefficient"] = coef
         if self.kind == "boolean":
@@ -131,6 +161,9 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Knots of a natural cubic spline for every number.
     missing_indicator : bool
         Whether missing values of a column get an indicator, which may itself predict.
+    imputation : {"conditional", "median"}
+        How missing numbers and truth values are replaced: by an equation of all other columns, or
+        by the median or most frequent value, as those of factors always are.
 
     Attributes
     ----------
@@ -150,23 +183,34 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kinds: Mapping[str, ColumnKind],
         n_knots: int | None = None,
         missing_indicator: bool = False,
+        imputation: ImputationKind = "conditional",
     ) -> None:
         self.kinds = kinds
         self.n_knots = n_knots
         self.missing_indicator = missing_indicator
+        self.imputation = imputation
 
     def fit(self, X: pd.DataFrame, y: Any = None, weights: Float | None = None) -> Design:
         """Measure medians, levels and scales; the latter count rows by their weights."""
-        self.encodings: dict[str, Encoding] = {}
+        values_of = {name: X[name].to_numpy() for name in X.columns}
+        self.encodings: dict[str, Encoding] = {
+            name: Encoding.fit(name, self.kinds[name], values, self.n_knots, self.missing_indicator)
+            for name, values in values_of.items()
+        }
+        self.incomplete: dict[str, Float] = {
+            name: values
+            for name, values in values_of.items()
+            if self.imputation == "conditional"
+            and self.kinds[name] != "categorical"
+            and np.isnan(values).any()
+        }
+        self.weights, self.inputs = weights, self._inputs(values_of)
+        self.encodings |= self._with_equations(self.names)
         self.predictors_: list[str] = []
         columns, is_scaled, missing = [], [], []
-        for name in X.columns:
-            values = X[name].to_numpy()
-            encoding = Encoding.fit(
-                name, self.kinds[name], values, self.n_knots, self.missing_indicator
-            )
-            self.encodings[name] = encoding
-            own = encoding.columns(values)
+        for name, encoding in self.encodings.items():
+            values = values_of[name]
+            own = encoding.columns(values, self.inputs)
             columns += own
             self.predictors_ += [name] * len(own)
             is_scaled += [encoding.kind == "numeric"] * len(own)
@@ -189,12 +233,39 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The predictors, in the order of the table."""
         return tuple(self.encodings)
 
+    def _inputs(self, values_of: Mapping[str, NDArray[Any]]) -> dict[str, InputValues]:
+        """Return the columns in numbers, for equations; none if there is nothing to impute."""
+        if not self.incomplete:
+            return {}
+        return {name: item.inputs(values_of[name]) for name, item in self.encodings.items()}
+
+    def _with_equations(self, known: Collection[str]) -> dict[str, Encoding]:
+        """Return the encodings of incomplete columns, with equations of some columns only."""
+        inputs = {name: values for name, values in self.inputs.items() if name in known}
+        return {
+            name: replace(
+                self.encodings[name], imputation=fit_equation(name, values, inputs, self.weights)
+            )
+            for name, values in self.incomplete.items()
+            if name in known
+        }
+
+    def for_predicting(self, bought: Collection[str]) -> Design:
+        """Return this with equations that use nothing but the predictors bought."""
+        if self.incomplete.keys().isdisjoint(bought):
+            return self
+        deployed = copy(self)
+        deployed.encodings = self.encodings | self._with_equations(bought)
+        return deployed
+
     def transform(self, X: pd.DataFrame) -> Float:
         """Return the matrix of other rows; a level that the fit has not seen counts as missing."""
+        values_of = {name: X[name].to_numpy() for name in self.encodings}
+        inputs = self._inputs(values_of)
         columns = [
             column
             for name, encoding in self.encodings.items()
-            for column in encoding.columns(X[name].to_numpy())
+            for column in encoding.columns(values_of[name], inputs)
         ]
         matrix: Float = (np.array(columns).T - self.means) / self.scales
         return matrix
@@ -217,7 +288,7 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         slopes = coef / self.scales
         terms = []
-        for name, encoding in self.encodings.items():
+        for name, encoding in self.for_predicting(bought).encodings.items():
             if name in bought:
                 own = [i for i, predictor in enumerate(self.predictors_) if predictor == name]
                 term, base = encoding.term(table[name].to_numpy(), slopes[own].tolist())

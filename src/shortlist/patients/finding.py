@@ -307,11 +307,17 @@ def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         "warning" if shares.max() > SOME_MISSING else "note",
         "Missing values",
         f"{len(shares)} {few} bought {'has' if len(shares) == 1 else 'have'} missing values, up to "
-        f"{shares.max():.1%}; they were replaced by medians and most frequent values, which "
+        f"{shares.max():.1%}; they were replaced by {_stand_in(card)}, which "
         "understates the uncertainty that multiple imputation would show. "
         f"{int((~gaps.any(axis=1)).sum())} of {len(gaps)} rows are complete.",
         tuple(shares.index),
     )
+
+
+def _stand_in(card: ModelCard) -> str:
+    if card.preprocessing.imputation == "median":
+        return "medians and most frequent values"
+    return "what the other predictors lead to expect, levels by the most frequent one"
 
 
 def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -35,17 +35,18 @@ from .design import Design
 from .finding import findings_of
 from .suspicion import SERIOUS
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
-from .term import KNOT_QUANTILES
+from .term import KNOT_QUANTILES, ImputationKind
 
 
 class PrognosticModel(LogOddsClassifier):
     """Logistic regression on the best affordable columns of a table of patients.
 
     A column is bought or not as a whole: a number, the curves of a spline, the levels of a factor,
-    an indicator of missing values. Missing numbers are replaced by the median,
-    other missing values by the most frequent one. Numbers are divided by two standard deviations,
-    truth values are 0 and 1, and a factor has a column per level, so that one `ridge` is fair to
-    all. Everything is measured on the rows that a model is fitted to, in every fold anew.
+    an indicator of missing values. Missing numbers and truth values are replaced by what is
+    expected given the other columns, those of factors by the most frequent level. Numbers are
+    divided by two standard deviations, truth values are 0 and 1, and a factor has a column per
+    level, so that one `ridge` is fair to all. Everything is measured on the rows that a model is
+    fitted to, in every fold anew.
 
     Parameters
     ----------
@@ -66,6 +67,10 @@ class PrognosticModel(LogOddsClassifier):
         Knots of a natural cubic spline for every number; None is linear.
     missing_indicator : bool
         Whether missing values of a column get an indicator, which may itself predict.
+    imputation : {"conditional", "median"}
+        How missing numbers and truth values are replaced: by equations that are linear in the other
+        columns, or by median and most frequent value. The search knows all columns; the equations
+        of `card_`, which predict, use those that were bought.
     missing_codes : mapping from column to codes, optional
         Values that stand for missing ones, such as `{"glucose": [0], "*": [-9, -99]}`; `*` is every
         column. `card_` keeps them for predictions.
@@ -178,6 +183,7 @@ class PrognosticModel(LogOddsClassifier):
         synonyms: Mapping[str, Mapping[str, str]] | None = None,
         merge_levels: bool = False,
         within: float | None = None,
+        imputation: str = "conditional",
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -207,6 +213,7 @@ class PrognosticModel(LogOddsClassifier):
         self.synonyms = synonyms
         self.merge_levels = merge_levels
         self.within = within
+        self.imputation = imputation
 
     def fit(
         self,
@@ -329,6 +336,10 @@ class PrognosticModel(LogOddsClassifier):
             raise InvalidProblemError(
                 f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."
             )
+        if self.imputation not in get_args(ImputationKind):
+            raise InvalidProblemError(
+                f"imputation: must be 'conditional' or 'median', not {self.imputation!r}."
+            )
         return check_table(
             X,
             y,
@@ -343,8 +354,16 @@ class PrognosticModel(LogOddsClassifier):
 
     def design_of(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, fitted to patients."""
-        design = Design(plain.kinds, self.spline_knots, self.missing_indicator)
-        return design.fit(plain.frame, weights=plain.weights)
+        return self.unfitted_design(plain).fit(plain.frame, weights=plain.weights)
+
+    def unfitted_design(self, plain: PlainTable) -> Design:
+        """Return the preprocessing of this model, to be fitted to rows of a table."""
+        return Design(
+            plain.kinds,
+            self.spline_knots,
+            bool(self.missing_indicator),
+            self.imputation,  # type: ignore[arg-type]
+        )
 
     def limits_of(self, plain: PlainTable) -> dict[str, Any]:
         """Return prices and limits of the columns of a table that can be bought.

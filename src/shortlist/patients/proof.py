@@ -127,13 +127,15 @@ def verify_model(
         return verdict
     coef = np.zeros(problem.n_columns)
     coef[list(certificate.model.columns)] = certificate.model.values
-    proven = problem.decision_function(coef, certificate.model.intercept)
+    bought = [problem.name_of(g) for g in certificate.support]
+    design = model.design_of(plain)
+    matrix = design.for_predicting(bought).transform(plain.frame)
+    proven = matrix @ coef + certificate.model.intercept
     difference = np.abs(card.log_odds(plain.frame) - proven).max(initial=0.0)
     if difference > _TOLERANCE * (1.0 + np.abs(proven).max(initial=0.0)):
         return _refused("The model predicts otherwise than the one that the certificate proves.")
-    bought = [problem.name_of(g) for g in certificate.support]
     # With the same terms and the same predictions the intercept is the same too.
-    terms, _ = model.design_of(plain).equation(plain.frame, coef, 0.0, bought)
+    terms, _ = design.equation(plain.frame, coef, 0.0, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
@@ -173,6 +175,7 @@ def _restated(card: ModelCard) -> PrognosticModel:
         kinds={candidate.name: candidate.kind for candidate in card.candidates},
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
+        imputation=card.preprocessing.imputation,
         missing_codes=card.preprocessing.missing_codes,
         synonyms=card.preprocessing.synonyms,
         ridge=card.search.ridge,

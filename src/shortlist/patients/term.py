@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -30,6 +30,7 @@ from .column import as_levels, as_numbers, as_truth_values, folded
 Bool = NDArray[np.bool_]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
+ImputationKind = Literal["conditional", "median"]
 
 _WORDS = {"missing": "is missing", "extra_forbidden": "is unknown", "json_invalid": "is not JSON"}
 # Where Harrell (Regression Modeling Strategies, 2015) puts 3, 4 and 5 knots.
@@ -90,11 +91,39 @@ def describe_error(error: ValidationError) -> str:
     return f"{place}: {_WORDS.get(first['type'], 'has an invalid value')}"
 
 
+# A predictor in numbers, by level; the only level of a number or a truth value is None.
+InputValues = Mapping[str | None, Float]
+
+
+class Weight(StrictModel):
+    """What an equation multiplies a predictor by, or the indicator of one of its levels."""
+
+    predictor: Name
+    level: str | None
+    weight: Finite
+
+
+class Imputation(StrictModel):
+    """The equation of a missing value, linear in other predictors, within the observed range."""
+
+    intercept: Finite
+    weights: tuple[Weight, ...]
+    range: tuple[Finite, Finite]
+
+    def values(self, inputs: Mapping[str, InputValues]) -> Float:
+        """Return the values for some rows, from the other predictors in numbers."""
+        total: Float = np.full(1, self.intercept)
+        for part in self.weights:
+            total = total + part.weight * inputs[part.predictor][part.level]
+        return np.minimum(np.maximum(total, self.range[0]), self.range[1])
+
+
 class TermBase(StrictModel, ABC):
     """A predictor that was bought; its effects are differences of contributions."""
 
     name: Name
     missing_coefficient: Finite | None
+    imputation: Imputation | None = None
 
     @property
     @abstractmethod
@@ -102,16 +131,25 @@ class TermBase(StrictModel, ABC):
         """The value that replaces a missing one: the median, or the most frequent one."""
 
     @abstractmethod
-    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
+    def _contribution_of_values(
+        self, column: pd.Series[Any], stand_in: Float | None
+    ) -> Contribution:
         """Return the contribution of a column, without that of missing values."""
+
+    @abstractmethod
+    def inputs(self, column: pd.Series[Any]) -> InputValues:
+        """Return a column in numbers for the equations of others, plain stand-ins where missing."""
 
     @abstractmethod
     def _contrasts_of_values(self) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
 
-    def contribution(self, column: pd.Series[Any]) -> Contribution:
-        """Return the contribution of a column to the log-odds."""
-        found = self._contribution_of_values(column)
+    def contribution(self, column: pd.Series[Any], stand_in: Float | None = None) -> Contribution:
+        """Return the contribution of a column to the log-odds.
+
+        `stand_in` has the values of `imputation`; without it a missing value is the typical one.
+        """
+        found = self._contribution_of_values(column, stand_in)
         if self.missing_coefficient is None:
             return found
         return found._replace(log_odds=found.log_odds + self.missing_coefficient * found.imputed)
@@ -159,10 +197,17 @@ class NumericTerm(TermBase):
             raise ValueError("quartiles must lie in the range")
         return self
 
-    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
+    def inputs(self, column: pd.Series[Any]) -> InputValues:
+        """Return the numbers."""
+        values = as_numbers(column)
+        return {None: np.where(np.isnan(values), self.fill, values)}
+
+    def _contribution_of_values(
+        self, column: pd.Series[Any], stand_in: Float | None
+    ) -> Contribution:
         values = as_numbers(column)
         missing = np.isnan(values)
-        x = np.where(missing, self.fill, values)
+        x = np.where(missing, self.fill if stand_in is None else stand_in, values)
         log_odds = self.coefficients[0] * x
         for slope, curve in zip(self.coefficients[1:], spline_curves(x, self.knots), strict=True):
             log_odds = log_odds + slope * curve
@@ -192,10 +237,18 @@ class BooleanTerm(TermBase):
     fill: bool
     coefficient: Finite
 
-    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
+    def inputs(self, column: pd.Series[Any]) -> InputValues:
+        """Return 0 and 1."""
+        values = as_truth_values(column)
+        return {None: np.where(np.isnan(values), float(self.fill), values)}
+
+    def _contribution_of_values(
+        self, column: pd.Series[Any], stand_in: Float | None
+    ) -> Contribution:
         values = as_truth_values(column)
         missing = np.isnan(values)
-        log_odds = self.coefficient * np.where(missing, float(self.fill), values)
+        filled = float(self.fill) if stand_in is None else stand_in
+        log_odds = self.coefficient * np.where(missing, filled, values)
         return Contribution(log_odds, missing, outside=np.zeros_like(missing))
 
     @property
@@ -219,12 +272,14 @@ class CategoricalTerm(TermBase):
     def _check(self) -> CategoricalTerm:
         if self.coefficients.get(self.reference) != 0:
             raise ValueError("the reference must be a level with coefficient 0")
+        if self.imputation is not None:
+            raise ValueError("the levels of a factor have no equation")
         return self
 
-    def _contribution_of_values(self, column: pd.Series[Any]) -> Contribution:
+    def _levels_of(self, column: pd.Series[Any]) -> NDArray[Any]:
         # A level that differs in case or blanks from one that the model knows is that one.
-        known = {folded(level): level for level in self.coefficients}
-        levels = np.array(
+        known = {folded(level): level for level in self.levels}
+        return np.array(
             [
                 level
                 if level is None or level in self.coefficients
@@ -233,6 +288,22 @@ class CategoricalTerm(TermBase):
             ],
             dtype=object,
         )
+
+    def position_of(self, level: str) -> int | None:
+        """Return the position of a level among `levels`, None if it is unknown."""
+        found = self._levels_of(pd.Series([level], dtype=object))[0]
+        return self.levels.index(found) if found in self.coefficients else None
+
+    def inputs(self, column: pd.Series[Any]) -> InputValues:
+        """Return an indicator of each level; a missing value is the reference."""
+        levels = self._levels_of(column)
+        known = np.array([v if v in self.coefficients else self.reference for v in levels])
+        return {level: (known == level).astype(np.float64) for level in self.levels}
+
+    def _contribution_of_values(
+        self, column: pd.Series[Any], stand_in: Float | None
+    ) -> Contribution:
+        levels = self._levels_of(column)
         missing = np.array([level not in self.coefficients for level in levels], dtype=bool)
         log_odds = np.array([self.coefficients.get(level, 0.0) for level in levels], dtype=float)
         unknown = frozenset(levels[missing]) - {None}

@@ -68,7 +68,7 @@ class Lasso(Procedure):
                 nodes=0,
                 seconds=0.0,
             )
-            models.append(FittedModel(penalty, solution, self._X))
+            models.append(self.fitted(penalty, solution))
         return models
 
 

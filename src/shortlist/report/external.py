@@ -278,6 +278,7 @@ def _refit(card: ModelCard, X: pd.DataFrame, y: Int) -> ModelCard:
             kinds={term.name: term.kind for term in card.terms},
             spline_knots=card.preprocessing.spline_knots,
             missing_indicator=card.preprocessing.missing_indicator,
+            imputation=card.preprocessing.imputation,
             missing_codes={n: card.preprocessing.missing_codes.get(n, ()) for n in names},
             synonyms={n: card.preprocessing.synonyms.get(n, {}) for n in names},
             ridge=card.search.ridge,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pydantic import ValidationError
 
-from ..errors import InvalidFileError
+from ..errors import (
+    InvalidFileError,
+    MissingDependencyError,
+    ShortlistWarning,
+    import_extra,
+)
 from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
 from ..tables import csv_text
@@ -28,7 +34,7 @@ _SPECIAL = {
 
 
 def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
-    """Write the tables of a report as CSV and LaTeX, its equation, and its figures as SVG and PNG.
+    """Write tables and equation of a report as CSV, LaTeX and Word, and its figures as SVG and PNG.
 
     Parameters
     ----------
@@ -40,8 +46,9 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The files: `coefficients` and `performance` as `.csv` and `.tex`, `equation.tex`, and a
-        `.svg` and a `.png` for each figure.
+        The files: `coefficients` and `performance` as `.csv` and `.tex`, `equation.tex`, both
+        tables and the equation in `tables.docx` (extra `word`; a warning without it), and a `.svg`
+        and a `.png` for each figure.
     """
     require_packages()
     from matplotlib import pyplot, rc_context
@@ -55,9 +62,14 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
     folder = Path(folder)
     make_folder(folder)
     files: dict[str, str | bytes] = {"equation.tex": latex_equation(content)}
-    for name, (header, rows) in manuscript_tables(content).items():
+    tables = manuscript_tables(content)
+    for name, (header, rows) in tables.items():
         files[f"{name}.csv"] = csv_text(header, rows)
         files[f"{name}.tex"] = latex_table(header, rows)
+    try:
+        files["tables.docx"] = word_document(content, tables)
+    except MissingDependencyError as error:
+        warnings.warn(f"tables.docx was not written. {error}", ShortlistWarning, stacklevel=2)
     for name, figure in make_figures(content).items():
         for ending in ("svg", "png"):
             buffer = BytesIO()
@@ -115,6 +127,47 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     )
 
 
+def word_document(content: ReportContent, tables: Mapping[str, Table]) -> bytes:
+    """Return a Word document with the tables and the equation; the same content, the same bytes."""
+    docx = import_extra("docx", "word")
+    document = docx.Document()
+    outcome = content.model.outcome
+    document.add_heading(_comment(f"Model of {outcome.name or outcome.event}"), level=1)
+    for name, (header, rows) in tables.items():
+        document.add_heading(name.capitalize(), level=2)
+        table = document.add_table(rows=0, cols=len(header), style="Light List")
+        lines: list[Sequence[Cell]] = [header, *rows]
+        for line in lines:
+            for cell, value in zip(table.add_row().cells, line, strict=True):
+                cell.text = _comment(_digits(value))
+    document.add_heading("Equation", level=2)
+    document.add_paragraph(_comment(_plain_equation(content)))
+    buffer, plain = BytesIO(), BytesIO()
+    document.save(buffer)
+    # The archive says when it was written; without that the same report gives the same file.
+    with ZipFile(buffer) as source, ZipFile(plain, "w", ZIP_DEFLATED) as target:
+        for item in sorted(source.namelist()):
+            target.writestr(ZipInfo(item), source.read(item), ZIP_DEFLATED)
+    return plain.getvalue()
+
+
+def _plain_equation(content: ReportContent) -> str:
+    """Return the equation of the log-odds in a line of text."""
+    text = f"log-odds = {content.equation.intercept:.4g}"
+    for part in content.equation.parts:
+        what, name = part["what"], part["predictor"]
+        if what == "reference":
+            continue
+        if what == "curve":
+            name = f"curve {part['level']} of {name}"
+        elif what in ("is", "missing"):
+            name = f"[{name} is {'missing' if what == 'missing' else part['level']}]"
+        coefficient = part["coefficient"]
+        sign = "-" if coefficient < 0 else "+"
+        text += f" {sign} {abs(coefficient):.4g} \N{MULTIPLICATION SIGN} {name}"
+    return text
+
+
 def latex_equation(content: ReportContent) -> str:
     """Return the equation of the log-odds, a summand per line."""
     lines = [f"  & {content.equation.intercept:.4g}"]
@@ -152,4 +205,9 @@ def _comment(text: str) -> str:
 
 
 def _shown(cell: Cell) -> str:
-    return escaped(cell) if isinstance(cell, str) else "" if cell is None else f"{cell:.4g}"
+    return escaped(_digits(cell))
+
+
+def _digits(cell: Cell) -> str:
+    """Return a cell as text, numbers with four digits."""
+    return cell if isinstance(cell, str) else "" if cell is None else f"{cell:.4g}"

@@ -166,10 +166,12 @@ def _risk(value: float | None) -> str:
 
 
 def _ratio(value: float | None) -> str:
-    """Return an odds ratio; none is so large that its digits matter."""
+    """Return an odds ratio with two decimals; none is so large that its digits matter."""
     if value is None or value > 1e6:
         return "over a million"
-    return "under a millionth" if value < 1e-6 else _number(value, 3)
+    if value < 1e-6:
+        return "under a millionth"
+    return _decimals(value, 2) if value >= 0.1 else _number(value, 2)
 
 
 def _signed(value: float, digits: int = 4) -> str:

@@ -263,9 +263,17 @@ def _missing(card: ModelCard, content: ReportContent) -> str:
     if not missing.columns:
         return "No candidate has a missing value."
     has_indicator = card.preprocessing.missing_indicator
+    replaced = (
+        "Missing numbers and truth values were replaced by their expected values given the other "
+        "candidates (linear equations, without the outcome), those of factors by the most frequent "
+        "level; predictions use equations of the predictors "
+        f"{'selected' if card.limits.budget is None else 'bought'} alone"
+        if card.preprocessing.imputation == "conditional"
+        else "Missing numbers were replaced by the median, other missing values by the most "
+        "frequent one"
+    )
     return (
-        "Missing numbers were replaced by the median, other missing values by the most frequent "
-        "one, measured anew in every resample and fold."
+        f"{replaced}. All of it was fitted anew in every resample and fold."
         f"{_codes(card)}"
         f"{' An indicator of missing values was added.' if has_indicator else ''} "
         f"{missing.complete_rows} {content.persons.row_unit} have all candidates."

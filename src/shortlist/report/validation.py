@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate
 from ..patients import PrognosticModel
-from ..patients.design import Design
 from ..solution import Status
 from .equation import fit_full_model, make_probes
 
@@ -95,7 +94,7 @@ def make_experiment(
             seed=seed,
             gap=model.gap,
             node_limit=node_limit,
-            preprocessor=Design(plain.kinds, model.spline_knots, bool(model.missing_indicator)),
+            preprocessor=model.unfitted_design(plain),
             names=list(plain.kinds),
             probes=make_probes(fit_full_model(model, plain)),
             followed=choose_followed(len(plain.labels)),
