@@ -9,9 +9,9 @@ namespace {
 
 // A batch may be predicted to gain this share of what separates its node from the cutoff.
 constexpr double batch_share = 0.8;
-// Pairs are closed one by one where there are at most this many per free predictor, of which there are not too many.
+// Pairs are closed one by one where there are at most this many per free predictor, of which there are few.
 // Each takes a point of the proof; branching then needs fewer, and less time.
-constexpr Index most_pairs = 4, most_free = 128;
+constexpr Index most_pairs = 4;
 // A curvature at which nothing moves: that of what its slope holds at a limit of the coefficient.
 constexpr double held_curvature = 1e300;
 
@@ -32,18 +32,18 @@ Endgame::Endgame(Worker& worker)
       step_(worker.fit.hessian.columns.size()),
       moved_(problem_) {}
 
-void Endgame::buy_one(std::int64_t node) {
+void Endgame::buy_one(std::int64_t node, Start start, double intercept) {
   candidates_.clear();
   for (Index g = 0; g < worker_.decisions.size(); ++g) {
     if (worker_.decisions[g] == Decision::free) candidates_.push_back(g);
   }
-  fit_base();
+  fit_base(start, intercept);
   close_candidates(node, n_bought_);
   if (worker_.listing) close_selection(node);
 }
 
 bool Endgame::are_pairs_few(double base, double cutoff, Index n_free) const {
-  if (n_free > most_free) return false;
+  if (n_free > few) return false;
   const Decisions& decisions = worker_.decisions;
   const Buffer<double>& v = worker_.relaxation.values.v;
   Index n_open = 0;
@@ -62,7 +62,7 @@ void Endgame::buy_two(std::int64_t node, const Remaining& remaining, double base
   Oracle& oracle = worker_.oracle;
   Trace& trace = worker_.trace;
   const Buffer<double>& v = worker_.relaxation.values.v;
-  fit_base();
+  fit_base(Start::rows, 0.0);
   while (true) {
     // 1. Let the node's point bound all that is left.
     const double cutoff = worker_.cutoff();
@@ -104,14 +104,18 @@ void Endgame::buy_two(std::int64_t node, const Remaining& remaining, double base
 }
 
 /// Fit what is bought, and note how the free columns relate to it.
-void Endgame::fit_base() {
+void Endgame::fit_base(Start start, double intercept) {
   const Decisions& decisions = worker_.decisions;
   Fit& fit = worker_.fit;
   for (Index g = 0; g < decisions.size(); ++g) {
     trial_[g] = decisions[g] == Decision::in ? Decision::in : Decision::out;
   }
-  fit.start_from(worker_.relaxation.rows);
-  const FitScore score = fit.fit(trial_, 0.0, infinity, coarse, Start::rows);
+  if (start == Start::rows) {
+    fit.start_from(worker_.relaxation.rows);
+  } else {
+    problem_.linear_predictor(worker_.relaxation.model.theta, intercept, fit.rows.u.data());
+  }
+  const FitScore score = fit.fit(trial_, intercept, infinity, coarse, start);
   if (!worker_.listing) worker_.offer(trial_, score);
   base_.u.copy(fit.rows.u);
   base_.a.copy(fit.rows.a);

@@ -18,9 +18,13 @@ class Endgame {
   explicit Endgame(Worker& worker);
 
   static constexpr Index largest_batch = 16;
+  /// Free predictors that can be looked at one by one.
+  static constexpr Index few = 128;
 
   /// Close a node at which no two free predictors are affordable together.
-  void buy_one(std::int64_t node);
+  ///
+  /// What is bought is fitted from the rows of the last relaxation, or from the linear predictor of its point.
+  void buy_one(std::int64_t node, Start start, double intercept);
   /// Whether few pairs of free predictors are not closed by the node's own point.
   bool are_pairs_few(double base, double cutoff, Index n_free) const;
   /// Close a node at which no three free predictors are affordable together.
@@ -30,7 +34,7 @@ class Endgame {
   void buy_two(std::int64_t node, const Remaining& remaining, double base, std::int64_t point);
 
  private:
-  void fit_base();
+  void fit_base(Start start, double intercept);
   bool note_slope(Index j);
   Index load_predictor(Index n, Index g);
   bool solve_rows(Index first, Index n);

@@ -10,6 +10,8 @@ namespace {
 constexpr std::int64_t eager_nodes = 3, round_every = 16;
 // The search looks for swaps once it has proven to be more than trivial.
 constexpr std::int64_t swap_node = 16;
+// A bound below this share of the cutoff is hardly raised to it by one more relaxation.
+constexpr double far_below = 0.9;
 // Accuracy of the models that are listed, and of the one that is returned.
 constexpr double listed = 1e-13, polished = 1e-15;
 constexpr Index largest_model = 1000;  // columns that a working set may hold
@@ -92,8 +94,12 @@ void Worker::process_node() {
   if (node.bound >= cutoff()) return close_node(node.number, node.bound, node.point);
   load(node);
   ++tree.n_processed;
-  // 2. Relax, unless nothing is left to decide.
+  // 2. Relax, unless nothing is left to decide, or one purchase that a bound so low leaves open anyway.
   Remaining remaining = settle(decisions);
+  if (0 < remaining.n_free && remaining.n_free <= Endgame::few && node.bound < far_below * cutoff() &&
+      oracle.most_purchases(decisions, remaining) == 1) {
+    return endgame_.buy_one(node.number, is_dive ? Start::rows : Start::predictor, node.intercept);
+  }
   NodeBound found{0.0, 0.0, node.intercept, node.mu};
   double base_then = 0.0;
   std::int64_t point = no_point;
@@ -128,7 +134,7 @@ void Worker::process_node() {
   }
   const Index n_left = oracle.most_purchases(decisions, remaining);
   if (n_left == 1) {
-    endgame_.buy_one(node.number);
+    endgame_.buy_one(node.number, Start::rows, 0.0);
   } else if (n_left == 2 && endgame_.are_pairs_few(base_then, cutoff(), remaining.n_free)) {
     endgame_.buy_two(node.number, remaining, base_then, point);
   } else {
