@@ -96,15 +96,17 @@ def figures(folder: StudyFolder, figures: FigureFolder = None) -> None:
 
 @app.command()
 def compare(folder: StudyFolder) -> None:
-    """Compare a study with the numbers and claims of the paper; writes the tables of `results`."""
+    """Compare a study with the numbers and claims of the paper; writes its tables."""
     comparison = compare_with_paper(folder)
     for name, table in comparison._asdict().items():
         write_whole(folder / f"{name}.csv", table.to_csv(index=False, float_format="%.6g"))
     shown = Table("", "claim", "verdict", "mean that decides", "draws in which it holds")
-    for line in comparison.claims.fillna({"deciding": ""}).to_dict("records"):
-        mean = f"{line['estimate']:+.3f} [{line['lower']:+.3f}, {line['upper']:+.3f}]"
-        cells = [f"{line['deciding']}: {mean}", f"{line['share']:.0%}"] if line["deciding"] else []
-        shown.add_row(line["place"], line["meaning"], line["verdict"], *cells)
+    for line in comparison.claims.to_dict("records"):
+        cells = [line["place"], line["meaning"], line["verdict"]]
+        if line["estimate"] == line["estimate"]:
+            mean = f"{line['estimate']:+.3f} [{line['lower']:+.3f}, {line['upper']:+.3f}]"
+            cells += [f"{line['deciding']}: {mean}", f"{line['share']:.0%}"]
+        shown.add_row(*cells)
     Console().print(shown)
     for kind in ("numbers", "claims"):
         table = getattr(comparison, kind)

@@ -168,7 +168,6 @@ def draw_aucs(table: pd.DataFrame) -> Figure:
         part = rows[rows["study"] == study]
         _draw_intervals(ax, part.assign(label=[*labels, "all"]))
         ax.axhline(len(labels) - 0.5, color=GREY, linewidth=0.6)
-        ax.locator_params(axis="x", nbins=6)
         ax.set_title(f"with a {name}", loc="left", fontsize=8)
     figure.supxlabel(
         "AUC of optimal less that of greedy selection on the same data: mean and 95 % interval "
@@ -208,5 +207,6 @@ def _draw_intervals(ax: Axes, frame: pd.DataFrame) -> None:
     ax.hlines(heights, frame["lower"], frame["upper"], color=HUES[0], linewidth=1.8)
     ax.plot(frame["estimate"], heights, MARKERS[0], markersize=4, color=HUES[0])
     ax.axvline(0, color=GREY, linewidth=0.8)
+    ax.locator_params(axis="x", nbins=5)
     label_rows(ax, list(frame["label"]))
     add_grid(ax)

@@ -107,6 +107,34 @@ def test_added_resamples_keep_the_measures_of_runs():
         assert difference.abs().max() < 0.5
 
 
+def test_the_words_of_the_page_are_true_of_the_tables():
+    """What `page.md` says in words, without a number that would change with the tables."""
+    table = pd.read_csv(RESULTS / "averages.csv")
+    ahead = table[(table["method"] == "difference") & (table["epv"] != "all")]
+    ahead = ahead.assign(epv=ahead["epv"].astype(float), noise=ahead["label_noise"].astype(float))
+    ahead = ahead.set_index(["study", "measure", "noise", "epv"]).sort_index()
+    stability, auc = (
+        ahead.xs(("budget", "stability")),
+        ahead.xs(("cardinality", "auc")),
+    )
+    assert set(stability[stability["upper"] < 0].index.get_level_values("epv")) == {0.36, 1.35}
+    assert set(stability[stability["lower"] > 0].index.get_level_values("epv")) <= {4.73, 17.91}
+    assert auc["upper"][0.05, 0.36] < 0
+    many = auc.loc[auc.index.get_level_values("epv") > 4]
+    assert (many["lower"] > 0).all()
+    assert many["estimate"].idxmin() == (0.05, 17.91)
+    assert many["estimate"].idxmax() == (0.0, 4.73)
+    effects = pd.read_csv(RESULTS / "effects.csv").set_index(
+        ["study", "measure", "method", "effect"]
+    )
+    for measure in ("informative", "stability"):
+        lost = [effects["estimate"]["cardinality", measure, method, "noise"] for method in METHODS]
+        assert lost[0] < 3 * lost[1] < 0
+    methods = pd.read_csv(RESULTS / "methods.csv").set_index(["study", "method", "measure"])
+    assert methods["estimate"]["cardinality", "full", "auc"] < 0
+    assert methods["estimate"]["budget", "full", "auc"] > 0
+
+
 def test_intervals_over_draws_cover_the_mean():
     """As many draws as we have, taken from ours at random: the interval has their mean."""
     rng = np.random.default_rng(3)

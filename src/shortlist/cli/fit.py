@@ -286,7 +286,9 @@ def _odds_table(card: ModelCard) -> Table:
 def _odds_ratio(effect: Effect) -> str:
     if effect.odds_ratio > 1e6:
         return "over a million"
-    return "under a millionth" if effect.odds_ratio < 1e-6 else f"{effect.odds_ratio:.4g}"
+    if effect.odds_ratio < 1e-6:
+        return "under a millionth"
+    return f"{effect.odds_ratio:.3f}" if effect.odds_ratio >= 0.01 else f"{effect.odds_ratio:.2g}"
 
 
 def _at_most(card: ModelCard) -> str:
