@@ -34,13 +34,19 @@ def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: 
 def confirmed(
     problem: SubsetProblem, prepared: Prepared, solution: Solution, gap: float
 ) -> Solution:
-    """Return the solution with what is proven in ball arithmetic, if rounding could matter.
+    """Return the solution with what the checker proves, if rounding could matter.
 
-    A search that reached a limit is not checked, as that may take longer than the search; its bound
-    is then the one that always holds.
+    What rounding may have added is taken off the bound. If that is much, or leaves a gap, the proof
+    is checked. A search that reached a limit is not checked, as that may take longer than the
+    search; its bound is then the one that always holds.
     """
     if is_rounding_harmless(problem, prepared, solution.objective):
-        return solution
+        if prepared.rounding <= problem.loss.slack * solution.objective:
+            return solution  # its certificate claims that much less
+        lower_bound = max(0.0, solution.lower_bound - prepared.rounding)
+        is_closed = solution.objective - lower_bound <= gap * solution.objective
+        if is_closed or solution.status is not Status.OPTIMAL:
+            return replace(solution, lower_bound=lower_bound)
     if solution.status not in (Status.OPTIMAL, Status.STALLED):
         return replace(solution, lower_bound=0.0)
     from ..verification import verify  # needed here alone, and not fast to import
