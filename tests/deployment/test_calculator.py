@@ -9,6 +9,8 @@ from newcomers import make_table, with_gaps
 
 import shortlist as sl
 from shortlist.deployment import write_calculator
+from shortlist.deployment.code import reading_of
+from shortlist.patients.column import level_of
 
 NOTHING = "\N{EN DASH}"
 
@@ -37,14 +39,17 @@ def enter(page, card, patient):
         value = patient[term.name]
         if pd.isna(value):
             continue
+        text, reading = level_of(value), reading_of(card, term)
         if term.kind == "numeric":
-            page.fill(f"#t{number}", repr(float(value)))
+            page.fill(f"#t{number}", text)
             continue
-        if term.kind == "categorical":
-            level = str(int(value)) if isinstance(value, float) else value
-            if level not in term.levels:
+        value = dict(reading.aliases).get(text, value)
+        if text in reading.codes:
+            continue
+        if term.kind == "categorical" and text not in dict(reading.aliases):
+            value = term.position_of(text)
+            if value is None:
                 continue
-            value = term.levels.index(level)
         page.check(f'input[name="t{number}"][value="{int(value)}"]')
 
 

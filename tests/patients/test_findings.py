@@ -187,7 +187,9 @@ def test_filler_is_named_with_its_price(clean):
     costs = {"age": 10, "lab": 30, "sex": 30, "stage": 30, "noise": 2.5}
     found = findings(table, y, max_features=None, budget=12.5, costs=costs)["Filler"]
     assert found.columns == ("noise",)
-    assert found.text.startswith("2.5 of 12.5 buys 'noise', which lowers the loss by 0.0")
+    assert found.text.startswith(
+        "2.5 of 12.5 buys 'noise', which lowers the loss by less than 0.01%"
+    )
     assert "without it 10." in found.text
     assert "Filler" not in findings(table, y, max_features=None, budget=10, costs=costs)
 

@@ -61,12 +61,12 @@ function update() {
   let wrong = 0;
   for (const field of form.querySelectorAll("[data-term]")) {
     const term = model.terms[field.dataset.term];
-    const value = readField(field, term);
+    const value = mended(term, readField(field, term));
     try {
-      const x = term.kind === "numeric" && value !== "" ? readNumber(term, value) : null;
+      const x = term.kind === "numeric" && value !== null ? readNumber(term, value) : null;
       const outside = x !== null && (x < term.range[0] || x > term.range[1]);
       noteField(field, outside ? "Outside the range of the development patients: the risk is an extrapolation." : "", false);
-      if (value !== null && value !== "") patient[term.name] = value;
+      if (value !== null) patient[term.name] = value;
     } catch {
       noteField(field, "This is not a number.", true);
       wrong += 1;

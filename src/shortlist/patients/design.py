@@ -2,11 +2,10 @@
 
 Numbers and truth values are imputed by equations of the other columns, or by median and most
 frequent value. Numbers are bent by splines if asked, centred and divided by two standard
-deviations; knots, means and deviations are those of the observed values. Factors
-are imputed by their most frequent value; one of more than two levels has one column per level,
-and none of them is special to the penalty. A change by two standard deviations is then penalised
-like the change of a truth value (Gelman 2008), and the penalty depends neither on units nor on the
-order of the levels.
+deviations; knots, means and deviations are those of the observed values. Factors are imputed by
+their most frequent value; one of more than two levels has one column per level, and none of them is
+special to the penalty. A change by two standard deviations is then penalised like the change of a
+truth value (Gelman 2008), and the penalty depends neither on units nor on the order of the levels.
 """
 
 from __future__ import annotations
@@ -172,6 +171,9 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     predictors_ : list of str
         The predictor of each column of the matrix; those of one predictor stand together. This
         name is the one that `Experiment` asks a preprocessor for.
+    incomplete, inputs, weights
+        The columns that have equations, all columns in numbers, and the weights of the rows, from
+        which `for_predicting` fits equations of fewer columns.
     means, scales : ndarray of shape (n_columns,)
         The centre and the scale of each column.
     matrix : ndarray of shape (n_rows, n_columns)

@@ -267,11 +267,16 @@ def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -
             "note",
             "Filler",
             f"{card.cost - without:g} of {card.cost:g} buys {_listed(names)}, which "
-            f"{'lowers' if len(names) == 1 else 'lower'} the loss by {filler[-1][0]:.2%}; without "
+            f"{'lowers' if len(names) == 1 else 'lower'} the loss by "
+            f"{_small_share(filler[-1][0])}; without "
             f"{'it' if len(names) == 1 else 'them'} {without:g}. `within` finds the "
             "cheapest selection within a share of the best.",
             tuple(names),
         )
+
+
+def _small_share(share: float) -> str:
+    return f"{share:.2%}" if share >= 1e-4 else "less than 0.01%"
 
 
 def _check_knots(card: ModelCard) -> Iterator[Finding]:

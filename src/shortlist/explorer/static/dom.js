@@ -56,6 +56,12 @@ export function table(caption, header, rows) {
       h("tr", { class: row.class }, row.cells.map((value) => cell("td", value)))))));
 }
 
+/** An odds ratio with two decimals, small ones with two digits. */
+export function ratio(number) {
+  if (number >= 1e6 || number < 0.1) return short(number, 2);
+  return number.toFixed(2);
+}
+
 /** A number for people: as many digits as matter, and none that are noise. */
 export function short(number, digits = 4) {
   if (number === 0) return "0";

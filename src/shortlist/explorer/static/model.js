@@ -1,7 +1,7 @@
 // The model: predictors, odds ratios, equation and proof.
 
 import { markPredictors } from "./controls.js";
-import { byId, changes, h, money, percent, plural, replaceKeepingFocus, short, signed, table } from "./dom.js";
+import { byId, changes, h, money, percent, plural, ratio, replaceKeepingFocus, short, signed, table } from "./dom.js";
 import { change, chosenWord, hasPrices } from "./store.js";
 
 const REASONS = {
@@ -32,7 +32,7 @@ function purchases(answer) {
       i ? "" : name,
       ...priced({ number: i ? "" : money(costs[name]) }),
       effect.contrast,
-      { number: effect.odds_ratio === null ? "very large" : short(effect.odds_ratio, 3) },
+      { number: effect.odds_ratio === null ? "very large" : ratio(effect.odds_ratio) },
     ] }));
   }
   for (const fee of answer.fees) {
