@@ -31,6 +31,7 @@ MAX_FEATURES = 5
 _DEFAULTS = sl.PrognosticModel()
 RIDGES, N_FOLDS, N_REPEATS = _DEFAULTS.ridges, int(_DEFAULTS.cv), _DEFAULTS.n_repeats
 _EFFECTS = (1.0, 0.7, 0.5, 0.35)  # of the first predictors; all others have none
+N_EFFECTS = len(_EFFECTS)
 _INTERCEPT, _CORRELATION = -1.2, 0.3
 _N_POPULATION = 10_000
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from benchmarks import optimism, tuning
+from benchmarks import optimism, tuning, worth
 from benchmarks.coverage import COLUMNS, Setting, page_table, replicate, summarise
 from benchmarks.simulation import PAGE, SIMULATED, simulate
 
@@ -25,7 +25,7 @@ def test_the_page_has_the_table_and_the_table_the_coverage() -> None:
     assert table["coverage"].min() >= 0.9
 
 
-@pytest.mark.parametrize("module", [optimism, tuning], ids=["optimism", "tuning"])
+@pytest.mark.parametrize("module", [optimism, tuning, worth], ids=["optimism", "tuning", "worth"])
 def test_the_page_has_the_tables_of_the_committed_results(module: Any) -> None:
     table = pd.read_csv(SIMULATED / f"{module.__name__.rpartition('.')[2]}.csv")
     settings = {(setting.n_rows, setting.n_candidates) for setting in module.SETTINGS}

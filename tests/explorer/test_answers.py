@@ -244,6 +244,18 @@ def test_every_defect_is_noted(page):
 
 
 @pytest.mark.parametrize("limit", ["budget", "count"])
+def test_what_is_enough_is_what_fit_takes(page, limit):
+    table = table_of(120)
+    page.load(table.to_csv(index=False), "fate", "dead")
+    found = page.ask("enough", limit=limit, budget=3.0, count=3)
+    model = sl.PrognosticModel(
+        **({"budget": 3.0} if limit == "budget" else {"max_features": 3}), ridge=1.0, within="1se"
+    ).fit(table.drop(columns="fate"), table["fate"])
+    (expected,) = model.lowered_.values()
+    assert found["limit"] == expected <= 3
+
+
+@pytest.mark.parametrize("limit", ["budget", "count"])
 def test_the_cheapest_selection_within_a_share(prepared, page, limit):
     found = page.ask("cheapest", tolerance=0.05, limit=limit, budget=30, count=9)
     before = page.ask("solve")

@@ -302,10 +302,11 @@ def _conclusions(card: ModelCard, auc: float) -> list[str]:
     if thrift is not None:
         given_up = search.objective / thrift.best_objective - 1
         less = f"{thrift.best_cost:g}" if thrift.limit == "budget" else "more predictors"
-        first = [
-            f"{'Proven cheapest' if thrift.is_proven else 'Cheapest found'} within "
-            f"{100 * thrift.share:g} % of the best: {given_up:.2%} worse than what {less} buys."
-        ]
+        cheapest = "Enough by cross-validation, to a standard error"
+        if thrift.share is not None:
+            found = "Proven cheapest" if thrift.is_proven else "Cheapest found"
+            cheapest = f"{found} within {100 * thrift.share:g} % of the best"
+        first = [f"{cheapest}: {given_up:.2%} worse than what {less} buys."]
     if search.status == "optimal":
         proof = (
             f"Proven: no {'' if card.limits.budget is None else 'affordable '}selection"

@@ -99,26 +99,28 @@ def _amount(text: str) -> float:
     return number
 
 
-def _share(text: str) -> float:
-    """Return a share, such as 1% or 0.01."""
+def _share(text: str) -> float | str:
+    """Return a share, such as 1% or 0.01, or the word for a standard error."""
     number = text.strip()
+    if number.lower() == "1se":
+        return "1se"
     try:
         share = _decimal(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
     except ValueError:
         share = -1.0
     if not 0 <= share < 1:
-        raise typer.BadParameter(f"{text!r} is not a share below 100 %; write 1% or 0.01.")
+        raise typer.BadParameter(f"{text!r} is not a share below 100 %; write 1%, 0.01 or 1se.")
     return share
 
 
 Within = Annotated[
-    float | None,
+    Any,
     _limit(
         "--within",
         parser=_share,
         metavar="SHARE",
         help="Buy the cheapest selection whose loss is within this share of the best one's, such "
-        "as 1%, instead of the best.",
+        "as 1%, instead of the best; 1se: no more than predicts as well by cross-validation.",
     ),
 ]
 

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
 from ..patients.term import StrictModel
 from . import answer
-from .model import WRITERS, ShownModel, describe_notes, make_problem, tune_ridge
+from .model import WRITERS, ShownModel, describe_notes, find_enough, make_problem, tune_ridge
 from .prepared import (
     MOST_UPLOAD_BYTES,
     PreparedPatients,
@@ -93,6 +93,7 @@ TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
     "patient": lambda i: answer.describe_patient(i.prepared, i.fit(), i.question.values),
     "notes": lambda i: describe_notes(i.prepared, i.state, i.turn),
     "tune": lambda i: tune_ridge(i.prepared, i.state, i.turn),
+    "enough": lambda i: find_enough(i.prepared, i.state, i.turn),
 }
 
 

@@ -17,6 +17,7 @@ from ..deployment.calculator import calculator_page
 from ..errors import InfeasibleError, InvalidProblemError, ShortlistWarning
 from ..patients import ModelCard, PrognosticModel, save_proof
 from ..patients.card import make_card
+from ..patients.worth import STANDARD_ERROR
 from ..problem import SubsetProblem
 from ..report import N_RESAMPLES, require_packages, write_report
 from ..solution import Solution
@@ -126,6 +127,7 @@ def fit_again(
     state: State,
     *,
     tuned: bool = False,
+    within: str | None = None,
     announce: Callback = lambda news: None,
 ) -> PrognosticModel:
     """Fit the model of a state by `PrognosticModel`, as `shortlist fit` does."""
@@ -143,6 +145,7 @@ def fit_again(
         missing_indicator=prepared.missing_indicator,
         imputation=prepared.design.imputation,
         ridge=None if tuned else state.ridge,
+        within=within,
         time_limit=SOLVE_SECONDS,
     )
     patients = prepared.patients
@@ -160,6 +163,16 @@ def tune_ridge(prepared: PreparedPatients, state: State, callback: Callback) -> 
         "tried": [entry.ridge for entry in search.tuning],
         "by": search.cross_validation,
     }
+
+
+def find_enough(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
+    """Return the lowest limit that predicts as well as any up to that of the state."""
+    if state.limit == "count":  # whatever they cost
+        state = state.model_copy(update={"costs": dict.fromkeys(state.costs, 1.0), "fees": ()})
+    state = state.without_adoption()
+    model = fit_again(prepared, state, within=STANDARD_ERROR, announce=callback)
+    (limit,) = model.lowered_.values()
+    return {"limit": limit}
 
 
 def describe_notes(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:

@@ -21,6 +21,7 @@ _IRRELEVANT: dict[str, dict[str, object]] = {
     "staircase": {"adopted": None, "budget": 0.0, "count": 0},
     "substitutes": {"adopted": None},
     "cheapest": {"adopted": None},
+    "enough": {"adopted": None},
     "stability": {"adopted": None},
     "notes": {"adopted": None},
     "tune": {"adopted": None, "ridge": 1.0},

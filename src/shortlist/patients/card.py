@@ -121,11 +121,13 @@ class RidgeScore(StrictModel):
 class ThriftRecord(StrictModel):
     """How a limit was lowered: to that of the cheapest selection within a share of the best one.
 
+    Without a share, to the lowest whose cross-validated loss is within a standard error of the
+    least.
     `stated` is the limit as it was given, and `best_cost` and `best_objective` are those of the
     best selection at that limit.
     """
 
-    share: NonNegative
+    share: NonNegative | None
     limit: Literal["budget", "max_features"]
     stated: NonNegative | None
     best_cost: NonNegative

@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from ..arguments import Float, Int
-from ..choice import cheapest_within
+from ..choice import cheapest_within, solve_path
 from ..classifier.log_odds import LogOddsClassifier
 from ..classifier.tuning import (
     FoldScore,
@@ -36,6 +36,7 @@ from .finding import findings_of
 from .suspicion import SERIOUS
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
 from .term import KNOT_QUANTILES, ImputationKind
+from .worth import STANDARD_ERROR, cross_validate_limits
 
 
 class PrognosticModel(LogOddsClassifier):
@@ -81,9 +82,11 @@ class PrognosticModel(LogOddsClassifier):
     positive : optional
         The value of the outcome that is the event. By default the obvious one of a pair such as 0
         and 1, no and yes, or alive and dead; else the last in sorted order, with a warning.
-    within : float, optional
+    within : float or "1se", optional
         Buy the cheapest selection whose loss is within this share of the best one's, such as 0.01,
-        instead of the best. The budget (or `max_features`, without prices) is lowered to its cost.
+        instead of the best; or, with "1se", no more than the lowest limit whose cross-validated log
+        loss is within a standard error of the least. The budget (or `max_features`, without
+        prices) is lowered to that.
     ridge : float, optional
         Strength of the L2 penalty; None chooses one of `ridges` by cross-validation.
     ridges : sequence of float
@@ -182,7 +185,7 @@ class PrognosticModel(LogOddsClassifier):
         missing_codes: Mapping[str, Any] | None = None,
         synonyms: Mapping[str, Mapping[str, str]] | None = None,
         merge_levels: bool = False,
-        within: float | None = None,
+        within: float | str | None = None,
         imputation: str = "conditional",
     ) -> None:
         self.max_features = max_features
@@ -265,13 +268,15 @@ class PrognosticModel(LogOddsClassifier):
             search = self._choose_ridge(plain, owners, announce)
             ridge = search.ridge
         design = self.design_of(plain)
-        problem = self._problem(plain, design, ridge)
+        problem = self.problem_from(plain, design, ridge)
 
         def callback(progress: Progress) -> None:
             announce(progress.describe())
 
         within = None
-        if self.within is not None:
+        if self.within == STANDARD_ERROR:
+            problem, within = self._lower_to_enough(problem, plain, owners, announce)
+        elif self.within is not None:
             problem, within = self._lower_limit(problem, callback)
         solution = self._solve(problem, self.time_limit, callback=callback).detached()
         outcome = outcome or plain.outcome(getattr(y, "name", None))
@@ -317,7 +322,7 @@ class PrognosticModel(LogOddsClassifier):
         if ridge is None:
             raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
         plain = self.check(X, y).weighted(sample_weight)
-        return self._problem(plain, self.design_of(plain), ridge, loss)
+        return self.problem_from(plain, self.design_of(plain), ridge, loss)
 
     def check(self, X: Any, y: ArrayLike) -> PlainTable:
         """Return patients checked and in plain form, which every method with X and y takes as X.
@@ -397,9 +402,10 @@ class PrognosticModel(LogOddsClassifier):
         log_odds = self.card_.log_odds(table)
         return log_odds if self.event_ == self.classes_[1] else -log_odds
 
-    def _problem(
+    def problem_from(
         self, plain: PlainTable, design: Design, ridge: float, loss: str = "logistic"
     ) -> SubsetProblem:
+        """Return the problem of patients in plain form, whose columns a design has prepared."""
         return SubsetProblem(
             design.matrix,
             plain.labels,
@@ -436,9 +442,28 @@ class PrognosticModel(LogOddsClassifier):
                 ShortlistWarning,
                 stacklevel=3,
             )
-        if found.limit_name == "budget":
-            return problem.with_limits(budget=found.limit), record
-        return problem.with_limits(max_features=int(found.limit)), record
+        return _with_limit(problem, found.limit_name, found.limit), record
+
+    def _lower_to_enough(
+        self,
+        problem: SubsetProblem,
+        plain: PlainTable,
+        owners: NDArray[Any] | None,
+        announce: Callable[[str], None],
+    ) -> tuple[SubsetProblem, ThriftRecord]:
+        """Return the problem at the lowest limit that predicts as well as any."""
+        path = solve_path(problem, time_limit=self.time_limit, threads=self.threads)
+        curve = cross_validate_limits(self, plain, path, owners, announce)
+        best = path[-1].solution
+        record = ThriftRecord(
+            share=None,
+            limit=curve.limit_name,  # type: ignore[arg-type]
+            stated=getattr(self, curve.limit_name),
+            best_cost=best.cost,
+            best_objective=best.objective,
+            is_proven=curve.is_proven,
+        )
+        return _with_limit(problem, curve.limit_name, curve.enough), record
 
     def _choose_ridge(
         self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
@@ -466,7 +491,7 @@ class PrognosticModel(LogOddsClassifier):
     ) -> list[FoldScore]:
         scorer = check_scoring(self, scoring=self.scoring)
         design = self.design_of(train)
-        problem = self._problem(train, design, ridges[0])
+        problem = self.problem_from(train, design, ridges[0])
         weights = {} if test.weights is None else {"sample_weight": test.weights}
 
         def fit(
@@ -543,3 +568,10 @@ class PrognosticModel(LogOddsClassifier):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _with_limit(problem: SubsetProblem, name: str, limit: float) -> SubsetProblem:
+    """Return a problem with another budget or number of predictors."""
+    if name == "budget":
+        return problem.with_limits(budget=limit)
+    return problem.with_limits(max_features=int(limit))

@@ -5,9 +5,14 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from ..choice import near_optimal, solve_path, substitutes
 from ..losses import LOGISTIC
 from ..patients import ModelCard, PrognosticModel
+from ..patients.table import PlainTable
+from ..patients.worth import cross_validate_limits
 from ..problem import SubsetProblem
 from ..verification import verify
 from .content import (
@@ -48,16 +53,22 @@ def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck
 
 
 def describe_staircase(
-    card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
+    model: PrognosticModel, plain: PlainTable, problem: SubsetProblem, persons: ArrayLike | None
 ) -> Staircase:
-    """Return the best selection for every budget, up to half as much again as there was."""
-    limits = problem.limits
-    wider = problem  # with prices but without a budget the steps go up to the price of everything
+    """Return the best selection for every budget, up to half as much again as there was.
+
+    Its loss is measured by cross-validation too.
+    """
+    card, limits = model.card_, problem.limits
+    highest: dict[str, Any] = {}  # with prices but without a budget, the price of everything
     if card.limits.budget is not None:
-        wider = problem.with_limits(budget=_BEYOND * limits.budget)
+        highest = {"budget": _BEYOND * limits.budget}
     elif not limits.fees and (limits.costs == 1.0).all():
-        wider = problem.with_limits(max_features=ceil(_BEYOND * limits.max_features))
-    path = solve_path(wider, time_limit=time_limit, threads=threads)
+        highest = {"max_features": ceil(_BEYOND * limits.max_features)}
+    wider = problem.with_limits(**highest) if highest else problem
+    path = solve_path(wider, time_limit=model.time_limit, threads=model.threads)
+    owners = None if persons is None else np.asarray(persons)
+    curve = cross_validate_limits(model, plain, path, owners, **highest)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
     steps = path.to_records()
     within = own * (1 + LOGISTIC.resolution)
@@ -65,7 +76,9 @@ def describe_staircase(
     beyond = steps[affordable + 1 :]
     bought = {term.name for term in card.terms}
     shown: dict[str, Any] | None = None  # the last step that the page shows
+    measured = curve.table.to_dict("records")
     for position, step in enumerate(steps):
+        step |= {name: measured[position][name] for name in ("log_loss", "difference", "error")}
         # A model whose search was cut short may be on no step.
         step["is_chosen"] = position == affordable and set(step["predictors"]) == bought
         step["reduction"] = 1.0 - step["objective"] / steps[0]["objective"]
@@ -73,6 +86,7 @@ def describe_staircase(
         step["is_shown"] = (
             shown is None
             or step["is_chosen"]
+            or step["limit"] in (curve.best, curve.enough)
             or f"{step['reduction']:.1%}" != f"{shown['reduction']:.1%}"
         )
         step["new"] = [name for name in step["predictors"] if name not in before]
@@ -83,6 +97,9 @@ def describe_staircase(
         own_limit=own,
         highest_limit=path.highest_limit,
         is_proven=path.is_certified,
+        n_folds=curve.n_folds,
+        best_limit=curve.best,
+        enough=curve.enough,
         steps=steps,
         n_hidden=sum(not step["is_shown"] for step in steps),
         next=_first_step(card, beyond, 0.0),

@@ -130,6 +130,9 @@ class Staircase(Section):
     own_limit: Number
     highest_limit: Number
     is_proven: bool
+    n_folds: int
+    best_limit: float
+    enough: float
     steps: Rows
     n_hidden: int
     next: StaircaseStep | None

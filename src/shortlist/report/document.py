@@ -72,7 +72,7 @@ def describe_model(
     proof = describe_proof(model, problem)
     announce("Solving for other budgets")
     limits = (model.time_limit, model.threads)
-    staircase = describe_staircase(card, problem, *limits)
+    staircase = describe_staircase(model, plain, problem, persons)
     announce("Listing alternatives")
     alternatives = describe_alternatives(card, problem, *limits)
     announce("Describing performance")

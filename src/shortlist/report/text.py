@@ -320,12 +320,14 @@ def _building(card: ModelCard, content: ReportContent) -> str:
         f"{ridge}. {_coef_limits(card)}"
     )
     if search.within is not None:
-        text += (
-            f"The limit was then lowered to that of the cheapest selection whose loss is within "
-            f"{search.within.share:.3g} of the best one's"
-            f"{'' if search.within.is_proven else ' that was found'}; resamples have the lowered "
-            "limit. "
-        )
+        lowest = "the lowest whose cross-validated log loss is within a standard error of the least"
+        if search.within.share is not None:
+            lowest = (
+                "that of the cheapest selection whose loss is within "
+                f"{search.within.share:.3g} of the best one's"
+                f"{'' if search.within.is_proven else ' that was found'}"
+            )
+        text += f"The limit was then lowered to {lowest}; resamples have the lowered limit. "
     if content.persons.has_several_rows:
         everywhere = "folds and resamples" if n_resamples else "folds"
         text += f"The rows of a person were kept together in all {everywhere}. "

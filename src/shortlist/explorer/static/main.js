@@ -1,7 +1,7 @@
 // Brings the parts together: settings change, and every part that depends on them asks anew.
 
 import { ask, follow, post, sentenceOf, Superseded } from "./client.js";
-import { drawPredictors, setLimit, showLimit, wireControls } from "./controls.js";
+import { drawPredictors, limitOf, setLimit, showLimit, wireControls } from "./controls.js";
 import { byId, contentOf, money, percent, plural } from "./dom.js";
 import { notify, wireFiles } from "./files.js";
 import {
@@ -144,6 +144,24 @@ async function takeCheapest() {
   }
 }
 
+/** Lower the limit to the least that predicts as well as the present one, by cross-validation. */
+async function takeEnough() {
+  const button = byId("enough");
+  button.disabled = true;
+  notify("Cross-validating every limit…");
+  try {
+    const { limit } = await ask("enough", {});
+    const isLess = limit < limitOf(store.state);
+    if (isLess) setLimit(limit);
+    notify(isLess ? `${money(limit)} predicts as well as any limit up to yours: its cross-validated log loss is within a standard error of the least.`
+      : "Less would predict worse: no lower limit has a cross-validated log loss within a standard error of the least.");
+  } catch (error) {
+    notify(error instanceof Superseded ? "" : sentenceOf(error));
+  } finally {
+    button.disabled = false;
+  }
+}
+
 function restore(settings) {
   begin({ patients: store.patients, state: store.state }, settings);
 }
@@ -154,6 +172,7 @@ async function open() {
   wireTuning(drawPredictors);
   byId("tolerance").addEventListener("change", () => alternatives.refresh());
   byId("cheapest").addEventListener("click", takeCheapest);
+  byId("enough").addEventListener("click", takeEnough);
   byId("cancel-alternatives").addEventListener("click", () => alternatives.cancel());
   addEventListener("hashchange", () => {
     const settings = readAddress();

@@ -1,0 +1,133 @@
+"""How much is worth buying: the cross-validated loss of the best selection for every limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..arguments import Float
+from ..choice import Path, solve_path
+from ..classifier.tuning import make_folds
+
+if TYPE_CHECKING:
+    from .model import PrognosticModel
+    from .table import PlainTable
+
+N_FOLDS, N_REPEATS = 10, 3
+STANDARD_ERROR = "1se"
+
+
+@dataclass(frozen=True)
+class LimitCurve:
+    """The cross-validated log loss of the best selection for every limit of a staircase.
+
+    Attributes
+    ----------
+    limit_name : str
+        "budget" or "max_features".
+    table : DataFrame
+        Per step, the cheapest first: `limit`, `log_loss`, its `difference` to the least one, and
+        the standard `error` of that difference, over patients.
+    n_folds : int
+        The number of folds, which were drawn three times.
+    is_proven : bool
+        Whether every search ended with a proof.
+    """
+
+    limit_name: str
+    table: pd.DataFrame
+    n_folds: int
+    is_proven: bool
+
+    @property
+    def best(self) -> float:
+        """The limit with the least loss; of several, the lowest."""
+        return float(self.table["limit"].iloc[int(self.table["log_loss"].argmin())])
+
+    @property
+    def enough(self) -> float:
+        """The lowest limit whose loss is within a standard error of the least."""
+        within = self.table["difference"] <= self.table["error"]
+        return float(self.table["limit"][within].iloc[0])
+
+
+def cross_validate_limits(
+    model: PrognosticModel,
+    plain: PlainTable,
+    path: Path,
+    persons: NDArray[Any] | None,
+    announce: Callable[[str], None] = lambda text: None,
+    **highest: Any,
+) -> LimitCurve:
+    """Return the cross-validated loss at each limit of the staircase of all patients.
+
+    In every fold the patients are prepared anew and the whole staircase is solved anew; a limit
+    there buys the best selection that it can. The ridge is that of the path.
+
+    Parameters
+    ----------
+    model : PrognosticModel
+        Whose preprocessing, prices and limits are used.
+    plain : PlainTable
+        The patients.
+    path : Path
+        The staircase of all patients.
+    persons : array, optional
+        The person of each row, who is in one fold.
+    announce : callable
+        Called with a sentence on the progress.
+    **highest
+        A budget or a number of predictors instead of the model's, as the path has.
+    """
+    ridge, limits = path[0].problem.ridge, [step.limit for step in path]
+    owners = np.arange(len(plain.labels)) if persons is None else persons
+    rarer = min(len(np.unique(owners[plain.labels == label])) for label in (0, 1))
+    n_folds = int(np.clip(rarer, 2, N_FOLDS))
+    seed = model.random_state
+    folds = make_folds(n_folds, plain.frame, plain.labels, persons, seed, N_REPEATS)
+    losses = np.zeros((len(plain.labels), len(limits)))
+    is_proven = path.is_certified
+    for number, (train, test) in enumerate(folds, start=1):
+        announce(f"Choosing the limit: fold {number} of {len(folds)}")
+        part = plain.rows(train)
+        design = model.design_of(part)
+        problem = model.problem_from(part, design, ridge)
+        fold_path = solve_path(
+            problem.with_limits(**highest) if highest else problem,
+            time_limit=model.time_limit,
+            threads=model.threads,
+        )
+        is_proven = is_proven and fold_path.is_certified
+        held_out, signs = plain.frame.iloc[test], 2 * plain.labels[test] - 1
+        for i, limit in enumerate(limits):
+            solution = fold_path.at(limit).solution
+            bought = [fold_path.names[g] for g in solution.support]
+            matrix = design.for_predicting(bought).transform(held_out)
+            log_odds = matrix @ solution.coef + solution.intercept
+            losses[test, i] += np.logaddexp(0.0, -signs * log_odds) / N_REPEATS
+    table = loss_differences(losses, plain.weights, persons)
+    table.insert(0, "limit", limits)
+    return LimitCurve(path.limit_name, table, n_folds, is_proven)
+
+
+def loss_differences(
+    losses: Float, weights: Float | None = None, persons: NDArray[Any] | None = None
+) -> pd.DataFrame:
+    """Return the mean of each column of losses, its difference to the least, and that one's error.
+
+    The error is that of a mean of paired differences, which are summed within persons first.
+    """
+    counts = np.ones(len(losses)) if weights is None else weights
+    means = counts @ losses / counts.sum()
+    best = int(means.argmin())
+    paired = counts[:, np.newaxis] * (losses - losses[:, [best]] - (means - means[best]))
+    if persons is not None:
+        owners = np.unique(persons, return_inverse=True)[1]
+        paired = np.array([np.bincount(owners, column) for column in paired.T]).T
+    errors = np.sqrt((paired**2).sum(axis=0)) / counts.sum()
+    return pd.DataFrame({"log_loss": means, "difference": means - means[best], "error": errors})

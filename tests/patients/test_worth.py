@@ -1,0 +1,73 @@
+"""The cross-validated loss of every limit, against a plain computation, and what `fit` does."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+import shortlist as sl
+from shortlist.patients.worth import N_FOLDS, N_REPEATS, cross_validate_limits, loss_differences
+
+
+@pytest.fixture(scope="module")
+def data():
+    return sl.datasets.make_prognostic(n_samples=150, n_features=14, random_state=4)
+
+
+def test_losses_are_those_of_models_fitted_by_hand(data):
+    X, y = data.X.iloc[:, :4], np.asarray(data.y)
+    model = sl.PrognosticModel(max_features=2, ridge=1.0)
+    plain = model.check(X, y)
+    path = sl.solve_path(model.problem(X, y))
+    curve = cross_validate_limits(model, plain, path, None)
+    losses = np.zeros((len(y), len(path)))
+    for seed in range(N_REPEATS):
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+        for train, test in folds.split(X, y):
+            part = X.iloc[train]
+            scaled = (X - part.mean()) / (2 * part.std(ddof=0))
+            for i, step in enumerate(path):
+                problem = sl.SubsetProblem(
+                    scaled.iloc[train], y[train], ridge=1.0, max_features=int(step.limit)
+                )
+                bought = list(sl.solve(problem, "enumeration").support)
+                if bought:
+                    fit = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000)
+                    fit.fit(scaled.iloc[train, bought], y[train])
+                    risk = fit.predict_proba(scaled.iloc[test, bought])[:, 1]
+                else:
+                    risk = np.full(len(test), y[train].mean())
+                losses[test, i] -= np.log(np.where(y[test] == 1, risk, 1 - risk)) / N_REPEATS
+    means = losses.mean(axis=0)
+    assert curve.table["limit"].tolist() == [0, 1, 2]
+    assert curve.table["log_loss"].tolist() == pytest.approx(means.tolist(), abs=1e-4)
+    paired = losses - losses[:, [means.argmin()]]
+    errors = paired.std(axis=0) / np.sqrt(len(y))
+    assert curve.table["error"].tolist() == pytest.approx(errors.tolist(), abs=1e-4)
+    assert curve.is_proven
+
+
+def test_weights_and_persons_count_as_copies_and_sums():
+    rng = np.random.default_rng(0)
+    losses = rng.random((6, 3))
+    twice = loss_differences(np.repeat(losses, 2, axis=0), persons=np.repeat(np.arange(6), 2))
+    weighted = loss_differences(losses, np.full(6, 2.0))
+    once = loss_differences(losses)
+    for table in (twice, weighted):
+        assert table.to_numpy() == pytest.approx(once.to_numpy())
+
+
+def test_fit_buys_no_more_than_is_enough(data):
+    costs = dict(zip(data.X.columns, data.costs, strict=True))
+    plain_model = sl.PrognosticModel(budget=20, costs=costs, ridge=1.0)
+    plain = plain_model.check(data.X, data.y)
+    path = sl.solve_path(plain_model.problem(data.X, data.y))
+    curve = cross_validate_limits(plain_model, plain, path, None)
+    model = sl.PrognosticModel(budget=20, costs=costs, ridge=1.0, within="1se")
+    model.fit(data.X, data.y)
+    assert curve.enough <= curve.best
+    record = model.card_.search.within
+    assert (record.share, record.stated, record.limit) == (None, 20, "budget")
+    assert model.cost_ <= curve.enough == model.card_.limits.budget
+    names = [path.names[g] for g in path.at(curve.enough).solution.support]
+    assert model.selected_features_ == names
