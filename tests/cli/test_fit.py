@@ -396,6 +396,9 @@ def test_within_a_share_of_the_best(run, record, refusal, clinic):
     text = run("fit", *PRICED, "--budget", "11", "--within", "20%", *files).text
     assert f"Proven cheapest within 20 % of the best: {excess:.2%} worse than what" in text
     assert "holds" in run("verify", "c.json", "patients.csv").text
+    enough = record("fit", *PRICED, "--budget", "11", "--within", "1se")["model"]
+    assert enough["search"]["within"]["share"] is None
+    assert enough["limits"]["budget"] <= 11
     count = record("fit", *POSED, "--max-features", "4", "--within", "20%")["model"]
     assert count["limits"]["max_features"] == len(count["terms"]) < 4
     told = refusal("fit", *PRICED, "--budget", "11", "--within", "20")

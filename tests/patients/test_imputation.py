@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression
 import shortlist as sl
 from shortlist.evaluation import evaluate_resample
 from shortlist.evaluation.resampling import draw, scorable_folds
+from shortlist.patients.column import mend
 from shortlist.patients.imputation import fit_equation
 from shortlist.report.validation import make_experiment
 
@@ -40,6 +41,12 @@ def gaps():
 def fit(gaps, **options):
     table, y, _ = gaps
     return sl.PrognosticModel(**{"max_features": 3, "ridge": 1.0} | options).fit(table, y)
+
+
+def test_a_code_for_missing_values_is_no_synonym():
+    column = mend(pd.Series(["x", "9", "a"]), ["9"], {"9": "a", "x": "b"})
+    assert column.isna().tolist() == [False, True, False]
+    assert column[0] == "b"
 
 
 def test_an_equation_is_nearly_that_of_least_squares():

@@ -164,7 +164,7 @@ def mend(
     texts = column.map(level_of, na_action="ignore").astype(object)
     mended = column.mask(texts.isin(list(codes))) if codes else column
     if synonyms:
-        known = texts.isin(list(synonyms))
+        known = texts.isin([text for text in synonyms if text not in codes])
         if known.any():
             mended = mended.astype(object).mask(known, texts.map(lambda t: synonyms.get(t, t)))
     return mended

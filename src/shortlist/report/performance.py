@@ -103,7 +103,7 @@ def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
         n_patients=len(found),
         difference=found["difference"].mean(),
         groups=groups,
-        patients=json_rows(found.iloc[drawn], "row"),
+        patients=json_rows(found.iloc[drawn].set_index("risk"), "risk"),  # without their rows
     )
 
 

@@ -164,7 +164,8 @@ def _check_performance(content: ReportContent) -> Iterator[Finding]:
         problem = "too extreme" if is_small else "too close to the overall event rate"
         text = f"The corrected calibration slope is {slope:.2f}: predictions are {problem}"
         if _ridge_contradicts_slope(content):
-            text += f", although the ridge is the {'weak' if is_small else 'strong'}est tried."
+            end = "weak" if is_small else "strong"
+            text += f"; the ridge is the {end}est tried, and a {end}er one would not help."
         else:
             other = "stronger" if is_small else "weaker"
             text += "." if search.tuning else f"; a {other} ridge may help."
