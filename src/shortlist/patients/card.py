@@ -142,7 +142,7 @@ class SearchRecord(StrictModel):
     tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
     scoring: str | None
     folds: Count
-    repeats: Count  # of the folds
+    repeats: Count = 1  # of the folds; older files have none
     backend: str
     status: Literal["optimal", "time_limit", "node_limit", "interrupted", "stalled", "heuristic"]
     objective: NonNegative
