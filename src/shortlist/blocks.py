@@ -47,8 +47,8 @@ def release(X: NDArray[Any]) -> None:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Products of matrices take one thread: more would add up in another order."""
-    limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+    """Libraries take one thread: with more, products of matrices add up in another order."""
+    limited: AbstractContextManager[Any] = _thread_pools().limit(limits=1)
     return limited
 
 

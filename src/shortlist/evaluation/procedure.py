@@ -7,14 +7,13 @@ fit with that ridge on all rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ..arguments import Float, Int
 from ..backends import solve_ridges
+from ..blocks import one_thread
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
 from .experiment import Experiment, ModelMatrix
@@ -158,7 +157,7 @@ def evaluate_resample(
     >>> result["ridge"], result["support"], result["solves"], round(result["test_auc"], 2)
     (0.02, [1, 3, 7], 40, 0.99)
     """
-    with _thread_pools().limit(limits=1):  # so that no sum depends on the number of threads
+    with one_thread():
         return _evaluate_resample(procedure(experiment), resample, nested)
 
 
@@ -208,8 +207,3 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     if resample == 0:
         result["log_odds"] = out_of_fold.tolist()
     return result
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
