@@ -463,6 +463,13 @@ class PrognosticModel(LogOddsClassifier):
             best_objective=best.objective,
             is_proven=curve.is_proven,
         )
+        if not curve.is_proven:
+            warnings.warn(
+                "within: a search ended without a proof, so another limit may be the lowest that "
+                "is enough; raise time_limit.",
+                ShortlistWarning,
+                stacklevel=3,
+            )
         return _with_limit(problem, curve.limit_name, curve.enough), record
 
     def _choose_ridge(
