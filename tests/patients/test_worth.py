@@ -84,3 +84,10 @@ def test_it_is_said_if_a_search_has_no_proof(data, monkeypatch):
     with pytest.warns(sl.ShortlistWarning, match="within: a search ended without a proof"):
         model.fit(data.X.iloc[:, :3], data.y)
     assert not model.card_.search.within.is_proven
+
+
+@pytest.mark.parametrize("within", ["2se", True, -0.1, 1, np.nan])
+def test_another_within_is_refused(data, within):
+    model = sl.PrognosticModel(max_features=1, ridge=1.0, within=within)
+    with pytest.raises(sl.InvalidProblemError, match=r"^within: must be a share .* or '1se', not"):
+        model.fit(data.X, data.y)

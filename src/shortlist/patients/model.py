@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from ..arguments import Float, Int
+from ..arguments import Float, Int, is_share
 from ..choice import cheapest_within, solve_path
 from ..classifier.log_odds import LogOddsClassifier
 from ..classifier.tuning import (
@@ -344,6 +344,11 @@ class PrognosticModel(LogOddsClassifier):
         if self.imputation not in get_args(ImputationKind):
             raise InvalidProblemError(
                 f"imputation: must be 'conditional' or 'median', not {self.imputation!r}."
+            )
+        if not (self.within in (None, STANDARD_ERROR) or is_share(self.within)):
+            raise InvalidProblemError(
+                "within: must be a share from 0 to below 1, such as 0.01, or "
+                f"{STANDARD_ERROR!r}, not {self.within!r}."
             )
         return check_table(
             X,
