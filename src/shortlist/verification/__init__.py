@@ -1,4 +1,4 @@
-"""An independent check of certificates, in ball arithmetic: it shares no code with the solver.
+"""An independent check of certificates, with all rounding bounded: no code is the solver's.
 
 Nothing here comes from the solver. The claims of a certificate are recomputed from the data alone:
 
