@@ -15,9 +15,9 @@ from .table import Goal, Summary, format_seconds
 
 TITLE = "Checking the proofs"
 ABOUT = (
-    "Every problem of the paper's grid: its certificate is checked by `verify` in ball arithmetic. "
-    "The gap is the rigorous one. Time goes with the number of points times rows: an exponential "
-    "and a logarithm per row, and two products with the data, for each point."
+    "Every problem of the paper's grid: its certificate is checked by `verify`. The gap is the "
+    "rigorous one. Time goes with the number of points times rows: a and its entropy for each row, "
+    "and a few products with the data, for each point."
 )
 GOAL_SECONDS = 5.0
 GOAL_GAP = 1e-6

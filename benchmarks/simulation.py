@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,14 @@ _EFFECTS = (1.0, 0.7, 0.5, 0.35)  # of the first predictors; all others have non
 N_EFFECTS = len(_EFFECTS)
 _INTERCEPT, _CORRELATION = -1.2, 0.3
 _N_POPULATION = 10_000
+
+
+class Setting(NamedTuple):
+    """How many patients and candidates a study has, and how often it is simulated."""
+
+    n_rows: int
+    n_candidates: int
+    replications: int
 
 
 def draw_patients(n_rows: int, n_candidates: int, rng: np.random.Generator) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ docs/evaluation.md.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from .simulation import (
     N_FOLDS,
     N_REPEATS,
     RIDGES,
+    Setting,
     draw_study,
     log_odds_of,
     run_missing,
@@ -32,16 +33,6 @@ from .simulation import (
 )
 
 REFERENCE = "log loss, 4 ridges"  # 10, 1, 0.1 and 0.01, once in 5 folds
-
-
-class Setting(NamedTuple):
-    """How many patients and candidates a study has, and how often it is simulated."""
-
-    n_rows: int
-    n_candidates: int
-    replications: int
-
-
 SETTINGS = (
     Setting(100, 20, 600),
     Setting(200, 20, 300),

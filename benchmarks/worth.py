@@ -7,7 +7,7 @@ a standard error of it. Writes simulated/worth.csv and the table of docs/evaluat
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from shortlist.patients.worth import N_FOLDS, N_REPEATS, loss_differences
 
 from .simulation import (
     N_EFFECTS,
+    Setting,
     draw_study,
     log_odds_of,
     run_missing,
@@ -28,16 +29,6 @@ from .simulation import (
 )
 
 MOST = 10
-
-
-class Setting(NamedTuple):
-    """How many patients and candidates a study has, and how often it is simulated."""
-
-    n_rows: int
-    n_candidates: int
-    replications: int
-
-
 SETTINGS = (
     Setting(100, 20, 200),
     Setting(200, 20, 200),

@@ -4,7 +4,7 @@ A proof that anyone can check
 
 A solver that says "optimal" asks for trust. A certificate does not: it can be saved, sent, and
 checked by somebody who has the data and does not trust the solver. The checker shares no code with
-the solver and computes in ball arithmetic, so that its bounds hold whatever the rounding was.
+the solver and bounds its own rounding, so that its bounds hold whatever that was.
 """
 
 import json

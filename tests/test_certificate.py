@@ -315,7 +315,10 @@ def test_files_that_would_take_far_more_memory_than_they_are_long(certificate, t
     check_refused(json.dumps(content | {"padding": [[]] * 100_000}, separators=(",", ":")))
     with np.load(certificate_archive(certificate, tmp_path)) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    bomb = pack(tmp_path / "bomb.npz", arrays | {"padding": np.zeros(10_000_000)})
+    empty, whole = np.zeros(20_000), np.zeros(20_000, dtype=np.uint8)
+    arrays |= {"intercepts": empty, "smoothings": empty, "lengths": whole, "corrected": whole}
+    arrays |= dict.fromkeys(("columns", "values", "corrections"), empty[:0])
+    bomb = pack(tmp_path / "bomb.npz", arrays)
     with pytest.raises(sl.InvalidCertificateError, match="nor packed"):
         Certificate.load(bomb)
 

@@ -427,6 +427,18 @@ def test_extreme_points_are_no_error(extreme):
         assert sl.verify(problem, bound).valid  # no loss is below 0, whatever the point
 
 
+def test_two_coefficients_for_a_column_are_refused():
+    """Their squares would add up to less than the square of their sum."""
+    problem, certificate, _ = proven(0)
+    model = certificate.model
+    assert model.columns
+    halves = tuple(value / 2 for value in model.values)
+    doubled = Point(model.intercept, model.columns * 2, halves * 2)
+    verdict = sl.verify(problem, replace(certificate, model=doubled))
+    assert not verdict.valid
+    assert "two coefficients" in verdict.reason
+
+
 def separable(**limits):
     X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
     return sl.SubsetProblem(X, [0, 0, 1, 1], **limits)

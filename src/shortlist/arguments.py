@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ Int = NDArray[np.int64]
 Predictor = int | str
 Support = tuple[int, ...]
 _SMALLEST = 1e-140
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a number from 0 to below 1."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < 1
 
 
 def column_names_of(X: Any) -> list[str] | None:

@@ -39,7 +39,7 @@ from .files import unique_names, write_whole
 FORMAT, VERSION = "shortlist certificate", 1
 # What a file may be at most: lists for its letters, and how much larger it is when unpacked.
 _LETTERS_OF_LIST, _FEW_LISTS = 10, 10_000
-_LARGEST_RATIO = 200
+_LARGEST_RATIO = 20  # numbers of proofs hardly compress, and a point of zeros takes much memory
 
 
 def _unique(values: tuple[int, ...]) -> tuple[int, ...]:

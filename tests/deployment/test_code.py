@@ -13,7 +13,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.deployment import write_model
-from shortlist.deployment.code import example_patient, sql_code
+from shortlist.deployment.code import example_patient, reading_of, sql_code
 from shortlist.deployment.workbook import HEADER_ROW
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.ShortlistWarning")
@@ -200,3 +200,16 @@ def test_workbook_has_the_test_row(card, tmp_path):
 def test_another_ending_is_refused(card, tmp_path):
     with pytest.raises(sl.InvalidFileError, match=r"must end in \.R, \.sql, \.js or \.xlsx"):
         write_model(tmp_path / "model.pmml", card)
+
+
+def test_synonyms_are_read_as_the_model_reads_them(card):
+    """As in the table: with an exponent, as a word, or blank for a missing value."""
+    synonyms = {
+        "age": {"old": "8e1", "young": "18", "?": "", "never": "no number"},
+        "smoker": {"ja": "True", "nein": "0"},
+    }
+    preprocessing = card.preprocessing.model_copy(update={"synonyms": synonyms})
+    changed = card.model_copy(update={"preprocessing": preprocessing})
+    readings = {term.name: reading_of(changed, term) for term in card.terms}
+    assert readings["age"] == (["?"], [("old", 80.0), ("young", 18.0)])
+    assert readings["smoker"] == ([], [("ja", 1.0), ("nein", 0.0)])

@@ -324,6 +324,23 @@ def test_saved_calculator_is_that_of_the_model(page):
     assert '"percentiles": [0' in text
 
 
+def test_gaps_are_imputed_from_what_is_bought(page):
+    """As the model predicts: what it has not bought is not known of a patient."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=300)
+    frame = pd.DataFrame({f"x{i}": (hidden + 0.3 * rng.normal(size=300)) for i in range(4)})
+    frame["fate"] = np.where(hidden + rng.logistic(size=300) > 0, "dead", "alive")
+    frame.loc[rng.random(300) < 0.5, "x0"] = np.nan
+    page.load(frame.to_csv(index=False), "fate", "dead")
+    fate = frame.pop("fate") == "dead"
+    wanted = {"count": 1, "must": ["x0"]}
+    model = sl.PrognosticModel(max_features=1, include=["x0"], ridge=1.0).fit(frame, fate)
+    expected = roc_auc_score(fate, model.decision_function(frame))
+    assert page.ask("solve", **wanted)["auc"] == pytest.approx(expected)
+    by_count = {step["limit"]: step["auc"] for step in page.ask("staircase", **wanted)["steps"]}
+    assert by_count[1] == pytest.approx(expected)
+
+
 def test_factors_truth_values_and_gaps(page):
     frame = table_of(120)
     page.load(frame.to_csv(index=False), "fate", "dead", categorical=["grade"])

@@ -1,5 +1,7 @@
 """The cross-validated loss of every limit, against a plain computation, and what `fit` does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -71,3 +73,21 @@ def test_fit_buys_no_more_than_is_enough(data):
     assert model.cost_ <= curve.enough == model.card_.limits.budget
     names = [path.names[g] for g in path.at(curve.enough).solution.support]
     assert model.selected_features_ == names
+
+
+def test_it_is_said_if_a_search_has_no_proof(data, monkeypatch):
+    def measure(*arguments):
+        return replace(cross_validate_limits(*arguments), is_proven=False)
+
+    monkeypatch.setattr("shortlist.patients.model.cross_validate_limits", measure)
+    model = sl.PrognosticModel(max_features=1, ridge=1.0, within="1se")
+    with pytest.warns(sl.ShortlistWarning, match="within: a search ended without a proof"):
+        model.fit(data.X.iloc[:, :3], data.y)
+    assert not model.card_.search.within.is_proven
+
+
+@pytest.mark.parametrize("within", ["2se", True, -0.1, 1, np.nan])
+def test_another_within_is_refused(data, within):
+    model = sl.PrognosticModel(max_features=1, ridge=1.0, within=within)
+    with pytest.raises(sl.InvalidProblemError, match=r"^within: must be a share .* or '1se', not"):
+        model.fit(data.X, data.y)

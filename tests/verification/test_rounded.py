@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -11,8 +13,10 @@ from mpmath import mp
 from random_problems import random_arguments
 
 import shortlist as sl
-from shortlist.certificate import Point
+from shortlist import verification
+from shortlist.certificate import Bound, Fix, Point
 from shortlist.verification import rounded
+from shortlist.verification.duality import DualPoint
 from shortlist.verification.rounded import RoundedData
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -118,3 +122,22 @@ def test_numbers_at_the_ends_of_the_range_are_left_to_balls():
     assert RoundedData(problem).evaluate([Point(0.0, (), ())]) == [None]
     solution = sl.solve(problem)
     assert sl.verify(problem, solution.certificate).valid
+
+
+def test_a_point_that_is_left_to_balls_is_evaluated_once_for_all_its_leaves(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    X[0, 5] = 1e-200
+    problem = sl.SubsetProblem(X, np.arange(20) % 2, ridge=1.0, max_features=3)
+    point, fix = Point(0.0, (), ()), Fix(0, 0, (0, 1, 2, 3), ())
+    certificate = replace(
+        sl.solve(problem).certificate, points=(point,), steps=(fix, Bound(0, 0)), lower_bound=0.0
+    )
+    evaluated = []
+
+    def count(data, point):
+        evaluated.append(point)
+        return DualPoint(data, point)
+
+    monkeypatch.setattr(verification, "DualPoint", count)
+    assert sl.verify(problem, certificate).valid
+    assert evaluated == [point]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 
+from ..arguments import is_share
 from ..backends import check_problem
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
@@ -87,7 +87,7 @@ def cheapest_within(
     >>> found.limit, found.solution.support, found.best.support, found.is_proven
     (4.0, (0,), (0, 1), True)
     """
-    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and 0 <= tolerance < 1):
+    if not is_share(tolerance):
         raise InvalidProblemError(
             f"tolerance: must be a share from 0 to below 1, such as 0.01, not {tolerance!r}."
         )

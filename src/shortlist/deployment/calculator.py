@@ -194,11 +194,12 @@ def _summand(coefficient: float, text: str) -> tuple[str, str]:
     return f"{_MINUS if coefficient < 0 else '+'} {abs(coefficient):.6g}", text
 
 
-def _stand_ins(card: ModelCard) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the predictors that have an equation if they are not measured, and its summands."""
+def _stand_ins(card: ModelCard) -> list[tuple[str, tuple[float, float], list[tuple[str, str]]]]:
+    """Return predictors that have an equation if not measured, its range and its summands."""
     return [
         (
             term.name,
+            term.imputation.range,
             [_summand(term.imputation.intercept, "")]
             + [
                 _summand(w.weight, w.predictor + ("" if w.level is None else f" is {w.level}"))

@@ -11,17 +11,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidFileError
+from ..errors import InvalidFileError, InvalidProblemError
 from ..files import write_whole
 from ..patients import ModelCard
 from ..patients.card import Outcome
-from ..patients.column import folded
+from ..patients.column import as_numbers, as_truth_values, folded
 from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 
 _FOLDER = Path(__file__).parent
@@ -86,8 +87,14 @@ def reading_of(card: ModelCard, term: Term) -> Reading:
             place = term.position_of(meant)
             if place is not None:
                 aliases.append((spelling, float(place)))
-        elif _is_number(meant):
-            aliases.append((spelling, float(meant)))
+            continue
+        read = as_truth_values if isinstance(term, BooleanTerm) else as_numbers
+        with suppress(InvalidProblemError):
+            value = float(read(pd.Series([meant], dtype=object))[0])
+            if np.isnan(value):
+                codes.append(spelling)
+            else:
+                aliases.append((spelling, value))
     return Reading(codes, aliases)
 
 

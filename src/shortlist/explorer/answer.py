@@ -45,7 +45,7 @@ def describe_model(prepared: PreparedPatients, state: State, model: ShownModel) 
             if not set(bought).isdisjoint(fee.members)
         ],
         "objective": shown.objective,
-        "auc": prepared.auc(model.log_odds),
+        "auc": prepared.auc(prepared.log_odds(model.problem, model.shown)),
         "equation": describe_equation(model.card).model_dump(),
         "effects": [
             {
@@ -80,8 +80,7 @@ def describe_staircase(
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     steps = path.to_records()
     for record, step in zip(steps, path, strict=True):
-        solution = step.solution
-        record["auc"] = prepared.auc(problem.decision_function(solution.coef, solution.intercept))
+        record["auc"] = prepared.auc(prepared.log_odds(problem, step.solution))
     return {
         "steps": steps,
         "highest": limits.cost_of(everything) if state.limit == "budget" else len(everything),
@@ -126,7 +125,7 @@ def describe_substitutes(
 
 def describe_performance(prepared: PreparedPatients, model: ShownModel) -> dict[str, Any]:
     """Return the ROC curve and the calibration on the patients that the model was fitted to."""
-    log_odds = model.log_odds
+    log_odds = prepared.log_odds(model.problem, model.shown)
     return {
         "auc": prepared.auc(log_odds),
         "roc": roc_points(prepared.events, log_odds),
@@ -182,7 +181,7 @@ def draw_selections(
         weights = _draw_weights(prepared, rng) if resample else everyone
         problem = make_problem(prepared, state, sample_weight=weights)
         solution = uninterrupted(solve(problem, time_limit=STEP_SECONDS, callback=callback))
-        log_odds = problem.decision_function(solution.coef, solution.intercept)
+        log_odds = prepared.log_odds(problem, solution)
         row: dict[str, Any] = {
             "resample": resample,
             "support": " ".join(map(str, solution.support)),

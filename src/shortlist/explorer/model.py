@@ -39,11 +39,6 @@ class ShownModel:
     shown: Solution
     card: ModelCard
 
-    @property
-    def log_odds(self) -> NDArray[np.float64]:
-        """The log-odds of every patient by the model that is shown."""
-        return self.problem.decision_function(self.shown.coef, self.shown.intercept)
-
 
 def make_problem(
     prepared: PreparedPatients,

@@ -25,6 +25,8 @@ from ..patients.column import level_of
 from ..patients.design import Design
 from ..patients.table import Patients, PlainTable, check_table, split_patients
 from ..patients.term import ImputationKind, StrictModel
+from ..problem import SubsetProblem
+from ..solution import Solution
 from ..tables import read_costs, read_table_and_notes
 from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
 
@@ -128,6 +130,14 @@ class PreparedPatients:
     def events(self) -> NDArray[np.int64]:
         """1 for each patient with the event, else 0."""
         return np.asarray(self.patients.events, dtype=np.int64)
+
+    def log_odds(self, problem: SubsetProblem, solution: Solution) -> NDArray[np.float64]:
+        """Return what a model predicts for these patients, from what it has bought alone."""
+        design = self.design.for_predicting([problem.name_of(g) for g in solution.support])
+        if design is self.design:
+            return problem.decision_function(solution.coef, solution.intercept)
+        found: NDArray[np.float64] = design.transform(self.plain.frame) @ solution.coef
+        return found + solution.intercept
 
     def auc(self, log_odds: NDArray[np.float64]) -> float:
         """Return the area under the ROC curve of a model on these patients."""

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from ..arguments import Float, Int
+from ..arguments import Float, Int, is_share
 from ..choice import cheapest_within, solve_path
 from ..classifier.log_odds import LogOddsClassifier
 from ..classifier.tuning import (
@@ -345,6 +345,11 @@ class PrognosticModel(LogOddsClassifier):
             raise InvalidProblemError(
                 f"imputation: must be 'conditional' or 'median', not {self.imputation!r}."
             )
+        if not (self.within in (None, STANDARD_ERROR) or is_share(self.within)):
+            raise InvalidProblemError(
+                "within: must be a share from 0 to below 1, such as 0.01, or "
+                f"{STANDARD_ERROR!r}, not {self.within!r}."
+            )
         return check_table(
             X,
             y,
@@ -463,6 +468,13 @@ class PrognosticModel(LogOddsClassifier):
             best_objective=best.objective,
             is_proven=curve.is_proven,
         )
+        if not curve.is_proven:
+            warnings.warn(
+                "within: a search ended without a proof, so another limit may be the lowest that "
+                "is enough; raise time_limit.",
+                ShortlistWarning,
+                stacklevel=3,
+            )
         return _with_limit(problem, curve.limit_name, curve.enough), record
 
     def _choose_ridge(

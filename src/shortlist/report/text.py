@@ -321,13 +321,18 @@ def _building(card: ModelCard, content: ReportContent) -> str:
         f"{ridge}. {_coef_limits(card)}"
     )
     if search.within is not None:
-        lowest = "the lowest whose cross-validated log loss is within a standard error of the least"
-        if search.within.share is not None:
+        if search.within.share is None:
+            lowest = (
+                "the lowest whose cross-validated log loss is within a standard error of the least"
+            )
+            unproven = ", by searches that were not all proven"
+        else:
             lowest = (
                 "that of the cheapest selection whose loss is within "
                 f"{search.within.share:.3g} of the best one's"
-                f"{'' if search.within.is_proven else ' that was found'}"
             )
+            unproven = " that was found"
+        lowest += "" if search.within.is_proven else unproven
         text += f"The limit was then lowered to {lowest}; resamples have the lowered limit. "
     if content.persons.has_several_rows:
         everywhere = "folds and resamples" if n_resamples else "folds"

@@ -1,4 +1,4 @@
-"""An independent check of certificates, in ball arithmetic: it shares no code with the solver.
+"""An independent check of certificates, with all rounding bounded: no code is the solver's.
 
 Nothing here comes from the solver. The claims of a certificate are recomputed from the data alone:
 
@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
@@ -45,6 +46,7 @@ from .rounded import RoundedData, RoundedPoint
 __all__ = ["Verdict", "verify"]
 
 _PRECISION = 128  # bits of a ball's centre
+_EXACT_POINTS = 64  # that are kept, the last ones
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
 
 
@@ -165,9 +167,12 @@ class _Leaves:
         certificate: Certificate,
     ) -> None:
         self.problem, self.affordability, self.certificate = problem, affordability, certificate
-        self.exact, self.rounded = data, RoundedData(problem)
+        self.rounded = RoundedData(problem)
         self.known: dict[int, RoundedPoint | None] = {}
         self.lowest = inf
+        points = certificate.points
+        # A fixing has a leaf for every predictor, all of the same point.
+        self._exact_point = lru_cache(_EXACT_POINTS)(lambda i: DualPoint(data, points[i]))
         self._waiting: list[_Leaf] = []
         self._unknown: list[int] = []
 
@@ -195,8 +200,7 @@ class _Leaves:
             point, limits = self.known[leaf.point], (self.affordability, *leaf[1:])
             bound = -inf if point is None else point.bound(*limits)
             if not bound >= self.certificate.lower_bound:
-                exact = DualPoint(self.exact, self.certificate.points[leaf.point])
-                bound = max(bound, exact.bound(*limits))
+                bound = max(bound, self._exact_point(leaf.point).bound(*limits))
             self.lowest = min(self.lowest, bound)
         self._waiting, self._unknown = [], []
 

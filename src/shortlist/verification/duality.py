@@ -145,6 +145,8 @@ class ExactData:
             raise ProofError("The model has a correction, which only points of the proof have.")
         if len(model.values) != len(model.columns):
             raise ProofError("The model has more or fewer values than columns.")
+        if len(set(model.columns)) < len(model.columns):
+            raise ProofError("The model has two coefficients for a column.")
         coef = dict(zip(model.columns, model.values, strict=True))
         for n, (lower, upper) in enumerate(self.intervals):
             if not lower <= coef.get(n, 0.0) <= upper:
