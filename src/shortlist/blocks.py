@@ -54,4 +54,6 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _thread_pools() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401, its library is to be found too
+
     return ThreadpoolController()

@@ -96,6 +96,7 @@ def test_point_632_at_its_ends() -> None:
     assert point_632_plus(0.8, 0.8, 0.5) == 0.8
     assert point_632_plus(0.8, 0.5, 0.5) == 0.5
     assert point_632_plus(0.8, 0.4, 0.5) == 0.5  # worse than chance outside is chance
+    assert point_632_plus(0.25, 0.26, 0.25) == 0.25  # a model without information
     assert point_632_plus(0.8, 0.81, 0.5) == pytest.approx(0.368 * 0.8 + 0.632 * 0.81)
     assert point_632_plus(0.1, 0.2, 0.3) == pytest.approx(0.1 + 0.1 * 0.632 / (1 - 0.184))
 

@@ -156,7 +156,7 @@ def point_632_plus(apparent: float, outside: float, chance: float) -> float:
     is 0.632 for a model that does not overfit, and rises to 1 for one that is no better than
     `chance` outside.
     """
-    if (outside - chance) * (apparent - chance) < 0:
+    if (outside - chance) * (apparent - chance) <= 0:
         outside = chance
     overfitting = 0.0
     if (apparent - outside) * (apparent - chance) > 0:
