@@ -1,8 +1,8 @@
 """Other ways to get a model, evaluated on the same resamples and folds as the model of a report.
 
 Two of them show the price of selecting: the ridge regression of all candidates and the lasso, which
-know no limit. The others are the usual rules within the same limits. Each has the penalty that is
-the best for it, by the folds that chose the ridge of the model.
+know no limit. The others are the usual rules within the same limits. Each has the penalty that has
+the lowest cross-validated log loss for it.
 """
 
 from __future__ import annotations
