@@ -263,7 +263,7 @@ def _not_proven(frame: pd.DataFrame) -> list[Loss]:
         sizes = dict.fromkeys(
             f"{r} x {c}" for r, c in zip(part["rows"], part["columns"], strict=True)
         )
-        losses.append(_open(f"{' and '.join(sizes)}, {kind}", part))
+        losses.append(_open(f"{', '.join(sizes)}: {kind}", part))
     return losses
 
 

@@ -77,9 +77,9 @@ def test_a_gap_is_told_with_the_limit_on_coefficients():
         }
     )  # fmt: skip
     limited, free = render.losses_of({"gaussian": cases})
-    assert limited.where == "300 x 300 and 1000 x 1000, r = 0.5, ridge 1, coefficients at most 2"
+    assert limited.where == "300 x 300, 1000 x 1000: r = 0.5, ridge 1, coefficients at most 2"
     assert limited.remark == "a gap of 20% is left"
-    assert free.where == "300 x 300, r = 0.5, ridge 1"
+    assert free.where == "300 x 300: r = 0.5, ridge 1"
 
 
 def test_losses_that_are_left_out_are_counted():
