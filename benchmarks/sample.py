@@ -46,9 +46,7 @@ def draw(
     """
     rng = np.random.default_rng(random_state)
     X = rng.standard_normal((n_rows, n_columns))
-    for j in range(1, n_columns):
-        X[:, j] *= np.sqrt(1 - correlation**2)
-        X[:, j] += correlation * X[:, j - 1]
+    _correlate(X, correlation)
     margin = np.zeros(n_rows)
     for j in true_predictors(n_columns, n_true):
         margin += X[:, j]
@@ -83,9 +81,14 @@ def draw_published(
         Labels, 0 or 1.
     """
     X = np.random.default_rng(random_state).normal(size=(n, n))
-    for j in range(1, n):
-        X[:, j] *= np.sqrt(1 - correlation**2)
-        X[:, j] += correlation * X[:, j - 1]
+    _correlate(X, correlation)
     margin = X[:, :: n // n_true].sum(axis=1)
     chance = 1 / (1 + np.exp(-margin))
     return X, np.random.default_rng(random_state).binomial(1, chance, n)
+
+
+def _correlate(X: NDArray[np.float64], correlation: float) -> None:
+    """Give independent columns `correlation ** |i - j|`, in place."""
+    for j in range(1, X.shape[1]):
+        X[:, j] *= np.sqrt(1 - correlation**2)
+        X[:, j] += correlation * X[:, j - 1]
