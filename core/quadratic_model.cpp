@@ -119,8 +119,9 @@ double QuadraticModel::minimise(const Decisions& decisions, double budget, doubl
 // (2 mu c_g))), is concave and piecewise linear in s: Newton from the left. With limits z_g is at least the share of
 // its limit that a coefficient reaches, the spending is not concave, and Newton is kept between what spends too little
 // and what spends too much.
-void QuadraticModel::fill_shares(const Decisions& decisions, double budget, Buffer<double>& z) const {
+void QuadraticModel::fill_shares(const Decisions& decisions, double budget, Buffer<double>& z) {
   double total = 0.0, slope = 0.0;
+  sharing_.clear();
   for (Index g = 0; g < decisions.size(); ++g) {
     z[g] = decisions[g] == Decision::in ? 1.0 : 0.0;
     if (decisions[g] != Decision::free) continue;
@@ -128,7 +129,10 @@ void QuadraticModel::fill_shares(const Decisions& decisions, double budget, Buff
     if (size > 0.0) {
       z[g] = price[g] > 0.0 ? size * std::sqrt(0.5 * problem_.ridge / price[g]) : infinity;
       total += price[g];
-      slope += price[g] > 0.0 ? price[g] * z[g] : 0.0;
+      if (price[g] > 0.0) {
+        slope += price[g] * z[g];
+        sharing_.push_back(g);
+      }
     }
   }
   if (total <= budget || slope == 0.0) {
@@ -140,8 +144,7 @@ void QuadraticModel::fill_shares(const Decisions& decisions, double budget, Buff
   for (int trial = 0; trial < 60; ++trial) {
     double spent = 0.0;
     slope = 0.0;
-    for (Index g = 0; g < decisions.size(); ++g) {
-      if (decisions[g] != Decision::free || !(z[g] > 0.0) || !(price[g] > 0.0)) continue;
+    for (const Index g : sharing_) {
       const double least = least_share(g);
       if (std::max(s * z[g], least) >= 1.0) {
         spent += price[g];
@@ -162,6 +165,15 @@ void QuadraticModel::fill_shares(const Decisions& decisions, double budget, Buff
   for (Index g = 0; g < decisions.size(); ++g) {
     if (decisions[g] == Decision::free) z[g] = std::min(1.0, std::max(s * z[g], least_share(g)));
   }
+}
+
+double QuadraticModel::least_spending(const Decisions& decisions) const {
+  if (!problem_.is_limited) return 0.0;
+  double total = 0.0;
+  for (Index g = 0; g < decisions.size(); ++g) {
+    if (decisions[g] == Decision::free) total += price[g] * least_share(g);
+  }
+  return total;
 }
 
 /// Fill b = H theta - gradient, the linear term of the model.

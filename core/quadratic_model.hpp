@@ -33,7 +33,9 @@ class QuadraticModel {
   double minimise(const Decisions& decisions, double budget, double mu, double mismatch);
 
   /// Fill the share z_g that is bought of each predictor at the mu at which theta spends the budget.
-  void fill_shares(const Decisions& decisions, double budget, Buffer<double>& z) const;
+  void fill_shares(const Decisions& decisions, double budget, Buffer<double>& z);
+  /// What free predictors cost at least, because of the limits of their coefficients.
+  double least_spending(const Decisions& decisions) const;
 
  private:
   enum class Zone : std::int8_t { zero, linear, quadratic };  // not bought, bought in part, bought as a whole
@@ -77,7 +79,7 @@ class QuadraticModel {
   Buffer<double> response_;        // what the solution loses per unit of root
   double slack_ = 0.0;             // added to its diagonal, relatively
   std::vector<double> steadiness_;
-  std::vector<Index> above_;
+  std::vector<Index> above_, sharing_;
 };
 
 }  // namespace shortlist

@@ -62,7 +62,7 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
   Buffer<double>& theta = model.theta;
   rows.smoothing = problem_.smoothing;
   if (!is_evaluated) problem_.linear_predictor(theta, intercept, rows.u.data());
-  bool inside = is_inside(decisions);
+  bool inside = is_inside(decisions, remaining);
   bool has_origin = inside;  // whether the point before the last step is one of the node
   double caution = 0.0;      // how far the model's curvatures are on the way from those of the loss to bounds of it
   bool is_stuck = false;     // whether even the bounds were no help
@@ -227,12 +227,15 @@ double Relaxation::base_of(double entropy, const Decisions& decisions) const {
   return entropy;
 }
 
-/// Whether the coefficients of all forbidden predictors are 0.
-bool Relaxation::is_inside(const Decisions& decisions) const {
+/// Whether the point is one of the node: the coefficients of forbidden predictors are 0, and the others affordable.
+///
+/// The point of a parent is not where a child buys a predictor as a whole that its parent bought in part: within the
+/// limits of its coefficients it may spend more than is left. Its primal value would be that of no point of the node.
+bool Relaxation::is_inside(const Decisions& decisions, const Remaining& remaining) const {
   for (Index g = 0; g < decisions.size(); ++g) {
     if (decisions[g] == Decision::out && problem_.norm(model.theta, g) > 0.0) return false;
   }
-  return true;
+  return model.least_spending(decisions) <= remaining.capacity * (1.0 + 1e-9);
 }
 
 /// The intercept that minimises the model, given the coefficients before and after.

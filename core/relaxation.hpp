@@ -48,7 +48,7 @@ class Relaxation {
  private:
   void start_from_null(double& intercept);
   double base_of(double entropy, const Decisions& decisions) const;
-  bool is_inside(const Decisions& decisions) const;
+  bool is_inside(const Decisions& decisions, const Remaining& remaining) const;
   double stepped_intercept(double intercept) const;
   double first_multiplier(const Decisions& decisions, double budget);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr double node_entries = 2'000, long_search = 2e7, part_entries = 6e5;
 constexpr std::int64_t first_round_at_least = 64, fewest_nodes = 4, most_nodes = 256;
 constexpr Index most_parts = 16;
-constexpr double most_memory = 268'435'456;  // bytes, of all parts
+constexpr double most_memory = 536'870'912;  // bytes, of all parts
 
 /// About what a worker takes: its matrices, then rows and columns.
 double n_bytes(const Worker& worker) {

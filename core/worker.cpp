@@ -14,7 +14,7 @@ constexpr std::int64_t swap_node = 16;
 constexpr double far_below = 0.9;
 // Accuracy of the models that are listed, and of the one that is returned.
 constexpr double listed = 1e-13, polished = 1e-15;
-constexpr Index largest_model = 1000;  // columns that a working set may hold
+constexpr Index largest_model = 4000;  // columns that a working set may hold
 
 /// Columns of the largest support, and of a batch of the endgame on top of it.
 Index max_fit_columns(const Problem& problem, const Limits& limits) {

@@ -38,6 +38,30 @@ def test_a_root_is_solved_in_one_call_and_few_nodes_reach_the_limit_on_steps():
     assert n_unfinished < 0.01 * n_relaxations
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_point_of_a_parent_that_a_child_cannot_afford_is_a_start_and_no_more(seed):
+    """Its primal value, too low, once made every step look like one that goes too far."""
+    rng = np.random.default_rng([seed, 8])
+    X = rng.normal(size=(60, 12)) + rng.normal(size=(60, 1))
+    y = X[:, :3].sum(axis=1) + rng.normal(size=60) > 0
+    problem = sl.SubsetProblem(X, y, ridge=2.0, max_features=3, max_coefficient=0.5)
+    prepared = prepare(problem)
+    of_problem = prepared.problem, prepared.limits
+    decisions = np.zeros(12, np.int8)
+
+    def relax(found, cutoff):
+        point = found["coef"], found["intercept"], found["mu"]
+        return core.testing.relax(*of_problem, decisions, *point, cutoff)
+
+    root = relax({"coef": np.zeros(12), "intercept": 0.0, "mu": 0.0}, np.inf)
+    decisions[np.argmax(np.where(root["z"] < 1, root["z"], 0.0))] = 1
+    solved = relax({"coef": np.zeros(12), "intercept": 0.0, "mu": 0.0}, np.inf)
+    for _ in range(20):
+        solved = relax(solved, solved["primal"] * (1 + 1e-9))
+    child = relax(root, solved["primal"] * (1 + 1e-9))
+    assert child["base"] - child["value"] >= (1 - 1e-3) * solved["primal"]
+
+
 def test_weak_ridges_among_53_columns_need_no_forest():
     """Where 65 761 of 69 769 relaxations gave up before they had to decrease."""
     data = next(
