@@ -27,7 +27,7 @@ help:
 	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
-	@echo "make study      the paper's experiments, half an hour of two cores; goes on where it stopped"
+	@echo "make study      the paper's experiments, an hour of two cores; goes on where it stopped"
 	@echo "make study-quick  the same with a few draws of the data, in minutes"
 	@echo "make study-page docs/study.md and its figures from the tables in study/results"
 	@echo "make clean      remove the virtual environment and the caches"

@@ -92,8 +92,8 @@ def make_preset(seeds: int, resamples: int, others: int, some: int, ends: int) -
 
 
 PRESETS = {
-    "paper": make_preset(seeds=100, resamples=25, others=50, some=10, ends=39),
-    "quick": make_preset(seeds=10, resamples=10, others=10, some=2, ends=2),
+    "paper": make_preset(seeds=100, resamples=50, others=50, some=40, ends=39),
+    "quick": make_preset(seeds=10, resamples=10, others=5, some=2, ends=2),
 }
 
 
