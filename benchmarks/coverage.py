@@ -22,11 +22,10 @@ from .simulation import (
     MAX_FEATURES,
     THRESHOLD,
     draw_study,
-    run_missing,
+    run_command,
     to_markdown,
     true_performance,
     tune_ridge,
-    write_page_table,
 )
 
 COLUMNS = {
@@ -173,13 +172,5 @@ def _differences(table: pd.DataFrame) -> str:
     return text
 
 
-def main() -> None:
-    """Simulate what the file of results lacks, and write the table of the page."""
-    table = run_missing("coverage", SETTINGS, replicate, summarise)
-    write_page_table("coverage", page_table(table))
-
-
 if __name__ == "__main__":
-    from benchmarks.coverage import main as run  # by its name, so that other processes find it
-
-    run()
+    run_command("coverage")

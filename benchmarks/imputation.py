@@ -1,10 +1,10 @@
-"""Missing values by equations or by medians, simulated: `python -m benchmarks.imputation`.
+"""Missing values by medians, equations or draws, simulated: `python -m benchmarks.imputation`.
 
 A replication draws patients with ten correlated predictors, four of which matter, and removes
 values at random, or more often where the next predictor is high. It fits a model to at most five
-with either kind of imputation, and predicts new patients with the same gaps by the model card,
-which knows the predictors bought only. Differences are paired. Writes simulated/imputation.csv
-and the table of docs/evaluation.md.
+with each kind of imputation, and predicts new patients with the same gaps by the model card, which
+knows the predictors bought only. Differences are paired. Writes simulated/imputation.csv and the
+table of docs/evaluation.md.
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ from scipy.special import expit
 import shortlist as sl
 from shortlist.evaluation.metric import auc, calibration, log_loss
 
-from .simulation import MAX_FEATURES, run_missing, to_markdown, write_page_table
+from .simulation import MAX_FEATURES, run_command, to_markdown
 
 EFFECTS, N_CANDIDATES, INTERCEPT, RIDGE = (1.0, 0.7, 0.5, 0.35), 10, -1.0, 1.0
 N_NEW = 4000
+KINDS: dict[str, dict[str, Any]] = {
+    "median": {"imputation": "median"},
+    "conditional": {},
+    "multiple": {"imputations": 5},
+}
 
 
 class Setting(NamedTuple):
@@ -57,15 +62,15 @@ def draw(setting: Setting, n_rows: int, rng: np.random.Generator) -> tuple[pd.Da
 
 
 def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
-    """Return the measures of both kinds on new patients, in one row."""
+    """Return the measures of all kinds on new patients, in one row."""
     seed = (setting.n_rows, round(100 * setting.correlation), setting.mechanism == "at random")
     rng = np.random.default_rng((*map(int, seed), replication))
     table, y = draw(setting, setting.n_rows, rng)
     new, outcome = draw(setting, N_NEW, rng)
     row: dict[str, Any] = {}
     weights = np.ones(N_NEW)
-    for kind in ("median", "conditional"):
-        model = sl.PrognosticModel(max_features=MAX_FEATURES, ridge=RIDGE, imputation=kind)
+    for kind, options in KINDS.items():
+        model = sl.PrognosticModel(max_features=MAX_FEATURES, ridge=RIDGE, **options)
         log_odds = model.fit(table, y).card_.log_odds(new)
         row |= {
             f"auc_{kind}": auc(outcome, log_odds, weights),
@@ -78,41 +83,36 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
 
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     """Return means per setting, and paired differences with their standard errors."""
-    rows = rows.assign(
-        gain=rows["auc_conditional"] - rows["auc_median"],
-        less=rows["log_loss_conditional"] - rows["log_loss_median"],
-    )
-    groups = rows.groupby(list(Setting._fields), sort=False)
+    differences = {
+        f"{measure}_{kind}_less_{other}": rows[f"{measure}_{kind}"] - rows[f"{measure}_{other}"]
+        for measure in ("auc", "log_loss")
+        for kind, other in (("conditional", "median"), ("multiple", "conditional"))
+    }
+    groups = rows.assign(**differences).groupby(list(Setting._fields), sort=False)
     table = groups.mean().drop(columns="replication")
-    for name in ("gain", "less"):
+    for name in differences:
         table[f"{name}_error"] = groups[name].sem()
     return table.reset_index()
 
 
 def page_table(table: pd.DataFrame) -> str:
     """Return the table of the page."""
+    pairs = ("conditional_less_median", "multiple_less_conditional")
     head = [
-        *("missing", "patients", "correlation", "AUC, medians", "AUC, equations", "difference"),
-        *("log loss, difference", "slope, medians", "slope, equations"),
+        *("missing", "patients", "correlation", "AUC, medians"),
+        *("equations less medians", "draws less equations", "log loss, medians"),
+        *("equations less medians", "draws less equations", "slope: medians, equations, draws"),
     ]
-    lines = [
-        [
-            *(line.mechanism, str(line.n_rows), f"{line.correlation:g}"),
-            *(f"{line.auc_median:.3f}", f"{line.auc_conditional:.3f}"),
-            f"{line.gain:+.4f} ± {line.gain_error:.4f}",
-            f"{line.less:+.4f} ± {line.less_error:.4f}",
-            *(f"{line.slope_median:.2f}", f"{line.slope_conditional:.2f}"),
-        ]
-        for line in table.itertuples()
-    ]
+    lines = []
+    for _, line in table.iterrows():
+        cells = [line["mechanism"], str(line["n_rows"]), f"{line['correlation']:g}"]
+        for measure in ("auc", "log_loss"):
+            cells.append(f"{line[f'{measure}_median']:.3f}")
+            for name in (f"{measure}_{pair}" for pair in pairs):
+                cells.append(f"{line[name]:+.4f} ± {line[f'{name}_error']:.4f}")
+        lines.append([*cells, ", ".join(f"{line[f'slope_{kind}']:.2f}" for kind in KINDS)])
     return to_markdown(head, lines)
 
 
-def main() -> None:
-    """Simulate what the file of results lacks, and write the table of the page."""
-    table = run_missing("imputation", SETTINGS, replicate, summarise)
-    write_page_table("imputation", page_table(table))
-
-
 if __name__ == "__main__":
-    main()
+    run_command("imputation")

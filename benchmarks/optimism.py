@@ -15,20 +15,19 @@ import numpy as np
 import pandas as pd
 
 import shortlist as sl
+from shortlist.choice.stable import draw_counts
 from shortlist.classifier.tuning import shuffled_folds
 from shortlist.evaluation.metric import scores
-from shortlist.evaluation.resampling import draw_counts
 from shortlist.report.validation import choose_folds
 
 from .simulation import (
     MAX_FEATURES,
     draw_study,
     log_odds_of,
-    run_missing,
+    run_command,
     to_markdown,
     true_performance,
     tune_ridge,
-    write_page_table,
 )
 
 N_RESAMPLES = 99
@@ -198,11 +197,5 @@ def _tuned_anew(found: pd.DataFrame) -> str:
     )
 
 
-def main() -> None:
-    """Simulate what the file of results lacks, and write the table of the page."""
-    table = run_missing("optimism", SETTINGS, replicate, summarise)
-    write_page_table("optimism", page_table(table))
-
-
 if __name__ == "__main__":
-    main()
+    run_command("optimism")

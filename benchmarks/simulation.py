@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,26 +137,25 @@ def to_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ruler, *rows))
 
 
-def run_missing(
-    name: str,
-    settings: Sequence[Any],
-    replicate: Callable[[Any, int], list[dict[str, Any]]],
-    summarise: Callable[[pd.DataFrame], pd.DataFrame],
-) -> pd.DataFrame:
-    """Simulate the settings that a file of results lacks; return all results.
+def run_command(name: str) -> None:
+    """Simulate the settings that the results of a command lack, and write its table into the page.
 
-    The first argument of the command is the number of processes. The settings in the file are told
-    by their fields that are columns of it, but for `replications`.
+    The command is a module with SETTINGS, `replicate`, `summarise` and `page_table`; its first
+    argument is the number of processes. The settings in the file of results are told by their
+    fields that are columns of it, but for `replications`.
     """
+    command = import_module(f"benchmarks.{name}")  # by its name, so that other processes find it
     n_jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     path = SIMULATED / f"{name}.csv"
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
-    for setting in settings:
+    for setting in command.SETTINGS:
         if len(table):
             facts = {k: v for k, v in setting._asdict().items() if k in table}
             facts.pop("replications", None)
             if (table[list(facts)] == list(facts.values())).all(axis=1).any():
                 continue
-        table = pd.concat([table, summarise(simulate(setting, replicate, n_jobs))])
+        print(name, *setting, flush=True)
+        rows = simulate(setting, command.replicate, n_jobs)
+        table = pd.concat([table, command.summarise(rows)])
         table.to_csv(path, index=False, float_format="%.6g")
-    return pd.read_csv(path)
+    write_page_table(name, command.page_table(pd.read_csv(path)))

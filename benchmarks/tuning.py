@@ -26,10 +26,9 @@ from .simulation import (
     Setting,
     draw_study,
     log_odds_of,
-    run_missing,
+    run_command,
     to_markdown,
     true_performance,
-    write_page_table,
 )
 
 REFERENCE = "log loss, 4 ridges"  # 10, 1, 0.1 and 0.01, once in 5 folds
@@ -123,11 +122,5 @@ def page_table(table: pd.DataFrame) -> str:
     return to_markdown(head, rows)
 
 
-def main() -> None:
-    """Simulate what the file of results lacks, and write the table of the page."""
-    table = run_missing("tuning", SETTINGS, replicate, summarise)
-    write_page_table("tuning", page_table(table))
-
-
 if __name__ == "__main__":
-    main()
+    run_command("tuning")

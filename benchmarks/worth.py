@@ -21,11 +21,10 @@ from .simulation import (
     Setting,
     draw_study,
     log_odds_of,
-    run_missing,
+    run_command,
     to_markdown,
     true_performance,
     tune_ridge,
-    write_page_table,
 )
 
 MOST = 10
@@ -101,10 +100,5 @@ def page_table(table: pd.DataFrame) -> str:
     return to_markdown(head, rows)
 
 
-def main() -> None:
-    """Simulate what the file of results lacks, and write the table of the page."""
-    write_page_table("worth", page_table(run_missing("worth", SETTINGS, replicate, summarise)))
-
-
 if __name__ == "__main__":
-    main()
+    run_command("worth")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from benchmarks import optimism, tuning, worth
+from benchmarks import centres, imputation, optimism, stable, tuning, worth
 from benchmarks.coverage import COLUMNS, Setting, page_table, replicate, summarise
 from benchmarks.simulation import PAGE, SIMULATED, simulate
 
@@ -25,12 +25,26 @@ def test_the_page_has_the_table_and_the_table_the_coverage() -> None:
     assert table["coverage"].min() >= 0.9
 
 
-@pytest.mark.parametrize("module", [optimism, tuning, worth], ids=["optimism", "tuning", "worth"])
+@pytest.mark.parametrize(
+    "module", [optimism, tuning, worth, stable, imputation], ids=lambda module: module.__name__
+)
 def test_the_page_has_the_tables_of_the_committed_results(module: Any) -> None:
     table = pd.read_csv(SIMULATED / f"{module.__name__.rpartition('.')[2]}.csv")
-    settings = {(setting.n_rows, setting.n_candidates) for setting in module.SETTINGS}
-    assert set(zip(table["n_rows"], table["n_candidates"], strict=True)) == settings
+    facts = [field for field in module.SETTINGS[0]._fields if field in table]
+    facts = [field for field in facts if field != "replications"]
+    settings = {tuple(getattr(setting, fact) for fact in facts) for setting in module.SETTINGS}
+    assert set(table[facts].itertuples(index=False, name=None)) == settings
     assert module.page_table(table) in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_coverage_of_summaries_over_centres() -> None:
+    table = pd.read_csv(SIMULATED / "centres.csv")
+    settings = {setting[:3] for setting in centres.SETTINGS}
+    assert set(table[["n_centres", "n_rows", "spread"]].itertuples(index=False, name=None)) == (
+        settings
+    )
+    assert centres.page_table(table) in PAGE.read_text(encoding="utf-8")
+    assert table["coverage"].min() >= 0.9
 
 
 def test_the_corrections_in_use_have_about_the_least_error() -> None:
@@ -41,6 +55,24 @@ def test_the_corrections_in_use_have_about_the_least_error() -> None:
         if measure != "observed_expected":
             used = ".632+" if measure in ("auc", "brier") else "bootstrap"
             assert line[used] <= 1.05 * line.min(), measure
+
+
+def test_stable_selections_have_less_noise_and_agree_more() -> None:
+    """As the page claims: less noise everywhere; the rest from 300 patients on, at no price."""
+    table = pd.read_csv(SIMULATED / "stable.csv")
+    keys = ["n_candidates", "n_rows", "limit"]
+    best, rule = (table[table["rule"] == name].set_index(keys) for name in ("best", "stable"))
+    assert (rule["noise"] < best["noise"]).all()
+    many = rule.index.get_level_values("n_rows") >= 300
+    assert (rule["agreement"] > best["agreement"])[many].all()
+    assert (rule[many]["log_loss_difference"] < rule[many]["log_loss_error"]).all()
+
+
+def test_draws_predict_no_better_than_equations() -> None:
+    table = pd.read_csv(SIMULATED / "imputation.csv")
+    gain, error = (table[f"auc_multiple_less_conditional{part}"] for part in ("", "_error"))
+    assert (gain < 2 * error).all()
+    assert gain.min() > -0.0025
 
 
 @pytest.mark.slow

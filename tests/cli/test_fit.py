@@ -403,3 +403,84 @@ def test_within_a_share_of_the_best(run, record, refusal, clinic):
     assert count["limits"]["max_features"] == len(count["terms"]) < 4
     told = refusal("fit", *PRICED, "--budget", "11", "--within", "20")
     assert "is not a share below 100 %" in told
+
+
+def test_stable_predictors(run, record, refusal, clinic):
+    files = ("--model", "model.json", "--certificate", "proof.json")
+    text = run("fit", *PRICED, "--budget", "11", "--stable", *files).text
+    card = sl.ModelCard.load("model.json")
+    assert f"The best among {card.among} (" in text
+    assert "that at least half of 50 resamples select" in card.among
+    assert "Proven: no affordable selection among these has" in text
+    told = run("verify", "proof.json", "patients.csv").text
+    assert told.startswith("The proof holds")
+    assert ("not stable: " in told) == bool(card.left_out)
+    assert record("verify", "proof.json", "patients.csv")["left_out"] == list(card.left_out)
+    told = refusal("fit", *PRICED, "--budget", "11", "--stable", "--within", "1%")
+    assert "--stable: does not go with --within" in told
+
+
+def test_multiple_imputation(run, refusal, clinic):
+    text = run("fit", *TWO, "--imputations", "3", "--certificate", "proof.json").text
+    assert "3 imputations were drawn; how many select each: " in text
+    told = run("verify", "proof.json", "patients.csv").text
+    assert told.startswith("The proof holds") and "imputations: 3 draws, seed 0" in told
+    told = refusal("fit", *TWO, "--imputations", "3", "--imputation", "median")
+    assert "imputations: are drawn given the other columns" in told
+
+
+REPORT = ("--report", "r.html", "--resamples", "2")
+
+
+@pytest.fixture
+def hospitals(clinic, table):
+    """The same patients, each in one of three hospitals."""
+    return table.assign(hospital=np.array(["A", "B", "C"])[np.arange(len(table)) % 3])
+
+
+def test_centres_subgroups_and_thresholds(run, clinic, hospitals):
+    groups = ("--subgroups", "sex,age>60", "--thresholds", "20%,0.5", "--centre", "hospital")
+    result = run(*fit_to(hospitals, *groups, *REPORT, "--model", "m.json"))
+    assert "leaving out each centre in turn" in result.notes
+    content = json.loads((clinic / "r.json").read_text())
+    assert "hospital" not in {item["name"] for item in content["model"]["candidates"]}
+    assert [row["centre"] for row in content["centres"]["rows"]] == ["A", "B", "C"]
+    assert [row["by"] for row in content["subgroups"]] == ["sex"] * 2 + ["age>60"] * 3
+    thresholds = content["performance"]["curves"]["thresholds"]
+    assert [row["threshold"] for row in thresholds] == [0.2, 0.5]
+    run("fit", *TWO, "--model", "without.json")
+    assert (clinic / "m.json").read_text() == (clinic / "without.json").read_text()
+
+
+def test_a_price_list_has_no_centre(run, clinic, hospitals):
+    hospitals.to_csv("other.csv", index=False)
+    text = run("costs-template", "other.csv", *OUTCOME[:2], "--centre", "hospital").stdout
+    assert "hospital" not in text
+    assert "stage" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--subgroups", "sex"), "--subgroups: has no effect without --report"),
+        (("--thresholds", "10%"), "--thresholds: has no effect without --report"),
+        (("--subgroups", "weight", *REPORT), "subgroups: 'weight' is neither a column nor a"),
+        (("--subgroups", "age>old", *REPORT), "subgroups: 'age>old' compares what is not a"),
+        (("--thresholds", "10%,x", *REPORT), "--thresholds: 'x' is not a risk between 0 and 100 %"),
+        (("--thresholds", "0", *REPORT), "--thresholds: '0' is not a risk"),
+        (("--thresholds", "120%", *REPORT), "--thresholds: '120%' is not a risk"),
+        (("--centre", "clinic"), "there is no column 'clinic' for --centre"),
+        (("--centre", "fate"), "--centre: must be another column than --outcome"),
+        (("--centre", "sex", "--person", "sex"), "--centre: must be another column than --person"),
+        (("--centre", "hospital", "--include", "hospital"), "'hospital' is the --centre column"),
+        (("--centre", "visit", *REPORT), "centres: none has 10 patients with and 10 without"),
+    ],
+)
+def test_wrong_groups_are_one_sentence(refusal, clinic, hospitals, options, message):
+    assert message in refusal(*fit_to(hospitals, *options))
+
+
+def test_an_empty_centre_is_told(refusal, clinic, hospitals):
+    hospitals.loc[4, "hospital"] = None
+    message = refusal(*fit_to(hospitals, "--centre", "hospital"))
+    assert "column 'hospital' is empty in row 5; name the centre of that row" in message

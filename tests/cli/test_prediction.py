@@ -206,3 +206,23 @@ def test_a_wrong_validation_is_one_sentence(refusal, elsewhere, arguments, messa
 def test_new_patients_need_the_columns_of_the_model(refusal, elsewhere, tmp_path):
     (tmp_path / "new.csv").write_text("age,dead\n50,yes\n60,no\n")
     assert "needs the column 'stage'" in refusal(*VALIDATE)
+
+
+def test_validation_by_centre_and_subgroup(run, record, clinic, card):
+    table = pd.read_csv("patients.csv")
+    table.assign(hospital=np.arange(len(table)) % 2).to_csv("new.csv", index=False)
+    command = ("validate", "m.json", "new.csv", "--outcome", "fate", "--centre", "hospital")
+    command = (*command, "--subgroups", "sex", "--thresholds", "30%")
+    found = record(*command)
+    assert [row["centre"] for row in found["centres"]["rows"]] == ["0", "1"]
+    assert not found["centres"]["is_internal"]
+    half = pd.read_csv("new.csv").query("hospital == 1")
+    events = (half["fate"] == "dead").astype(int)
+    alone = describe_external(card, half, events).measures
+    shown = found["centres"]["rows"][1]["measures"]
+    assert shown == [row for row in alone if row["metric"] in {each["metric"] for each in shown}]
+    assert [row["threshold"] for row in found["curves"]["thresholds"]] == [0.3]
+    text = run(*command, "--report", "v.html").text
+    assert "By centre: AUC, calibration slope" in text
+    assert f"sex: f {found['subgroups'][0]['n']}" in text
+    assert "Performance by subgroup" in (clinic / "v.html").read_text()

@@ -11,8 +11,9 @@ from sklearn.linear_model import LinearRegression
 import shortlist as sl
 from shortlist.evaluation import evaluate_resample
 from shortlist.evaluation.resampling import draw, scorable_folds
+from shortlist.patients import verify_model
 from shortlist.patients.column import mend
-from shortlist.patients.imputation import fit_equation
+from shortlist.patients.imputation import _donors, draw_missing, fit_equation
 from shortlist.report.validation import make_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.ShortlistWarning")
@@ -154,3 +155,191 @@ def test_resamples_predict_as_a_model_fitted_to_their_rows_would(gaps):
         expected = again.card_.probability(table.iloc[test.rows])
         assert found[test.rows] == pytest.approx(expected, abs=1e-9)
         break
+
+
+@pytest.mark.parametrize("n_inputs", [3, 40])
+def test_a_weight_of_two_is_two_copies(n_inputs):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, n_inputs))
+    values = np.where(rng.random(60) < 0.3, np.nan, X[:, 0] + rng.normal(size=60))
+    counts = rng.integers(1, 4, 60)
+    once, copies = (
+        {f"x{i}": {None: column} for i, column in enumerate(rows.T)}
+        for rows in (X, np.repeat(X, counts, axis=0))
+    )
+    weighted = fit_equation("own", values, once, counts.astype(float))
+    copied = fit_equation("own", np.repeat(values, counts), copies)
+    assert weighted.values(once) == pytest.approx(copied.values(once), abs=1e-6)
+    unweighted = fit_equation("own", values, once)
+    assert np.abs(weighted.values(once) - unweighted.values(once)).max() > 1e-3
+
+
+def draws(table, y, number=1, **options):
+    """Return the draws of the design of a model, columns with gaps by name."""
+    model = sl.PrognosticModel(max_features=3, ridge=1.0, imputations=number, **options)
+    plain = model.check(table, y)
+    design = model.design_of(plain)
+    values = {name: plain.frame[name].to_numpy() for name in plain.frame}
+    inputs = {name: item.inputs(values[name]) for name, item in design.encodings.items()}
+    gappy = {name: column for name, column in values.items() if pd.isna(column).any()}
+    return design, list(draw_missing(gappy, inputs, plain.labels.astype(float), None, number, 0))
+
+
+def test_drawn_values_are_observed_ones_and_known_ones_stay(gaps):
+    table, y, _ = gaps
+    design, drawn = draws(table, y, 3)
+    assert len(design.matrix) == 3 * N
+    for columns in drawn:
+        assert set(columns) == set(table.columns)
+        for name, column in columns.items():
+            known = table[name].notna().to_numpy()
+            assert (column[known] == table[name][known].to_numpy()).all()
+            assert set(column) <= set(table[name][known])
+    gone = table["age"].isna().to_numpy()
+    assert (drawn[0]["age"] != drawn[1]["age"])[gone].mean() > 0.5
+
+
+def test_draws_keep_spread_and_relations(gaps):
+    """A regression on draws has the slope and the residuals of that on the data without gaps."""
+    table, y, full = gaps
+    _, drawn = draws(table, y, 20)
+
+    def line(frame):
+        age, weight = frame["age"].astype(float), frame["weight"].astype(float)
+        slope, intercept = np.polyfit(age, weight, 1)
+        return slope, (weight - slope * age - intercept).std()
+
+    found = np.mean([line(columns) for columns in drawn], axis=0)
+    assert found == pytest.approx(line(full), rel=0.1)
+    shares = [(columns["stage"] == "II").mean() for columns in drawn]
+    assert np.mean(shares) == pytest.approx((full["stage"] == "II").mean(), abs=0.03)
+
+
+def test_a_donor_is_one_of_the_five_nearest():
+    rng = np.random.default_rng(0)
+    known = np.array([*range(20), *([7.0] * 30)], dtype=float)
+    sought = np.array([-5.0, 3.2, 7.0, 100.0] * 200)
+    chosen = known[_donors(known, sought, rng)]
+    for value, allowed in (
+        (-5.0, range(5)),
+        (3.2, range(1, 6)),
+        (7.0, [7]),
+        (100.0, range(15, 20)),
+    ):
+        assert set(chosen[sought == value]) == {float(v) for v in allowed}
+    donors = _donors(known, np.full(500, 7.0), rng)
+    assert len(set(donors)) > 20  # of equal ones any is as near
+
+
+def test_one_selection_of_all_draws_is_proven(gaps, tmp_path):
+    table, y, _ = gaps
+    model = fit(gaps, imputations=4, random_state=3)
+    card = model.card_
+    assert (card.preprocessing.draws.number, card.preprocessing.draws.seed) == (4, 3)
+    problem = model.problem(table, y)
+    assert problem.n_rows == 4 * N and problem.weights.sum() == pytest.approx(N)
+    assert sl.solve(problem, "enumeration").support == model.solution_.support
+    assert (card.data.rows, card.data.events) == (N, int(y.sum()))
+    assert verify_model(card, model.certificate_, table, y).valid
+    assert not verify_model(fit(gaps).card_, model.certificate_, table, y).valid
+    other = card.preprocessing.model_copy(
+        update={"draws": card.preprocessing.draws.model_copy(update={"seed": 4})}
+    )
+    tampered = card.model_copy(update={"preprocessing": other})
+    assert not verify_model(tampered, model.certificate_, table, y).valid
+    card.save(tmp_path / "m.json")
+    assert sl.ModelCard.load(tmp_path / "m.json") == card
+    assert fit(gaps, imputations=4, random_state=3).card_ == card
+
+
+def test_single_draws_are_counted(gaps):
+    table, y, _ = gaps
+    model = fit(gaps, imputations=3, max_features=2)
+    plain = model.check(table, y)
+    matrix = model.design_of(plain).matrix
+    problem = model.problem(table, y)
+    times = dict.fromkeys(table.columns, 0)
+    for block in np.split(matrix, 3):
+        single = sl.SubsetProblem(
+            block, plain.labels, ridge=1.0, max_features=2, groups=problem.column_predictor
+        )
+        for g in sl.solve(single, "enumeration").support:
+            times[table.columns[g]] += 1
+    assert model.card_.search.imputed == times
+
+
+def test_copies_of_complete_data_with_shares_of_weight_are_the_data(gaps):
+    _, y, full = gaps
+    X = full[["age", "weight", "smoker", "noise"]].to_numpy()
+    X = (X - X.mean(axis=0)) / (2 * X.std(axis=0))
+    once = sl.solve(sl.SubsetProblem(X, y, ridge=1.0, max_features=2))
+    stacked = sl.SubsetProblem(
+        np.tile(X, (5, 1)), np.tile(y, 5), ridge=1.0, max_features=2,
+        sample_weight=np.full(5 * N, 0.2),
+    )  # fmt: skip
+    several = sl.solve(stacked)
+    assert several.support == once.support
+    assert several.objective == pytest.approx(once.objective, rel=1e-9)
+
+
+def test_where_nothing_is_missing_nothing_is_drawn(gaps):
+    _, y, full = gaps
+    models = [
+        sl.PrognosticModel(max_features=2, ridge=1.0, imputations=m).fit(full, y) for m in (None, 5)
+    ]
+    assert models[0].card_ == models[1].card_
+    assert models[0].problem(full, y).digest == models[1].problem(full, y).digest
+
+
+def test_predictions_impute_as_without_draws(gaps):
+    table, _, _ = gaps
+    single, several = fit(gaps, include=["age", "weight"], max_features=2), None
+    several = fit(gaps, include=["age", "weight"], max_features=2, imputations=3)
+    for one, other in zip(single.card_.terms, several.card_.terms, strict=True):
+        assert one.imputation == other.imputation and one.fill == other.fill
+    assert np.isfinite(several.card_.log_odds(table)).all()
+
+
+def test_resamples_draw_anew_as_a_model_fitted_to_their_rows_would(gaps):
+    table, y, _ = gaps
+    options = {"imputations": 2, "stable": True}
+    experiment = make_experiment(fit(gaps, **options), table, y, None, 0)
+    found = evaluate_resample(experiment, 1, nested=False)
+    rows = draw(experiment, 1)[0].copies
+    again = sl.PrognosticModel(max_features=3, ridge=1.0, **options)
+    again.fit(table.iloc[rows], y.iloc[rows])
+    assert [experiment.names[g] for g in found["support"]] == again.selected_features_
+    assert found["objective"] == pytest.approx(again.objective_, rel=1e-9)
+    assert found["followed_log_odds"] == pytest.approx(again.card_.log_odds(table), abs=1e-6)
+
+
+def test_levels_splines_weights_and_indicators_go_with_draws(gaps):
+    table, y, _ = gaps
+    weights = np.random.default_rng(2).integers(1, 4, N).astype(float)
+    model = sl.PrognosticModel(
+        max_features=3, ridge=1.0, imputations=2, spline_knots=3, missing_indicator=True
+    ).fit(table, y, sample_weight=weights)
+    problem = model.problem(table, y, sample_weight=weights)
+    assert problem.weights.sum() == pytest.approx(weights.sum())
+    columns = problem.X[:, problem.columns_of([0])]
+    indicator = np.tile(table["age"].isna().to_numpy(), 2)
+    assert (columns[:, -1] == indicator).all()  # of the gaps, not of what fills them
+    verdict = verify_model(model.card_, model.certificate_, table, y, sample_weight=weights)
+    assert verdict.valid
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"imputations": 0}, "imputations: must be an integer of at least 1 or None, not 0"),
+        ({"imputations": 2.5}, "imputations: must be an integer"),
+        ({"imputations": True}, "imputations: must be an integer"),
+        ({"imputations": 2, "imputation": "median"}, "use imputation='conditional'"),
+        ({"imputations": 2, "random_state": -1}, "random_state: must be an integer of at least 0"),
+        ({"stable": True, "random_state": None}, "random_state: must be an integer of at least 0"),
+    ],
+    ids=str,
+)
+def test_other_draws_are_refused(gaps, options, message):
+    with pytest.raises(sl.InvalidProblemError, match=message):
+        fit(gaps, **options)

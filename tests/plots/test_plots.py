@@ -15,6 +15,8 @@ import shortlist as sl
 from shortlist.plots import (
     plot_calibration,
     plot_decision_curve,
+    plot_effect,
+    plot_forest,
     plot_inclusion,
     plot_instability,
     plot_roc,
@@ -42,6 +44,14 @@ CALIBRATION = pd.DataFrame(
 ROC = pd.DataFrame({"false_positive_rate": [0.0, 0.2, 1.0], "true_positive_rate": [0.0, 0.7, 1.0]})
 DECISION = pd.DataFrame(
     {"threshold": [0.1, 0.5, 0.9], "model": [0.4, 0.3, 0.1], "everyone": [0.35, 0.0, -4.0]}
+)
+FOREST = pd.DataFrame(
+    {
+        "label": ["north", "south_$"],
+        "estimate": [0.7, 0.8],
+        "lower": [0.6, 0.7],
+        "upper": [0.8, 0.9],
+    }
 )
 PLOTS: list[tuple[Callable[..., Any], pd.DataFrame]] = [
     (plot_inclusion, INCLUSION),
@@ -126,3 +136,32 @@ def test_curves_show_the_table() -> None:
     assert drawn["treat all"] == DECISION["everyone"].tolist()
     assert drawn["treat none"] == [0.0, 0.0]
     assert ax.get_ylim()[0] > -1  # what is hopeless does not squeeze the rest
+
+
+def test_forest() -> None:
+    new = {"label": "new", "estimate": float("nan"), "lower": 0.5, "upper": 0.95}
+    mean = {"label": "mean", "estimate": 0.75, "lower": 0.7, "upper": 0.8}
+    ax = plot_forest(FOREST, summary=pd.DataFrame([mean, new]), ideal=1.0, xlabel="AUC")
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == ["north", r"south_\$", "mean", "new"]
+    bars = [line.tolist() for part in ax.collections for line in part.get_segments()]
+    assert [[start[0], end[0]] for start, end in bars] == [
+        [0.6, 0.8], [0.7, 0.9], [0.7, 0.8], [0.5, 0.95],
+    ]  # fmt: skip
+    marks = [line for line in ax.lines if line.get_marker() in ("s", "D")]
+    assert [line.get_xdata().tolist() for line in marks] == [[0.7, 0.8], [0.75]]
+    assert plot_forest(FOREST, log=True).get_xscale() == "log"
+
+
+def test_effects_have_bands_and_a_histogram() -> None:
+    frame = pd.DataFrame(
+        {"value": [1, 2], "odds_ratio": [1, 2.5], "lower": [0.9, 2], "upper": [1.1, 3]}
+    )
+    counts = pd.DataFrame(
+        {"from": [1.0, 1.5], "to": [1.5, 2.0], "events": [3, 0], "others": [1, 2]}
+    )
+    ax = plot_effect(frame, histogram=counts)
+    assert len(ax.collections) == 1
+    below = next(other for other in ax.figure.axes if other is not ax)
+    assert [bar.get_height() for bar in below.patches] == [4, 2, 3, 0]
+    assert len(plot_effect(frame[["value", "odds_ratio"]]).figure.axes) == 1

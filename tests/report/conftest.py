@@ -8,7 +8,7 @@ import pytest
 from hostile_names import HOSTILE, LEVELS
 
 import shortlist as sl
-from shortlist.report import validate_model, write_external, write_report
+from shortlist.report import validate_centres, validate_model, write_external, write_report
 
 
 @pytest.fixture(scope="session")
@@ -55,10 +55,20 @@ def evaluation(patients, model):
 
 
 @pytest.fixture(scope="session")
-def report(patients, model, evaluation, tmp_path_factory):
+def groups(patients, model):
+    """Centres, one of them small, and subgroups."""
+    places = np.where(np.arange(len(patients[1])) < 5, "small", np.arange(len(patients[1])) % 3)
+    return {
+        "centres": validate_centres(model, *patients, places),
+        "subgroups": ["smoker,age>60", "stage=III"],
+    }
+
+
+@pytest.fixture(scope="session")
+def report(patients, model, evaluation, groups, tmp_path_factory):
     """The path of a report with plain names."""
     path = tmp_path_factory.mktemp("plain") / "report.html"
-    write_report(path, model, *patients, evaluation=evaluation)
+    write_report(path, model, *patients, evaluation=evaluation, **groups)
     return path
 
 
@@ -67,7 +77,8 @@ def validation(patients, model, tmp_path_factory):
     """The path of a page about the model on other patients."""
     path = tmp_path_factory.mktemp("validation") / "validation.html"
     table, y = (part.iloc[::2].reset_index(drop=True) for part in patients)
-    write_external(path, model.card_, table, y)
+    groups = {"centres": np.arange(len(y)) % 2, "subgroups": ["smoker"]}
+    write_external(path, model.card_, table, y, **groups)
     return path
 
 

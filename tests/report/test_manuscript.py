@@ -12,7 +12,11 @@ import pytest
 import shortlist as sl
 from shortlist.report import write_manuscript
 
-FIGURES = {"staircase", "splines", "calibration", "roc", "decision", "inclusion"}
+FIGURES = {"staircase", "splines", "calibration", "roc", "decision", "forest", "inclusion"}
+TABLES = (
+    "characteristics", "coefficients", "performance", "thresholds", "centres", "heterogeneity",
+    "subgroups",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +27,7 @@ def folder(report, tmp_path_factory):
 
 
 def test_files(folder):
-    tables = {f"{name}.{end}" for name in ("coefficients", "performance") for end in ("csv", "tex")}
+    tables = {f"{name}.{end}" for name in TABLES for end in ("csv", "tex")}
     figures = {f"{name}.{end}" for name in FIGURES for end in ("svg", "png")}
     others = {"equation.tex", "tables.docx"}
     assert {path.name for path in folder.iterdir()} == tables | figures | others
@@ -31,13 +35,17 @@ def test_files(folder):
 
 def test_the_word_document_has_the_tables_and_the_equation(folder, model):
     document = docx.Document(folder / "tables.docx")
-    for name, table in zip(("coefficients", "performance"), document.tables, strict=True):
+    for name, table in zip(TABLES, document.tables, strict=True):
         with (folder / f"{name}.csv").open() as file:
             rows = list(csv.reader(file))
         cells = [[cell.text for cell in row.cells] for row in table.rows]
         assert [row[0] for row in cells] == [row[0] for row in rows]
         for shown, exact in zip(cells[1:], rows[1:], strict=True):
-            assert float(shown[2]) == pytest.approx(float(exact[2]), rel=1e-3, abs=1e-9)
+            for one, other in zip(shown, exact, strict=True):
+                if name != "characteristics" and other.replace(".", "").isdigit():
+                    assert float(one) == pytest.approx(float(other), rel=1e-3, abs=1e-9)
+                else:
+                    assert bool(one) == bool(other)
     equation = document.paragraphs[-1].text
     assert equation.startswith(f"log-odds = {model.card_.intercept:.4g}")
     assert all(term.name in equation for term in model.card_.terms)
@@ -65,6 +73,27 @@ def test_tables_are_those_of_the_report(folder, content, model):
     assert float(measures["AUC"]["corrected"]) == pytest.approx(auc["corrected"], rel=1e-3)
 
 
+def test_tables_of_groups(folder, content):
+    def read(name):
+        with (folder / f"{name}.csv").open() as file:
+            return list(csv.DictReader(file))
+
+    for line, row in zip(read("centres"), content["centres"]["rows"], strict=True):
+        assert (line["centre"], int(line["n"])) == (row["centre"], row["n"])
+        assert line["not measured"] == (row["reason"] or "")
+        if not row["reason"]:
+            assert float(line["AUC, upper"]) == pytest.approx(row["measures"][0]["upper"])
+    assert [row["group"] for row in read("subgroups")] == [
+        row["group"] for row in content["subgroups"]
+    ]
+    stage = next(row for row in read("characteristics") if row["level"] == "II")
+    own = next(row for row in content["baseline"] if row["level"] == "II")
+    assert stage["all"] == f"{own['all']['count']} ({own['all']['share']:.1%})"
+    assert int(stage["missing, all"]) == 3
+    assert len(read("thresholds")) == len(content["performance"]["curves"]["thresholds"])
+    assert read("heterogeneity")[0]["metric"] == "AUC"
+
+
 def test_the_same_report_gives_the_same_files(folder, report, tmp_path):
     write_manuscript(tmp_path, report.with_suffix(".json"))
     for path in folder.iterdir():
@@ -82,9 +111,7 @@ def test_hostile_names_are_escaped(hostile_report, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: LaTeX is not typeset")
 def test_latex_is_typeset(folder, tmp_path):
-    parts = "\n".join(
-        f"\\input{{{folder}/{n}}}\n" for n in ("coefficients", "performance", "equation")
-    )
+    parts = "\n".join(f"\\input{{{folder}/{n}}}\n" for n in (*TABLES, "equation"))
     head = "\\documentclass{article}\\usepackage{booktabs,amsmath}\\begin{document}"
     (tmp_path / "paper.tex").write_text(f"{head}\n{parts}\\end{{document}}\n")
     subprocess.run(

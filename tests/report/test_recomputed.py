@@ -4,7 +4,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize
+from by_hand import calibrate, draws, scores
 from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
@@ -49,32 +49,6 @@ def fit_by_hand(X, y, rows, predictors):
 def selected(evaluation, resample):
     support = evaluation.rows["support"].iloc[resample]
     return [evaluation.names[int(g)] for g in support.split()]
-
-
-def draws(n_rows, resample):
-    return np.sort(np.random.default_rng((0, resample)).integers(n_rows, size=n_rows))
-
-
-def calibrate(y, log_odds):
-    def loss(parameters):
-        return np.logaddexp(0, (1 - 2 * y) * (parameters[0] + parameters[1] * log_odds)).sum()
-
-    return minimize(loss, [0.0, 1.0], method="BFGS", options={"gtol": 1e-7}).x
-
-
-def scores(y, log_odds):
-    probability = 1 / (1 + np.exp(-log_odds))
-    intercept, slope = calibrate(y, log_odds)
-    return {
-        "auc": roc_auc_score(y, log_odds),
-        "brier": brier_score_loss(y, probability),
-        "calibration_intercept": intercept,
-        "calibration_slope": slope,
-        "calibration_in_the_large": brentq(
-            lambda a: (1 / (1 + np.exp(-a - log_odds))).sum() - y.sum(), -20, 20
-        ),
-        "observed_expected": y.sum() / probability.sum(),
-    }
 
 
 def test_performance(study):

@@ -8,8 +8,10 @@ from math import log
 import numpy as np
 import pandas as pd
 import pytest
+from by_hand import draws
 from hostile_names import HOSTILE, LEVELS
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import shortlist as sl
@@ -23,7 +25,7 @@ from shortlist.report import (
     validate_model,
     write_report,
 )
-from shortlist.report.equation import describe_effects
+from shortlist.report.equation import describe_effects, describe_splines
 from shortlist.report.page import draw_figures
 from shortlist.report.sample_size import cox_snell_r2, largest_r2
 from shortlist.report.text import describe_checks
@@ -181,7 +183,7 @@ def test_hostile_names_are_shown_as_they_are(hostile_report):
 
 def test_figures_have_text_and_a_table(report, content):
     text = report.read_text()
-    assert text.count("<svg role=") == 6
+    assert text.count("<svg role=") == 7
     # The table of a figure follows it, with a row per step, group, threshold or predictor.
     performance = content["performance"]["curves"]
     for figure, rows in (
@@ -190,6 +192,7 @@ def test_figures_have_text_and_a_table(report, content):
         ("calibration", performance["calibration"]),
         ("roc", performance["thresholds"]),
         ("decision", performance["thresholds"]),
+        ("forest", content["centres"]["rows"]),
         ("inclusion", content["stability"]["inclusion"]),
     ):
         body = text[text.index(f'aria-labelledby="{figure}-title') :].split("<tbody>", 1)[1]
@@ -319,8 +322,8 @@ def test_the_name_must_be_that_of_a_page(patients, model, tmp_path):
         write_report(tmp_path / "report.json", model, *patients)
 
 
-def test_content_is_the_same_every_time(patients, model, evaluation, content):
-    again = describe_model(model, *patients, evaluation)
+def test_content_is_the_same_every_time(patients, model, evaluation, groups, content):
+    again = describe_model(model, *patients, evaluation, **groups)
     assert again.model_dump(mode="json") == content
     assert ReportContent.model_validate(content) == again
 
@@ -350,15 +353,90 @@ def test_cells_of_the_page(report, content, evaluation):
     benefit = ((acted & y).sum() - 0.25 * (acted & ~y).sum()) / len(y)
     everyone = (y.sum() - 0.25 * (~y).sum()) / len(y)
     usefulness = cells(page[page.index("<h3>Clinical usefulness") :], "20%")
-    assert [usefulness[1], usefulness[3]] == [f"{benefit:.3f}", f"{everyone:.3f}"]
+    assert [usefulness[1], usefulness[3], usefulness[5]] == [
+        f"{value:.3f}" for value in (benefit, benefit - everyone, everyone)
+    ]
     sensitivity, specificity = (acted & y).sum() / y.sum(), (~acted & ~y).sum() / (~y).sum()
-    shares = (acted.mean(), sensitivity, specificity, y[acted].mean())
+    shares = (acted.mean(), sensitivity, specificity, y[acted].mean(), (~y)[~acted].mean())
+    ratios = (sensitivity / (1 - specificity), (1 - sensitivity) / specificity)
     assert cells(page[page.index("<h3>Discrimination") :], "20%")[1:] == [
-        f"{share:.1%}".replace(".0%", "%") for share in shares
+        *(f"{share:.1%}".replace(".0%", "%") for share in shares),
+        *(f"{ratio:.2f}" for ratio in ratios),
     ]
     needed = content["sample_size"]["needed"]
     assert cells(page, "Overall risk known to within 0.05")[1] == str(needed["overall_risk"])
     assert cells(page, "Expected shrinkage of at least 0.9")[1] == str(needed["shrinkage"])
+
+
+def test_groups_of_the_page(report, content):
+    """Centres, their summary, subgroups and Table 1 stand where they are said to stand."""
+    page = report.read_text()
+    centres = {row["centre"]: row for row in content["centres"]["rows"]}
+    assert len(centres) == 4
+    part = page[page.index("<h2>Performance by centre") :]
+    for name, row in centres.items():
+        found = cells(part, name)
+        assert found[1:3] == [str(row["n"]), str(row["events"])]
+        if row["reason"]:
+            assert found[3] == "fewer than 10 with the event"
+        else:
+            auc = row["measures"][0]
+            assert found[3] == (
+                f"{auc['estimate']:.2f}<br><small>{auc['lower']:.2f} to {auc['upper']:.2f}</small>"
+            )
+    pooled = content["centres"]["pooled"][0]
+    found = cells(part[part.index("Over centres") :], "AUC")
+    assert found[1] == f"{pooled['estimate']:.2f}"
+    assert found[3] == f"{pooled['prediction_lower']:.2f} to {pooled['prediction_upper']:.2f}"
+    part = page[page.index("<h2>Performance by subgroup") :]
+    for row in content["subgroups"]:
+        found = cells(part, row["group"].replace(">", "&gt;").replace("<", "&lt;"))
+        assert found[1:3] == [str(row["n"]), str(row["events"])]
+    part = page[page.index("Candidates by outcome") :]
+    (row,) = [row for row in content["baseline"] if row["level"] == "II"]
+    found = cells(part, "stage: II")
+    assert found[1] == f"{row['all']['count']}<br><small>{100 * row['all']['share']:.1f}%</small>"
+    assert [found[5], found[6]] == ["", ""]  # missing values stand in the first row of a factor
+    (row,) = [row for row in content["baseline"] if row["level"] == "I"]
+    found = cells(part, "stage: I")
+    assert [cell.partition("<")[0] for cell in found[4:7]] == [
+        str(row[group]["missing"]) for group in ("all", "event", "no_event")
+    ]
+
+
+def test_bands_of_splines_are_percentiles_when_selected(patients, model):
+    evaluation = validate_model(model, *patients, n_resamples=45)
+    plain = model.check(*patients)
+    table, y = patients
+    refitted = []
+    for resample in range(1, 46):
+        rows = draws(len(y), resample)
+        refitted.append(clone(model).fit(table.iloc[rows], y.iloc[rows]).card_)
+    for curve in describe_splines(model, plain, evaluation):
+        points = pd.DataFrame(curve["points"])
+        name = curve["predictor"]
+        ends = pd.Series([points["value"].iloc[-1], curve["reference"]])
+        found = [
+            -np.diff(term.contribution(ends).log_odds)[0]
+            for card in refitted
+            for term in card.terms
+            if term.name == name
+        ]
+        assert len(found) == evaluation.selection[name].sum()
+        if len(found) >= 39:
+            expected = np.exp(np.quantile(found, [0.025, 0.975], method="weibull"))
+            assert points[["lower", "upper"]].iloc[-1].tolist() == pytest.approx(expected.tolist())
+        chosen = evaluation.selection[name].sum()
+        assert points["lower"].notna().all() == (chosen >= 39)
+        if chosen >= 39:
+            assert (points["lower"] <= points["upper"]).all()
+        counts = pd.DataFrame(curve["histogram"])
+        assert counts["events"].sum() == patients[1][patients[0][name].notna()].sum()
+        assert counts[["events", "others"]].to_numpy().sum() == patients[0][name].notna().sum()
+    another = validate_model(
+        sl.PrognosticModel(max_features=1, ridge=1.0).fit(*patients), *patients, n_resamples=2
+    )
+    assert "lower" not in describe_splines(model, plain, another)[0]["points"][0]
 
 
 def test_calibration_groups_by_another_way(content, evaluation):
@@ -497,3 +575,27 @@ def test_hidden_steps_leave_a_table_that_adds_up(content):
         owned = (owned - set(step["given_up"])) | set(step["new"])
         assert owned == set(step["predictors"])
     assert hidden == content["staircase"]["n_hidden"]
+
+
+def test_stable_predictors_and_imputations_are_told(tmp_path):
+    data = sl.datasets.make_prognostic(n_samples=120, random_state=1)
+    X = data.X.mask(np.random.default_rng(0).random(data.X.shape) < 0.05)
+    options = {"max_features": 4, "ridge": 1.0, "stable": True, "imputations": 2}
+    model = sl.PrognosticModel(**options).fit(X, data.y)
+    record = write_report(tmp_path / "r.html", model, X, data.y, n_resamples=2)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    card = model.card_
+    assert f"the best selection among {card.among}" in page
+    assert f"Of all selections of {card.among} with at most 4" in page
+    assert f"{card.terms[0].name} {card.search.stable.times[card.terms[0].name]}" in page
+    assert "Missing values were drawn 2 times" in page
+    assert record["model"]["search"]["stable"]["times"] == card.search.stable.times
+    assert record["model"]["search"]["imputed"] == card.search.imputed
+    assert record["evaluated"] == model.selected_features_
+    assert record["sample_size"]["patients"] == 120
+    assert record["proof"]["valid"]
+    texts = {row["item"]: row["text"] for row in record["methods"]}
+    assert "imputed 2 times" in texts["11"]
+    assert "The rule was repeated, with resamples of its own" in texts["12c"]
+    bought = {name for step in record["staircase"]["steps"] for name in step["predictors"]}
+    assert bought.isdisjoint(card.left_out)

@@ -16,6 +16,7 @@ from rich.text import Text
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from .option import (
     AsJson,
+    CentreColumn,
     DataFile,
     LossName,
     OutcomeColumn,
@@ -23,7 +24,11 @@ from .option import (
     PersonColumn,
     ProblemOptions,
     ReportFile,
+    Stable,
+    Subgroups,
+    Thresholds,
     Within,
+    risks,
     with_problem_options,
 )
 from .terminal import (
@@ -55,6 +60,7 @@ def costs_template(
     data: DataFile,
     outcome: OutcomeColumn,
     person: PersonColumn = None,
+    centre: CentreColumn = None,
     output: OutputFile = None,
 ) -> None:
     """Write a price list with all predictors of a table, to fill in the costs.
@@ -72,7 +78,7 @@ def costs_template(
         from ..tables import csv_text, read_table, write_workbook
 
         table = read_table(data)
-        predictors = split_columns(data, table, outcome, person)
+        predictors = split_columns(data, table, outcome, person, centre)
         found = remarks(predictors, table[outcome])
         for name, text in found.items():
             warnings.warn(f"{shown(name)}: {text}", ShortlistWarning, stacklevel=2)
@@ -107,7 +113,10 @@ def fit(
             f"default {_RESAMPLES}; 999 for a paper.",
         ),
     ] = None,
+    subgroups: Subgroups = None,
+    thresholds: Thresholds = None,
     within: Within = None,
+    stable: Stable = False,
     loss: LossName = "logistic",
     as_json: AsJson = False,
 ) -> None:
@@ -123,8 +132,13 @@ def fit(
             f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
             "`alternatives`, or BestSubsetClassifier in Python."
         )
-    if resamples is not None and report is None:
-        raise InvalidProblemError("--resamples: has no effect without --report; give one.")
+    if stable and within is not None:
+        raise InvalidProblemError("--stable: does not go with --within; give one of them.")
+    of_report = {"--resamples": resamples, "--subgroups": subgroups, "--thresholds": thresholds}
+    for option, value in of_report.items():
+        if value is not None and report is None:
+            raise InvalidProblemError(f"{option}: has no effect without --report; give one.")
+    groups: dict[str, Any] = {"subgroups": subgroups or (), "thresholds": risks(thresholds)}
     check_paths(options.inputs, [model, certificate], report)
     require_report(report)
     options.check_limits()
@@ -133,11 +147,14 @@ def fit(
         from ..patients import save_proof  # slow to import, so after the first checks
 
         patients, estimator = options.read()
-        estimator.set_params(within=within)
+        estimator.set_params(within=within, stable=stable)
         if report is not None:
-            from ..report import check_enough
+            from ..report import check_centres, check_enough, split_subgroups
 
             check_enough(patients.events, patients.persons)
+            if patients.centres is not None:
+                check_centres(patients.centres, patients.events, patients.persons)
+            split_subgroups(groups["subgroups"], patients.predictors)
         announce("Preparing")
         estimator.fit(*patients.data, announce, outcome=patients.outcome)
         card = estimator.card_
@@ -162,7 +179,8 @@ def fit(
         _print_model(card, patients, auc, files)
     if report is not None:
         sys.stdout.flush()
-        _make_report(report, estimator, patients, _RESAMPLES if resamples is None else resamples)
+        n_resamples = _RESAMPLES if resamples is None else resamples
+        _make_report(report, estimator, patients, n_resamples, groups)
     if card.search.status != "optimal":
         raise typer.Exit(3)
 
@@ -177,9 +195,15 @@ def require_report(path: Path | None) -> None:
             require_packages()
 
 
-def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resamples: int) -> None:
+def _make_report(
+    path: Path,
+    model: PrognosticModel,
+    patients: Patients,
+    n_resamples: int,
+    groups: dict[str, Any],
+) -> None:
     """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
-    from ..report import compare_rules, validate_model, write_report
+    from ..report import compare_rules, validate_centres, validate_model, write_report
 
     console = Console(stderr=True)
     console.print(f"Report: repeating the selection on {n_resamples} resamples.")
@@ -188,6 +212,9 @@ def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resam
     evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
     console.print("Report: other ways to get a model, on the same resamples.")
     rivals = compare_rules(model, *data, n_resamples=n_resamples, **options)
+    if patients.centres is not None:
+        console.print("Report: leaving out each centre in turn.")
+        groups["centres"] = validate_centres(model, *data, patients.centres, **options)
     with working("Writing the report") as announce:
         write_report(
             path,
@@ -197,6 +224,7 @@ def _make_report(path: Path, model: PrognosticModel, patients: Patients, n_resam
             evaluation=evaluation,
             rivals=rivals,
             announce=announce,
+            **groups,
         )
     console.print(f"{path} written. Open it in a browser.", soft_wrap=True, highlight=False)
 
@@ -291,6 +319,12 @@ def _odds_ratio(effect: Effect) -> str:
     return f"{effect.odds_ratio:.3f}" if effect.odds_ratio >= 0.01 else f"{effect.odds_ratio:.2g}"
 
 
+def _counts(times: dict[str, int]) -> str:
+    """Return how often predictors were selected, the most frequent first."""
+    ordered = sorted(times.items(), key=lambda entry: -entry[1])
+    return ", ".join(f"{plain(name)} {count}" for name, count in ordered if count) or "none"
+
+
 def _at_most(card: ModelCard) -> str:
     most = card.limits.max_features
     return "" if most is None else f" of at most {most}"
@@ -307,11 +341,23 @@ def _conclusions(card: ModelCard, auc: float) -> list[str]:
             found = "Proven cheapest" if thrift.is_proven else "Cheapest found"
             cheapest = f"{found} within {100 * thrift.share:g} % of the best"
         first = [f"{cheapest}: {given_up:.2%} worse than what {less} buys."]
+    if search.stable is not None:
+        given_up = search.objective / search.stable.best_objective - 1
+        first = [
+            f"The best among {card.among} ({_counts(search.stable.times)}). Its loss is "
+            f"{given_up:.2%} above that of the best of all {len(card.candidates)}."
+        ]
+    if search.imputed is not None and card.preprocessing.draws is not None:
+        number = card.preprocessing.draws.number
+        first.append(
+            f"{number} imputations were drawn; how many select each: {_counts(search.imputed)}."
+        )
     if search.status == "optimal":
+        among = "" if search.stable is None else " among these"
         proof = (
             f"Proven: no {'' if card.limits.budget is None else 'affordable '}selection"
-            f"{_at_most(card)} has a penalised loss below {search.lower_bound:.4f}; this one has "
-            f"{search.objective:.4f}."
+            f"{_at_most(card)}{among} has a penalised loss below {search.lower_bound:.4f}; this "
+            f"one has {search.objective:.4f}."
         )
     else:
         proof = (

@@ -55,6 +55,33 @@ PersonColumn = Annotated[
         help="The column that identifies the person, if persons have several rows.",
     ),
 ]
+CentreColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--centre",
+        metavar="COLUMN",
+        help="The column that names the centre of each row, which is no predictor; reports then "
+        "have the performance by centre.",
+    ),
+]
+Subgroups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--subgroups",
+        metavar="GROUPS",
+        help="Columns and comparisons by which the report shows performance, separated by commas: "
+        "'sex,age>65'.",
+    ),
+]
+Thresholds = Annotated[
+    str | None,
+    typer.Option(
+        "--thresholds",
+        metavar="RISKS",
+        help="Risks at which one would act, separated by commas, for the tables of the report: "
+        "10%,20%; default: round ones.",
+    ),
+]
 LossName = Annotated[
     str,
     _search(
@@ -113,6 +140,23 @@ def _share(text: str) -> float | str:
     return share
 
 
+def risks(text: str | None) -> list[float]:
+    """Return the risks in the text of an option, such as 10%,0.2."""
+    found = []
+    for part in [] if text is None else text.split(","):
+        number = part.strip()
+        try:
+            risk = float(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
+        except ValueError:
+            risk = -1.0
+        if not 0 < risk < 1:
+            raise InvalidProblemError(
+                f"--thresholds: {part!r} is not a risk between 0 and 100 %; write 10%,20%."
+            )
+        found.append(risk)
+    return found
+
+
 Within = Annotated[
     Any,
     _limit(
@@ -125,6 +169,16 @@ Within = Annotated[
 ]
 
 
+Stable = Annotated[
+    bool,
+    _limit(
+        "--stable",
+        help="Buy the best selection among the predictors that at least half of 50 resamples "
+        "select, instead of the best of all; not with --within.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class ProblemOptions:
     """The options that state a problem: patients, prices and limits."""
@@ -133,6 +187,7 @@ class ProblemOptions:
     outcome: OutcomeColumn
     positive: EventValue = None
     person: PersonColumn = None
+    centre: CentreColumn = None
     budget: Annotated[
         float | None,
         _limit(
@@ -222,6 +277,15 @@ class ProblemOptions:
             "(conditional, the default), or the median and the most frequent value (median).",
         ),
     ] = None
+    imputations: Annotated[
+        int | None,
+        _column(
+            min=1,
+            metavar="NUMBER",
+            help="Select on so many copies of the patients whose missing values are drawn, given "
+            "the other columns and the outcome (multiple imputation).",
+        ),
+    ] = None
     ridge: Annotated[
         str,
         _search(
@@ -272,8 +336,9 @@ class ProblemOptions:
         from ..tables import read_fees, read_synonyms
 
         ridge = self._number_of_ridge()
-        patients = read_patients(self.data, self.outcome, self.positive, self.person)
-        columns = _NamedColumns(patients, self.outcome, self.person)
+        owners = (self.person, self.centre)
+        patients = read_patients(self.data, self.outcome, self.positive, *owners)
+        columns = _NamedColumns(patients, self.outcome, *owners)
         exclude = columns.excluded(self.exclude)
         kinds = columns.marked(
             ("--categorical", self.categorical, "categorical"),
@@ -297,6 +362,7 @@ class ProblemOptions:
             spline_knots=self.spline_knots,
             missing_indicator=self.missing_indicator,
             imputation=self.imputation or "conditional",
+            imputations=self.imputations,
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
@@ -358,10 +424,13 @@ def with_problem_options(
 class _NamedColumns:
     """The columns of a table, by which options and price lists name predictors."""
 
-    def __init__(self, patients: Patients, outcome: str, person: str | None) -> None:
+    def __init__(
+        self, patients: Patients, outcome: str, person: str | None, centre: str | None
+    ) -> None:
         self.table = patients.predictors
         self.names = list(patients.predictors.columns)
-        self._others = {outcome: "--outcome"} | ({} if person is None else {person: "--person"})
+        others = {outcome: "--outcome", person: "--person", centre: "--centre"}
+        self._others = {name: option for name, option in others.items() if name is not None}
         self._all = [*self.names, *self._others]
 
     def named(self, option: str, values: Sequence[str] | None) -> list[str]:
@@ -376,7 +445,7 @@ class _NamedColumns:
         return names
 
     def excluded(self, values: Sequence[str] | None) -> list[str]:
-        """Return the predictors to leave out; the outcome and persons are out already."""
+        """Return the predictors to leave out; outcome, persons and centres are out already."""
         return [name for name in self._split(values) if name not in self._others]
 
     def marked(self, *options: tuple[str, Sequence[str] | None, str]) -> dict[str, str]:
@@ -411,7 +480,7 @@ class _NamedColumns:
         return found or None
 
     def costs(self, path: Path) -> dict[str, float]:
-        """Read a price list, which may also price the outcome and the person."""
+        """Read a price list, which may also price the outcome, the person and the centre."""
         from ..tables import read_costs
 
         costs = read_costs(path, self._all)

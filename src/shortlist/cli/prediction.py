@@ -13,12 +13,16 @@ from ..errors import InvalidFileError, InvalidProblemError
 from .fit import require_report
 from .option import (
     AsJson,
+    CentreColumn,
     EventValue,
     ModelFile,
     OutcomeColumn,
     OutputFile,
     PersonColumn,
     ReportFile,
+    Subgroups,
+    Thresholds,
+    risks,
 )
 from .terminal import check_paths, noting, print_json, print_table, working, write_or_print
 
@@ -115,6 +119,9 @@ def validate(
     outcome: OutcomeColumn,
     positive: EventValue = None,
     person: PersonColumn = None,
+    centre: CentreColumn = None,
+    subgroups: Subgroups = None,
+    thresholds: Thresholds = None,
     report: ReportFile = None,
     update: Annotated[
         UpdateKind | None,
@@ -143,12 +150,15 @@ def validate(
         from ..report import describe_external, update_model, write_external
 
         card = ModelCard.load(model)
-        patients = _read_new_patients(card, data, outcome, positive, person)
+        patients = _read_new_patients(card, data, outcome, positive, person, centre)
         new = (patients.predictors, patients.events.to_numpy())
+        groups = {"centres": patients.centres, "subgroups": subgroups or ()}
+        options: dict[str, Any] = {**groups, "thresholds": risks(thresholds)}
         if report is not None:
-            content = write_external(report, card, *new, patients.persons)
+            content = write_external(report, card, *new, patients.persons, **options)
         else:
-            content = describe_external(card, *new, patients.persons).model_dump(mode="json")
+            found = describe_external(card, *new, patients.persons, **options)
+            content = found.model_dump(mode="json")
         if update is not None and updated is not None:
             update_model(card, *new, update.value).save(updated)
     if as_json:
@@ -161,7 +171,12 @@ def validate(
 
 
 def _read_new_patients(
-    card: ModelCard, data: Path, outcome: str, positive: str | None, person: str | None
+    card: ModelCard,
+    data: Path,
+    outcome: str,
+    positive: str | None,
+    person: str | None,
+    centre: str | None,
 ) -> Patients:
     """Read new patients; without `positive`, the event is that of the model, if it occurs."""
     from ..patients.column import level_of
@@ -173,7 +188,7 @@ def _read_new_patients(
         values = {level_of(value) for value in table[outcome].dropna()}
         if card.outcome.event in values:
             positive = card.outcome.event
-    return split_patients(data, table, outcome, positive, person)
+    return split_patients(data, table, outcome, positive, person, centre)
 
 
 def _print_validation(content: dict[str, Any]) -> None:
@@ -194,6 +209,7 @@ def _print_validation(content: dict[str, Any]) -> None:
         ],
         numbers=["estimate", level],
     )
+    _print_groups(content)
     for row in content["findings"]:
         typer.echo(f"Caution: {row['topic']}: {row['text']}")
     print_table(
@@ -209,3 +225,33 @@ def _print_validation(content: dict[str, Any]) -> None:
     for row in content["updates"]:
         if row["reason"] is not None:
             typer.echo(f"Not {row['text']}: {row['reason']}")
+
+
+def _print_groups(content: dict[str, Any]) -> None:
+    """Print the performance by centre and by subgroup, as far as these were asked for."""
+    centres = [] if content["centres"] is None else content["centres"]["rows"]
+    for kind, rows in (("centre", centres), ("group", content["subgroups"])):
+        if rows:
+            print_table(
+                f"By {kind}: AUC, calibration slope and observed / expected, 95% intervals",
+                [kind, "n", "events", "AUC", "slope", "O/E"],
+                [
+                    (
+                        row[kind],
+                        row["n"],
+                        row["events"],
+                        *(map(_with_interval, row["measures"]) if row["measures"] else ("-",) * 3),
+                    )
+                    for row in rows
+                ],
+                numbers=["n", "events"],
+            )
+            for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
+                typer.echo(f"- {reason}")
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    if row["estimate"] is None:
+        return "-"
+    ends = "" if row["lower"] is None else f" ({row['lower']:.2f}-{row['upper']:.2f})"
+    return f"{row['estimate']:.2f}{ends}"

@@ -75,6 +75,7 @@ def verify(
             "bought": [term.name for term in card.terms],
             "cost": card.cost,
             "limits": card.limits.model_dump(mode="json"),
+            "left_out": list(card.left_out),
             "costs": {candidate.name: candidate.cost for candidate in card.candidates},
             "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
             "notes": notes,
@@ -163,6 +164,8 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     )
     if bounds:
         yield "coefficients", f"at most {bounds}"
+    if card.left_out:
+        yield "not stable", f"{listed(card.left_out)} (selected by few resamples; not checked)"
     if limits.exclude:
         yield "excluded", listed(limits.exclude)
     known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}
@@ -173,6 +176,8 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
         yield "splines", f"{preparation.spline_knots} knots for every number"
     if preparation.imputation == "median":
         yield "imputation", "medians and most frequent values"
+    if preparation.draws is not None:
+        yield "imputations", f"{preparation.draws.number} draws, seed {preparation.draws.seed}"
     if preparation.missing_indicator:
         yield "missing", "a missing value may itself predict"
     yield "ridge", f"{card.search.ridge:g}"

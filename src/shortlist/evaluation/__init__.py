@@ -7,6 +7,7 @@ results. The functions on selections work on any bool matrix.
 from .bootstrap import Evaluation, evaluate, evaluate_all
 from .calibration_curve import SmoothCalibration, smooth_calibration
 from .experiment import Experiment
+from .heterogeneity import RandomEffects, random_effects
 from .metric import Measure, interval, measure, net_benefit, percentile_interval, share_interval
 from .procedure import FittedModel, Procedure, evaluate_resample
 from .resampling import Sample
@@ -20,9 +21,9 @@ from .stability import (
 from .task import Journal, read_journal, run_tasks
 
 __all__ = [
-    "Evaluation", "Experiment", "FittedModel", "Journal", "Measure", "Procedure", "Sample",
-    "SmoothCalibration", "Stability", "co_selection", "evaluate", "evaluate_all",
+    "Evaluation", "Experiment", "FittedModel", "Journal", "Measure", "Procedure", "RandomEffects",
+    "Sample", "SmoothCalibration", "Stability", "co_selection", "evaluate", "evaluate_all",
     "evaluate_resample", "inclusion_frequencies", "interval", "measure", "model_frequencies",
-    "net_benefit", "percentile_interval", "read_journal", "run_tasks", "share_interval",
-    "smooth_calibration", "stability",
+    "net_benefit", "percentile_interval", "random_effects", "read_journal", "run_tasks",
+    "share_interval", "smooth_calibration", "stability",
 ]  # fmt: skip

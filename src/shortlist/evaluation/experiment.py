@@ -82,6 +82,9 @@ class Experiment:
         each of its columns, may give others in every fold.
     names : sequence of str, optional
         Names of the predictors; by default those of `groups` or of the columns.
+    stable : int, optional
+        Narrow every selection to the predictors that at least half of its own resamples select, as
+        `PrognosticModel(stable=True)` does; this is the seed of those resamples.
     probes : array-like of shape (n_probes, n_columns), optional
         Further rows in the form of X, without outcomes, whose log-odds every model predicts: their
         differences show how coefficients vary.
@@ -133,6 +136,7 @@ class Experiment:
     node_limit: int | None = None
     preprocessor: Any = None
     names: Sequence[str] = ()
+    stable: int | None = None
     probes: Any = None
     followed: Sequence[int] = ()
 
@@ -250,8 +254,10 @@ class Experiment:
                 raise InvalidProblemError(
                     f"followed: must be numbers of rows from 0 to {len(self.y) - 1}, not {row!r}."
                 )
-        for argument, smallest in (("n_folds", 2), ("seed", 0)):
+        for argument, smallest in (("n_folds", 2), ("seed", 0), ("stable", 0)):
             value = getattr(self, argument)
+            if value is None and argument == "stable":
+                continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool):
                 raise InvalidProblemError(f"{argument}: must be an integer, not {value!r}.")
             if value < smallest:

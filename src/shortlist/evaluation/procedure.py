@@ -1,7 +1,8 @@
 """The procedure that is evaluated, and its evaluation on one resample.
 
 Procedure: the ridge with the best mean score over the validation folds, then the selection and the
-fit with that ridge on all rows.
+fit with that ridge on all rows. If the experiment asks for stable predictors, each selection is
+narrowed by resamples of the rows that it has.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..blocks import one_thread
+from ..choice.stable import draw_counts, stable_candidates
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
 from .experiment import Experiment, ModelMatrix
@@ -54,13 +56,21 @@ class Procedure:
         self.solves = self.nodes = self.unproven = 0
         self._problem: SubsetProblem | None = None
         self._columns = ModelMatrix(np.empty((0, 0)), None)  # of all rows and probes
+        self._sample = Sample.of_copies(np.arange(0))  # of the last problem
+        self._n_imputations = 0
 
     def problem(self, sample: Sample) -> SubsetProblem:
         """Return the problem on the rows of a sample."""
         experiment, problem = self.experiment, self._problem
+        self._sample = sample
         if problem is None or experiment.preprocessor is not None:
             self._columns = experiment.columns(sample.copies)
             problem = self._problem = experiment.problem(self._columns)
+        fitted = self._columns.preprocessor
+        self._n_imputations = n = getattr(fitted, "n_imputations_", 0)
+        if n:
+            signs = np.tile(problem.signs[sample.copies], n)
+            return problem.with_rows(fitted.matrix, signs, np.full(len(signs), 1 / n))
         return problem.with_weights(sample.counts(problem.n_rows))
 
     def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
@@ -69,6 +79,15 @@ class Procedure:
 
     def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Solve a problem with each ridge, and count the work."""
+        if self.experiment.stable is None:
+            solutions = self._solve(problem, ridges)
+        else:
+            solutions = [self._solve(self._narrowed(problem, r), [r])[0] for r in ridges]
+        return [
+            self.fitted(ridge, solution) for ridge, solution in zip(ridges, solutions, strict=True)
+        ]
+
+    def _solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[Solution]:
         experiment = self.experiment
         solutions = solve_ridges(
             problem,
@@ -81,9 +100,26 @@ class Procedure:
             self.solves += 1
             self.nodes += solution.nodes
             self.unproven += solution.status is not Status.OPTIMAL
-        return [
-            self.fitted(ridge, solution) for ridge, solution in zip(ridges, solutions, strict=True)
-        ]
+        return solutions
+
+    def _narrowed(self, problem: SubsetProblem, ridge: float) -> SubsetProblem:
+        """Return the last problem without the predictors that its resamples select rarely."""
+        copies, units = self._sample.copies, self._sample.units(self.experiment.persons)
+
+        def draw(rng: np.random.Generator) -> Float:
+            counts = draw_counts(rng, len(copies), units)
+            if self._n_imputations:  # its rows are the copies
+                return problem.weights * np.tile(counts, self._n_imputations)
+            weights = np.zeros(problem.n_rows)
+            np.add.at(weights, copies, counts)
+            return weights
+
+        return stable_candidates(
+            problem.with_ridge(ridge),
+            draw,
+            seed=self.experiment.stable or 0,
+            solve=lambda resample: self._solve(resample, [ridge])[0],
+        ).problem
 
     def fitted(self, ridge: float, solution: Solution) -> FittedModel:
         """Return a solution of the last problem with the columns by which it predicts."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import Int
+from ..choice.stable import draw_counts
 from ..classifier.tuning import shuffled_folds
 from ..errors import InvalidProblemError
 from .experiment import Experiment
@@ -25,6 +26,15 @@ class Sample(NamedTuple):
     def copies(self) -> Int:
         """The rows, each repeated as often as it counts."""
         return np.repeat(self.rows, self.weights)
+
+    def units(self, persons: Int | None) -> Int | None:
+        """The unit that each copy belongs to, drawn as a whole, if rows belong to persons."""
+        if persons is None:
+            return None
+        starts = np.cumsum(self.weights) - self.weights
+        numbers = np.arange(self.weights.sum()) - np.repeat(starts, self.weights)
+        pairs = np.column_stack([persons[self.copies], numbers])  # a person drawn twice is two
+        return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
 
     def counts(self, n_rows: int) -> Int:
         """How often each of all rows counts."""
@@ -71,13 +81,6 @@ def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Gener
         f"n_folds: hardly any resample has {experiment.n_folds} rows or persons of each class; "
         "use fewer folds."
     )
-
-
-def draw_counts(rng: np.random.Generator, n_rows: int, persons: Int | None) -> Int:
-    """Return how often each row counts in a bootstrap resample of rows, or of whole persons."""
-    n_units = n_rows if persons is None else int(persons.max()) + 1
-    counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
-    return counts if persons is None else counts[persons]
 
 
 def split(

@@ -14,9 +14,9 @@ from scipy.special import expit
 from ..backends import solve, uninterrupted
 from ..choice import cheapest_within, near_optimal, solve_path, substitutes
 from ..choice.record import excess
+from ..choice.stable import draw_counts
 from ..evaluation import Evaluation, inclusion_frequencies, stability
 from ..evaluation.metric import METRICS, brier_by_chance, outside_scores, scores
-from ..evaluation.resampling import draw_counts
 from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation
 from ..report.performance import calibration_groups, describe_risks, roc_points

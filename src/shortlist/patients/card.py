@@ -97,6 +97,13 @@ class StatedLimits(StrictModel):
     exclude: tuple[Name, ...]
 
 
+class Draws(StrictModel):
+    """How many imputations were drawn, and the seed of the draws."""
+
+    number: Annotated[int, Field(ge=1)]
+    seed: Count
+
+
 class Preprocessing(StrictModel):
     """How the columns of the table became those of the problem.
 
@@ -107,6 +114,7 @@ class Preprocessing(StrictModel):
     spline_knots: Literal[3, 4, 5] | None
     missing_indicator: bool
     imputation: ImputationKind = "median"  # as in files that do not say it
+    draws: Draws | None = None  # of missing values, if there are any
     missing_codes: dict[Name, tuple[str, ...]]
     synonyms: dict[Name, dict[str, str]]
 
@@ -135,8 +143,23 @@ class ThriftRecord(StrictModel):
     is_proven: bool
 
 
+class StableRecord(StrictModel):
+    """How many resamples select each candidate, of which those remain that half of them select.
+
+    `best_objective` is that of the best selection of all candidates.
+    """
+
+    resamples: Annotated[int, Field(ge=1)]
+    times: dict[Name, Count]
+    best_objective: NonNegative
+    is_proven: bool
+
+
 class SearchRecord(StrictModel):
-    """The search that found the model, and its proven bound."""
+    """The search that found the model, and its proven bound.
+
+    `imputed` counts the single imputations that select each candidate.
+    """
 
     ridge: Positive
     tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
@@ -151,6 +174,8 @@ class SearchRecord(StrictModel):
     gap_target: NonNegative
     nodes: Count
     within: ThriftRecord | None
+    stable: StableRecord | None = None  # older files have none
+    imputed: dict[Name, Count] | None = None
 
     @property
     def cross_validation(self) -> str:
@@ -252,6 +277,7 @@ class ModelCard(StrictModel):
             raise ValueError("the lower bound is above the objective")
         if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
             raise ValueError("the gap is not that of the objective and the lower bound")
+        self._check_counts()
         levels = {t.name: t.coefficients if t.kind == "categorical" else {None} for t in self.terms}
         for term in self.terms:
             for part in term.imputation.weights if term.imputation else ():
@@ -260,6 +286,48 @@ class ModelCard(StrictModel):
         if self.data.events > self.data.rows:
             raise ValueError("there are more events than rows")
         return self
+
+    def _check_counts(self) -> None:
+        """Raise unless counts of selections are those of the candidates, and possible."""
+        stable, draws, imputed = self.search.stable, self.preprocessing.draws, self.search.imputed
+        if (draws is None) != (imputed is None):
+            raise ValueError("draws and counts of selections in them do not go together")
+        counted = [] if stable is None else [(stable.times, stable.resamples)]
+        if draws is not None and imputed is not None:
+            counted.append((imputed, draws.number))
+        for times, most in counted:
+            if {*times} != {item.name for item in self.candidates}:
+                raise ValueError("selections are counted of other predictors than candidates")
+            if max(times.values(), default=0) > most:
+                raise ValueError("a predictor is selected more often than there are searches")
+        if {*self.left_out}.intersection(term.name for term in self.terms):
+            raise ValueError("a predictor is bought that too few resamples select")
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The candidates that fewer than half of the resamples of `stable` select."""
+        stable = self.search.stable
+        return (
+            ()
+            if stable is None
+            else tuple(
+                item.name
+                for item in self.candidates
+                if 2 * stable.times[item.name] < stable.resamples
+                and item.name not in self.limits.include
+            )
+        )
+
+    @property
+    def among(self) -> str:
+        """The predictors among which the model is the best, in words."""
+        stable, n = self.search.stable, len(self.candidates) - len(self.left_out)
+        predictors = "predictor" if n == 1 else f"{n} predictors"
+        if stable is None:
+            return f"the {predictors}"
+        required = ", or that are required" if self.limits.include else ""
+        half = f"at least half of {stable.resamples} resamples select"
+        return f"the {predictors} that {half}{required}"
 
     def log_odds(self, table: pd.DataFrame) -> Float:
         """Return the log-odds of the event for each row.
@@ -512,6 +580,8 @@ def make_card(
     tuning: RidgeSearch | None = None,
     scoring: str | None = None,
     within: ThriftRecord | None = None,
+    stable: StableRecord | None = None,
+    imputed: dict[str, int] | None = None,
 ) -> ModelCard:
     """Describe the model that a search found, in the units of the table.
 
@@ -531,6 +601,10 @@ def make_card(
         The choice of the ridge and its measure, unless the ridge was given.
     within : ThriftRecord, optional
         How the limit was lowered.
+    stable : StableRecord, optional
+        How candidates were left out.
+    imputed : dict, optional
+        How many single imputations select each candidate.
     """
     bought = [problem.name_of(g) for g in solution.support]
     terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
@@ -567,6 +641,9 @@ def make_card(
             spline_knots=design.n_knots,  # type: ignore[arg-type]
             missing_indicator=bool(design.missing_indicator),
             imputation=design.imputation,
+            draws=None
+            if imputed is None
+            else Draws(number=design.n_imputations_, seed=int(design.seed)),
             missing_codes=dict(plain.missing_codes),
             synonyms=dict(plain.synonyms),
         ),
@@ -584,10 +661,12 @@ def make_card(
             gap_target=gap_target,
             nodes=solution.nodes,
             within=within,
+            stable=stable,
+            imputed=imputed,
         ),
         data=FittedData(
-            rows=problem.n_rows,
-            events=int((problem.signs > 0).sum()),
+            rows=len(plain.labels),
+            events=int(plain.labels.sum()),
             sha256=plain.sha256,
             marks=_marks(plain, terms),
         ),

@@ -1,11 +1,12 @@
 """Preprocessing: from columns in plain form to the matrix of a problem, and back to terms.
 
 Numbers and truth values are imputed by equations of the other columns, or by median and most
-frequent value. Numbers are bent by splines if asked, centred and divided by two standard
-deviations; knots, means and deviations are those of the observed values. Factors are imputed by
-their most frequent value; one of more than two levels has one column per level, and none of them is
-special to the penalty. A change by two standard deviations is then penalised like the change of a
-truth value (Gelman 2008), and the penalty depends neither on units nor on the order of the levels.
+frequent value, factors by the most frequent one; for the rows of the fit, draws can take the place
+of all that is missing. Numbers are bent by splines if asked, centred and divided by two standard
+deviations; knots, means and deviations are those of the observed values. A factor of more than two
+levels has one column per level, and none of them is special to the penalty. A change by two
+standard deviations is then penalised like the change of a truth value (Gelman 2008), and the
+penalty depends neither on units nor on the order of the levels.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ..arguments import Float
 from .column import ColumnKind
-from .imputation import fit_equation
+from .imputation import draw_missing, fit_equation
 from .term import (
     BooleanTerm,
     CategoricalTerm,
@@ -92,22 +93,31 @@ class Encoding:
             return {level: (known == level).astype(np.float64) for level in self.levels}
         return {None: np.where(np.isnan(values), self.fill, values)}
 
-    def columns(self, values: NDArray[Any], inputs: Mapping[str, InputValues]) -> list[Float]:
+    def columns(
+        self,
+        values: NDArray[Any],
+        inputs: Mapping[str, InputValues],
+        drawn: NDArray[Any] | None = None,
+    ) -> list[Float]:
         """Return the columns of the matrix; a level that is not known counts as missing.
 
-        `inputs` are the predictors that `imputation` uses, in numbers.
+        `inputs` are the predictors that `imputation` uses, in numbers; `drawn` has values to take
+        where one is missing instead.
         """
         if self.kind == "categorical":
-            positions = pd.Index(self.levels, dtype=object).get_indexer(pd.Index(values))
+            index = pd.Index(self.levels, dtype=object)
+            positions = index.get_indexer(pd.Index(values))
             missing = positions < 0
             positions[missing] = self.levels.index(self.fill)
+            if drawn is not None:
+                positions = index.get_indexer(pd.Index(drawn))
             first = 1 if len(self.levels) == 2 else 0
             columns = [*np.eye(len(self.levels))[first:, positions]]
         else:
             missing = np.isnan(values)
             equation = self.imputation
             stand_in = self.fill if equation is None else equation.values(inputs)
-            filled = np.where(missing, stand_in, values)
+            filled = np.where(missing, stand_in, values) if drawn is None else drawn
             columns = [filled, *spline_curves(filled, self.knots)]
         return [*columns, missing.astype(np.float64)] if self.has_indicator else columns
 
@@ -163,6 +173,10 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     imputation : {"conditional", "median"}
         How missing numbers and truth values are replaced: by an equation of all other columns, or
         by the median or most frequent value, as those of factors always are.
+    imputations : int, optional
+        How often missing values of all kinds are drawn for the rows of the fit.
+    seed : int
+        Seed of the draws.
 
     Attributes
     ----------
@@ -176,8 +190,10 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         which `for_predicting` fits equations of fewer columns.
     means, scales : ndarray of shape (n_columns,)
         The centre and the scale of each column.
+    n_imputations_ : int
+        The number of imputations drawn: none where nothing is missing.
     matrix : ndarray of shape (n_rows, n_columns)
-        The rows that it was fitted to.
+        The rows that it was fitted to; with imputations, all of them once for each.
     """
 
     def __init__(
@@ -186,14 +202,21 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_knots: int | None = None,
         missing_indicator: bool = False,
         imputation: ImputationKind = "conditional",
+        imputations: int | None = None,
+        seed: int = 0,
     ) -> None:
         self.kinds = kinds
         self.n_knots = n_knots
         self.missing_indicator = missing_indicator
         self.imputation = imputation
+        self.imputations = imputations
+        self.seed = seed
 
     def fit(self, X: pd.DataFrame, y: Any = None, weights: Float | None = None) -> Design:
-        """Measure medians, levels and scales; the latter count rows by their weights."""
+        """Measure medians, levels and scales; the latter count rows by their weights.
+
+        The outcomes are needed for imputations alone.
+        """
         values_of = {name: X[name].to_numpy() for name in X.columns}
         self.encodings: dict[str, Encoding] = {
             name: Encoding.fit(name, self.kinds[name], values, self.n_knots, self.missing_indicator)
@@ -227,6 +250,22 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = np.where(np.column_stack(missing), np.nan, matrix)[:, is_scaled]
             scaler = StandardScaler().fit(numbers, sample_weight=weights)
             self.means[is_scaled], self.scales[is_scaled] = scaler.mean_, 2.0 * scaler.scale_
+        gappy = [n for n, values in values_of.items() if 0 < pd.isna(values).sum() < len(values)]
+        self.n_imputations_ = int(self.imputations or 0) if gappy else 0
+        if self.n_imputations_:
+            inputs = self._inputs(values_of, always=True)
+            blocks = [
+                self._columns(values_of, self.inputs, drawn)
+                for drawn in draw_missing(
+                    {name: values_of[name] for name in gappy},
+                    inputs,
+                    np.asarray(y, dtype=np.float64),
+                    weights,
+                    self.n_imputations_,
+                    self.seed,
+                )
+            ]
+            matrix = np.vstack(blocks)
         self.matrix: Float = (matrix - self.means) / self.scales
         return self
 
@@ -235,9 +274,11 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The predictors, in the order of the table."""
         return tuple(self.encodings)
 
-    def _inputs(self, values_of: Mapping[str, NDArray[Any]]) -> dict[str, InputValues]:
+    def _inputs(
+        self, values_of: Mapping[str, NDArray[Any]], always: bool = False
+    ) -> dict[str, InputValues]:
         """Return the columns in numbers, for equations; none if there is nothing to impute."""
-        if not self.incomplete:
+        if not self.incomplete and not always:
             return {}
         return {name: item.inputs(values_of[name]) for name, item in self.encodings.items()}
 
@@ -263,14 +304,23 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: pd.DataFrame) -> Float:
         """Return the matrix of other rows; a level that the fit has not seen counts as missing."""
         values_of = {name: X[name].to_numpy() for name in self.encodings}
-        inputs = self._inputs(values_of)
+        columns = self._columns(values_of, self._inputs(values_of), {})
+        matrix: Float = (columns - self.means) / self.scales
+        return matrix
+
+    def _columns(
+        self,
+        values_of: Mapping[str, NDArray[Any]],
+        inputs: Mapping[str, InputValues],
+        drawn: Mapping[str, NDArray[Any]],
+    ) -> Float:
+        """Return the columns of some rows, not yet scaled."""
         columns = [
             column
             for name, encoding in self.encodings.items()
-            for column in encoding.columns(values_of[name], inputs)
+            for column in encoding.columns(values_of[name], inputs, drawn.get(name))
         ]
-        matrix: Float = (np.array(columns).T - self.means) / self.scales
-        return matrix
+        return np.array(columns).T
 
     def equation(
         self, table: pd.DataFrame, coef: Float, intercept: float, bought: Collection[str]

@@ -102,6 +102,7 @@ def findings_of(
     bought = {term.name for term in card.terms}
     return [
         *_check_search(card),
+        *_check_stable(card),
         *_check_size(card, plain, problem, persons, log_loss),
         *_check_copies(problem, bought),
         *_check_rows(plain, persons),
@@ -204,6 +205,22 @@ def _check_search(card: ModelCard) -> Iterator[Finding]:
             "Search",
             f"It stopped ({search.status.replace('_', ' ')}) before the proof was complete: a "
             f"better selection may exist, by at most {search.gap:.2%} of the loss.",
+        )
+
+
+def _check_stable(card: ModelCard) -> Iterator[Finding]:
+    stable = card.search.stable
+    if stable is None:
+        return
+    kept = [item.name for item in card.candidates if item.name not in card.left_out]
+    if not {*kept}.difference(card.limits.include):
+        yield Finding(
+            "warning",
+            "Stable predictors",
+            f"No candidate is selected by half of {stable.resamples} resamples, so "
+            f"{'nothing but what is required' if kept else 'nothing'} is bought. Predictors that "
+            "stand in for each other share the resamples: exclude some of them, or fit without "
+            "the rule.",
         )
 
 
@@ -312,17 +329,23 @@ def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         "warning" if shares.max() > SOME_MISSING else "note",
         "Missing values",
         f"{len(shares)} {few} bought {'has' if len(shares) == 1 else 'have'} missing values, up to "
-        f"{shares.max():.1%}; they were replaced by {_stand_in(card)}, which "
-        "understates the uncertainty that multiple imputation would show. "
+        f"{shares.max():.1%}; they were replaced by {_stand_in(card)}. "
         f"{int((~gaps.any(axis=1)).sum())} of {len(gaps)} rows are complete.",
         tuple(shares.index),
     )
 
 
 def _stand_in(card: ModelCard) -> str:
+    draws = card.preprocessing.draws
+    if draws is not None:
+        return (
+            f"{draws.number} draws each, given the other columns and the outcome; predictions "
+            "replace them by what the predictors bought lead to expect"
+        )
+    unknown = ", which understates the uncertainty that `imputations` would show"
     if card.preprocessing.imputation == "median":
-        return "medians and most frequent values"
-    return "what the other predictors lead to expect, levels by the most frequent one"
+        return f"medians and most frequent values{unknown}"
+    return f"what the other predictors lead to expect, levels by the most frequent one{unknown}"
 
 
 def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from ..arguments import Float, Int, is_share
+from ..arguments import Float, Int, is_integer, is_share
 from ..choice import cheapest_within, solve_path
+from ..choice.stable import N_RESAMPLES, StableCandidates, draw_counts, stable_candidates
 from ..classifier.log_odds import LogOddsClassifier
 from ..classifier.tuning import (
     FoldScore,
@@ -29,8 +30,8 @@ from ..classifier.tuning import (
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
-from ..solution import Progress, Solution
-from .card import Outcome, ThriftRecord, make_card
+from ..solution import Progress, Solution, Status
+from .card import Outcome, StableRecord, ThriftRecord, make_card
 from .design import Design
 from .finding import findings_of
 from .suspicion import SERIOUS
@@ -72,6 +73,11 @@ class PrognosticModel(LogOddsClassifier):
         How missing numbers and truth values are replaced: by equations that are linear in the other
         columns, or by median and most frequent value. The search knows all columns; the equations
         of `card_`, which predict, use those that were bought.
+    imputations : int, optional
+        Fit to so many copies of the rows, each of weight 1 over their number, in which missing
+        values of all kinds are drawn from the observed ones, given the other columns and the
+        outcome. There is one selection, proven for all copies together; `card_` counts the single
+        copies that select each column. Predictions impute as without.
     missing_codes : mapping from column to codes, optional
         Values that stand for missing ones, such as `{"glucose": [0], "*": [-9, -99]}`; `*` is every
         column. `card_` keeps them for predictions.
@@ -87,6 +93,11 @@ class PrognosticModel(LogOddsClassifier):
         instead of the best; or, with "1se", no more than the lowest limit whose cross-validated log
         loss is within a standard error of the least. The budget (or `max_features`, without
         prices) is lowered to that.
+    stable : bool
+        Buy the best selection among the columns that at least half of 50 bootstrap resamples
+        select, at the same limits and ridge, instead of the best of all; those in `include` stay.
+        Resamples draw persons where there are any, and take the columns as prepared from all rows.
+        Not with `within`.
     ridge : float, optional
         Strength of the L2 penalty; None chooses one of `ridges` by cross-validation.
     ridges : sequence of float
@@ -100,14 +111,14 @@ class PrognosticModel(LogOddsClassifier):
     scoring : str or callable
         The score to maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
     random_state : int
-        Seed of the folds.
+        Seed of the folds, of the resamples of `stable`, and of `imputations`.
     n_jobs : int, optional
         Number of processes over the folds; it changes no result.
     backend, gap, node_limit, threads
         As in `BestSubsetClassifier`.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far, and a warning. Choosing the
-        ridge may take as long again.
+        ridge may take as long again, and so may the resamples of `stable`.
     max_coefficient : float or mapping from column to float, optional
         The largest magnitude of a coefficient, of two standard deviations of a number or of a truth
         value or level; None is no limit.
@@ -187,6 +198,8 @@ class PrognosticModel(LogOddsClassifier):
         merge_levels: bool = False,
         within: float | str | None = None,
         imputation: str = "conditional",
+        stable: bool = False,
+        imputations: int | None = None,
     ) -> None:
         self.max_features = max_features
         self.budget = budget
@@ -217,6 +230,8 @@ class PrognosticModel(LogOddsClassifier):
         self.merge_levels = merge_levels
         self.within = within
         self.imputation = imputation
+        self.stable = stable
+        self.imputations = imputations
 
     def fit(
         self,
@@ -257,6 +272,7 @@ class PrognosticModel(LogOddsClassifier):
         if groups is not None and persons is not None:
             raise InvalidProblemError("groups: means the same as persons; give one of them.")
         self.lowered_: dict[str, Any] = {}  # no limit is lowered yet
+        self.left_out_: list[str] = []
         plain = self.check(X, y)
         owners = check_persons(persons if groups is None else groups, len(plain.labels))
         plain = plain.weighted(sample_weight)
@@ -273,14 +289,17 @@ class PrognosticModel(LogOddsClassifier):
         def callback(progress: Progress) -> None:
             announce(progress.describe())
 
-        within = None
-        if self.within == STANDARD_ERROR:
+        within = stable = None
+        if self.stable:
+            problem, stable = self._narrow(problem, plain, owners, announce)
+        elif self.within == STANDARD_ERROR:
             problem, within = self._lower_to_enough(problem, plain, owners, announce)
         elif self.within is not None:
             problem, within = self._lower_limit(problem, callback)
         solution = self._solve(problem, self.time_limit, callback=callback).detached()
         outcome = outcome or plain.outcome(getattr(y, "name", None))
-        self._set_fitted(plain, design, problem, solution, search, outcome, within)
+        imputed = self._over_imputations(problem, design, announce)
+        self._set_fitted(plain, design, problem, solution, search, outcome, within, stable, imputed)
         warn_of_limits(solution, search)
         announce("Checking data and model")
         found = findings_of(self.card_, plain, problem, solution, owners)
@@ -322,7 +341,8 @@ class PrognosticModel(LogOddsClassifier):
         if ridge is None:
             raise InvalidProblemError("ridge: is chosen by `fit`; call that first or give one.")
         plain = self.check(X, y).weighted(sample_weight)
-        return self.problem_from(plain, self.design_of(plain), ridge, loss)
+        problem = self.problem_from(plain, self.design_of(plain), ridge, loss)
+        return problem.with_limits(exclude=getattr(self, "left_out_", ()))
 
     def check(self, X: Any, y: ArrayLike) -> PlainTable:
         """Return patients checked and in plain form, which every method with X and y takes as X.
@@ -350,6 +370,9 @@ class PrognosticModel(LogOddsClassifier):
                 "within: must be a share from 0 to below 1, such as 0.01, or "
                 f"{STANDARD_ERROR!r}, not {self.within!r}."
             )
+        if self.stable and self.within is not None:
+            raise InvalidProblemError("stable: does not go with within; give one of them.")
+        self._check_draws()
         return check_table(
             X,
             y,
@@ -362,9 +385,27 @@ class PrognosticModel(LogOddsClassifier):
             merge_levels=self.merge_levels,
         )
 
+    def _check_draws(self) -> None:
+        """Raise unless imputations can be drawn, and drawn again."""
+        if self.imputations is not None:
+            if not is_integer(self.imputations, 1):
+                raise InvalidProblemError(
+                    "imputations: must be an integer of at least 1 or None, not "
+                    f"{self.imputations!r}."
+                )
+            if self.imputation != "conditional":
+                raise InvalidProblemError(
+                    "imputations: are drawn given the other columns; use imputation='conditional'."
+                )
+        if (self.stable or self.imputations) and not is_integer(self.random_state, 0):
+            raise InvalidProblemError(
+                "random_state: must be an integer of at least 0 with stable or imputations, not "
+                f"{self.random_state!r}."
+            )
+
     def design_of(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, fitted to patients."""
-        return self.unfitted_design(plain).fit(plain.frame, weights=plain.weights)
+        return self.unfitted_design(plain).fit(plain.frame, plain.labels, plain.weights)
 
     def unfitted_design(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, to be fitted to rows of a table."""
@@ -373,6 +414,8 @@ class PrognosticModel(LogOddsClassifier):
             self.spline_knots,
             bool(self.missing_indicator),
             self.imputation,  # type: ignore[arg-type]
+            self.imputations,
+            self.random_state,
         )
 
     def limits_of(self, plain: PlainTable) -> dict[str, Any]:
@@ -411,12 +454,15 @@ class PrognosticModel(LogOddsClassifier):
         self, plain: PlainTable, design: Design, ridge: float, loss: str = "logistic"
     ) -> SubsetProblem:
         """Return the problem of patients in plain form, whose columns a design has prepared."""
+        n, weights = design.n_imputations_ or 1, plain.weights
+        if n > 1:
+            weights = np.tile(np.ones(len(plain.labels)) if weights is None else weights, n) / n
         return SubsetProblem(
             design.matrix,
-            plain.labels,
+            np.tile(plain.labels, n),
             ridge=ridge,
             groups=design.predictors_,
-            sample_weight=plain.weights,
+            sample_weight=weights,
             loss=loss,
             **self.limits_of(plain),
         )
@@ -477,6 +523,72 @@ class PrognosticModel(LogOddsClassifier):
             )
         return _with_limit(problem, curve.limit_name, curve.enough), record
 
+    def narrowed(
+        self,
+        problem: SubsetProblem,
+        n_rows: int,
+        owners: NDArray[Any] | None,
+        announce: Callable[[str], None] = lambda text: None,
+    ) -> StableCandidates:
+        """Return a problem of some rows without the columns that resamples select rarely."""
+        persons = None if owners is None else np.unique(owners, return_inverse=True)[1]
+        limit = None if self.time_limit is None else self.time_limit / N_RESAMPLES
+
+        def draw(rng: np.random.Generator) -> Float:
+            counts = draw_counts(rng, n_rows, persons)
+            return problem.weights * np.tile(counts, problem.n_rows // n_rows)
+
+        return stable_candidates(
+            problem,
+            draw,
+            seed=self.random_state,
+            solve=lambda resample: self._solve(resample, limit),
+            announce=announce,
+        )
+
+    def _narrow(
+        self,
+        problem: SubsetProblem,
+        plain: PlainTable,
+        owners: NDArray[Any] | None,
+        announce: Callable[[str], None],
+    ) -> tuple[SubsetProblem, StableRecord]:
+        """Return the problem of the columns that resamples select often."""
+        found = self.narrowed(problem, len(plain.labels), owners, announce)
+        best = self._solve(problem, self.time_limit)
+        record = StableRecord(
+            resamples=found.n_resamples,
+            times={problem.name_of(g): times for g, times in enumerate(found.times)},
+            best_objective=best.objective,
+            is_proven=found.is_proven and best.status is Status.OPTIMAL,
+        )
+        if not record.is_proven:
+            warnings.warn(
+                "stable: a search on a resample ended without a proof, so other columns may be "
+                "those that half of them select; raise time_limit.",
+                ShortlistWarning,
+                stacklevel=3,
+            )
+        return found.problem, record
+
+    def _over_imputations(
+        self, problem: SubsetProblem, design: Design, announce: Callable[[str], None]
+    ) -> dict[str, int] | None:
+        """Return how many single imputations select each column; None without imputations."""
+        n = design.n_imputations_
+        if not n:
+            return None
+        times = np.zeros(problem.n_predictors, dtype=np.int64)
+        limit = None if self.time_limit is None else self.time_limit / n
+        rows = problem.n_rows // n
+        for number in range(n):
+            announce(f"Selecting in imputation {number + 1} of {n}")
+            weights = np.zeros(problem.n_rows)
+            part = slice(number * rows, (number + 1) * rows)
+            weights[part] = n * problem.weights[part]
+            times[list(self._solve(problem.with_weights(weights), limit).support)] += 1
+        return {problem.name_of(g): count for g, count in enumerate(times.tolist())}
+
     def _choose_ridge(
         self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
     ) -> RidgeSearch:
@@ -533,6 +645,8 @@ class PrognosticModel(LogOddsClassifier):
         search: RidgeSearch | None,
         outcome: Outcome,
         within: ThriftRecord | None = None,
+        stable: StableRecord | None = None,
+        imputed: dict[str, int] | None = None,
     ) -> None:
         """Set the attributes of a fit, all at once and after everything that can fail."""
         lowered: dict[str, Any] = {}
@@ -550,8 +664,11 @@ class PrognosticModel(LogOddsClassifier):
             tuning=search,
             scoring=None if search is None else str(self.scoring),
             within=within,
+            stable=stable,
+            imputed=imputed,
         )
         self.lowered_ = lowered
+        self.left_out_ = list(card.left_out)
         self._set_solution(problem, solution)
         self.classes_, self.event_ = plain.classes, plain.event
         self.card_ = card

@@ -79,7 +79,8 @@ def problem_of(
     SubsetProblem
         As `fit` solved it, if the patients are the same.
     """
-    return _restated(card).problem(_candidates(card, X), y, sample_weight=sample_weight)
+    problem = _restated(card).problem(_candidates(card, X), y, sample_weight=sample_weight)
+    return problem.with_limits(exclude=card.left_out)
 
 
 def verify_model(
@@ -104,7 +105,8 @@ def verify_model(
         As `shortlist.verify` gives it. The card has to be that of the certificate's model too: the
         same terms, predictions, rows, events and objective, no higher a bound, and the status
         optimal only with a proven gap of at most the target. The tuning of the ridge, the number
-        of nodes, the backend and the version cannot be checked.
+        of nodes, the backend, the version, and how often resamples or single imputations select a
+        predictor cannot be checked.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def verify_model(
     plain = model.check(_candidates(card, X), y).weighted(sample_weight)
     if plain.sha256 != card.data.sha256:
         return _refused("The patients are not those that the model was fitted to.")
-    problem = model.problem(plain, plain.labels)
+    problem = model.problem(plain, plain.labels).with_limits(exclude=card.left_out)
     verdict = verify(problem, certificate)
     if not verdict.valid:
         return verdict
@@ -138,7 +140,7 @@ def verify_model(
     terms, _ = design.equation(plain.frame, coef, 0.0, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
-    if (card.data.rows, card.data.events) != (problem.n_rows, int((problem.signs > 0).sum())):
+    if (card.data.rows, card.data.events) != (len(plain.labels), int(plain.labels.sum())):
         return _refused("The model claims other numbers of rows or events than the patients have.")
     left_out = card.limits.exclude
     if len({*left_out}) < len(left_out) or not {*left_out} <= {*X.columns} - {*plain.kinds}:
@@ -171,11 +173,14 @@ def _agree(stated: Any, expected: Any) -> bool:
 
 
 def _restated(card: ModelCard) -> PrognosticModel:
+    draws = card.preprocessing.draws
     return PrognosticModel(
         kinds={candidate.name: candidate.kind for candidate in card.candidates},
         spline_knots=card.preprocessing.spline_knots,
         missing_indicator=card.preprocessing.missing_indicator,
         imputation=card.preprocessing.imputation,
+        imputations=None if draws is None else draws.number,
+        random_state=0 if draws is None else draws.seed,
         missing_codes=card.preprocessing.missing_codes,
         synonyms=card.preprocessing.synonyms,
         ridge=card.search.ridge,

@@ -38,12 +38,13 @@ from .column import (
 
 @dataclass(frozen=True)
 class Patients:
-    """The predictors of each row, whether it has the event, and its person."""
+    """The predictors of each row, whether it has the event, its person and its centre."""
 
     predictors: pd.DataFrame
     events: pd.Series[int]
     outcome: Outcome
     persons: pd.Series[Any] | None
+    centres: pd.Series[Any] | None = None
 
     @property
     def data(self) -> tuple[pd.DataFrame, pd.Series[int], pd.Series[Any] | None]:
@@ -51,16 +52,27 @@ class Patients:
         return self.predictors, self.events, self.persons
 
 
-def read_patients(path: Path, outcome: str, positive: str | None, person: str | None) -> Patients:
+def read_patients(
+    path: Path,
+    outcome: str,
+    positive: str | None,
+    person: str | None,
+    centre: str | None = None,
+) -> Patients:
     """Read a table and split it; `positive` is the value of the outcome that is the event."""
-    return split_patients(path, read_table(path), outcome, positive, person)
+    return split_patients(path, read_table(path), outcome, positive, person, centre)
 
 
 def split_patients(
-    path: Path, table: pd.DataFrame, outcome: str, positive: str | None, person: str | None
+    path: Path,
+    table: pd.DataFrame,
+    outcome: str,
+    positive: str | None,
+    person: str | None,
+    centre: str | None = None,
 ) -> Patients:
     """Split a table that was read from a file; messages name the file."""
-    predictors = split_columns(path, table, outcome, person)
+    predictors = split_columns(path, table, outcome, person, centre)
     missing = np.flatnonzero(table[outcome].isna())
     if len(missing):
         raise InvalidFileError(
@@ -69,33 +81,41 @@ def split_patients(
         )
     labels = [level_of(value) for value in table[outcome]]
     event, no_event = _event_of_file(path, outcome, sorted(set(labels)), positive)
-    persons = None if person is None else table[person]
-    if persons is not None and persons.isna().any():
-        raise InvalidFileError(
-            f"{path}: column {shown(person)} is empty in row {int(np.argmax(persons.isna())) + 1}; "
-            "name the person of that row."
-        )
+    owners = {"person": person, "centre": centre}
+    for owner, name in owners.items():
+        if name is not None and table[name].isna().any():
+            raise InvalidFileError(
+                f"{path}: column {shown(name)} is empty in row "
+                f"{int(np.argmax(table[name].isna())) + 1}; name the {owner} of that row."
+            )
     return Patients(
         predictors=predictors,
         events=pd.Series([int(label == event) for label in labels], name=outcome),
         outcome=Outcome(name=outcome, event=event, no_event=no_event),
-        persons=persons,
+        persons=None if person is None else table[person],
+        centres=None if centre is None else table[centre],
     )
 
 
 def split_columns(
-    path: Path, table: pd.DataFrame, outcome: str, person: str | None
+    path: Path,
+    table: pd.DataFrame,
+    outcome: str,
+    person: str | None,
+    centre: str | None = None,
 ) -> pd.DataFrame:
     """Return the predictors of a table."""
-    others = {"--outcome": outcome} | ({} if person is None else {"--person": person})
+    given = {"--outcome": outcome, "--person": person, "--centre": centre}
+    others = {option: name for option, name in given.items() if name is not None}
     for option, name in others.items():
         if name not in table.columns:
             names = list(table.columns)
             close = get_close_matches(name, names, n=1)
             hint = f"is it {shown(close[0])}?" if close else f"there are {_some(names)}."
             raise InvalidFileError(f"{path}: there is no column {shown(name)} for {option}; {hint}")
-    if outcome == person:
-        raise InvalidFileError("--person: must be another column than --outcome.")
+        same = [other for other, used in others.items() if used == name and other != option]
+        if same:
+            raise InvalidFileError(f"{same[0]}: must be another column than {option}.")
     predictors = table.drop(columns=list(others.values()))
     if predictors.shape[1] == 0:
         raise InvalidFileError(f"{path}: has no column to predict from.")
@@ -284,10 +304,10 @@ def check_table(
     codes = _codes_by_column(missing_codes or {}, offered)
     _check_names("synonyms", synonyms or {}, table)
     words = {name: dict(meant) for name, meant in (synonyms or {}).items() if name in offered}
-    offered = _mended(offered, codes, words)
+    offered = mended(offered, codes, words)
     if merge_levels:
         alike = _levels_alike(offered, given)
-        offered = _mended(offered, {}, alike)
+        offered = mended(offered, {}, alike)
         words = {name: words.get(name, {}) | alike.get(name, {}) for name in {**words, **alike}}
     candidate_kinds, columns = read_columns(offered, given)
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
@@ -339,11 +359,12 @@ def _codes_by_column(
     return found
 
 
-def _mended(
+def mended(
     table: pd.DataFrame,
     codes: Mapping[str, tuple[str, ...]],
     synonyms: Mapping[str, dict[str, str]],
 ) -> pd.DataFrame:
+    """Return a table with codes for missing values removed and synonyms of levels replaced."""
     changed = {*codes, *synonyms}
     return table.assign(
         **{

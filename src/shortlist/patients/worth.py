@@ -67,7 +67,8 @@ def cross_validate_limits(
     """Return the cross-validated loss at each limit of the staircase of all patients.
 
     In every fold the patients are prepared anew and the whole staircase is solved anew; a limit
-    there buys the best selection that it can. The ridge is that of the path.
+    there buys the best selection that it can. The ridge is that of the path. A model that is
+    `stable` narrows the candidates anew in every fold, at its own limit.
 
     Parameters
     ----------
@@ -97,6 +98,9 @@ def cross_validate_limits(
         part = plain.rows(train)
         design = model.design_of(part)
         problem = model.problem_from(part, design, ridge)
+        if model.stable:
+            owners_of_part = None if persons is None else persons[train]
+            problem = model.narrowed(problem, len(train), owners_of_part).problem
         fold_path = solve_path(
             problem.with_limits(**highest) if highest else problem,
             time_limit=model.time_limit,

@@ -10,9 +10,10 @@ from .curve import (
     plot_instability,
     plot_roc,
 )
+from .forest import plot_forest
 from .selection import plot_inclusion, plot_staircase
 
 __all__ = [
-    "plot_calibration", "plot_decision_curve", "plot_effect", "plot_inclusion",
+    "plot_calibration", "plot_decision_curve", "plot_effect", "plot_forest", "plot_inclusion",
     "plot_instability", "plot_roc", "plot_staircase",
 ]  # fmt: skip

@@ -198,15 +198,24 @@ def plot_instability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return _square(ax, top)
 
 
-def plot_effect(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None = None) -> Axes:
+def plot_effect(
+    frame: pd.DataFrame,
+    *,
+    xlabel: str = "value",
+    histogram: pd.DataFrame | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw odds ratios, on a logarithmic axis, against the values of a predictor.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns `value` and `odds_ratio`.
+        Columns `value` and `odds_ratio`; `lower` and `upper`, if there, are the ends of a band.
     xlabel : str
         The predictor.
+    histogram : DataFrame, optional
+        Columns `from`, `to`, `events` and `others`: how many patients have which value, drawn at
+        the bottom, the former in front.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -227,8 +236,21 @@ def plot_effect(frame: pd.DataFrame, *, xlabel: str = "value", ax: Axes | None =
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax.axhline(1.0, color=GREY, linewidth=1, linestyle="--")
-    ax.plot(frame["value"], frame["odds_ratio"], color=HUES[0], linewidth=1.8)
     ax.set_yscale("log")
+    if "lower" in frame and "upper" in frame:
+        band = (frame["lower"], frame["upper"])
+        ax.fill_between(frame["value"], *band, color=HUES[0], alpha=0.15, lw=0)
+    ax.plot(frame["value"], frame["odds_ratio"], color=HUES[0], linewidth=1.8)
+    if histogram is not None:
+        below = ax.twinx()
+        below.set_axis_off()
+        below.set_ylim(0, 5 * max(1, int((histogram["events"] + histogram["others"]).max())))
+        width = histogram["to"] - histogram["from"]
+        for heights, colour in (
+            (histogram["events"] + histogram["others"], GREY),
+            (histogram["events"], HUES[5]),
+        ):
+            below.bar(histogram["from"], heights, width, align="edge", color=colour, alpha=0.5)
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())

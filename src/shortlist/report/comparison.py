@@ -143,7 +143,7 @@ def compare_rules(
         Evaluations by the keys of the rules: "full", "l1", "lasso", "stepwise", "univariable".
     """
     own = make_experiment(model, X, y, persons, seed)
-    own = replace(own, probes=None, followed=(), ridges=model.ridges)
+    own = replace(own, probes=None, followed=(), ridges=model.ridges, stable=None)
     unlimited = replace(own, budget=None, max_features=None, backend="native")
     experiments = {
         "full": replace(unlimited, include=range(len(own.names))),

@@ -33,8 +33,9 @@ TOLERANCE = 0.01  # relative excess of the loss of alternatives
 MOST_MODELS = 20  # alternatives
 WORTHWHILE = 0.01  # of the loss
 ENOUGH = 100  # patients of each outcome in a validation (Collins, Ogundimu and Altman 2016)
+FEWEST_OF_GROUP = 10  # patients of each outcome, for a subgroup or centre to be measured
 # Items of TRIPOD+AI that only the authors of a study can report.
-AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 12d, 14, 17 to 19, 20a, 20b and 25 to 27"
+AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 14, 17 to 19, 20a and 25 to 27"
 
 
 class Section(BaseModel):
@@ -158,6 +159,7 @@ class Curves(Section):
     level: float = LEVEL
     roc: Rows
     thresholds: Rows
+    thresholds_are_given: bool
     calibration: Rows
     smooth: Rows
     ici: Number
@@ -181,6 +183,24 @@ class Performance(Section):
     def row(self, metric: str) -> dict[str, Any]:
         """Return the row of a measure."""
         return next(row for row in self.corrected if row["metric"] == metric)
+
+
+class Centres(Section):
+    """Performance by centre, and its random-effects summary.
+
+    `is_internal`: each centre was predicted by a model that was fitted to the others.
+    """
+
+    level: float = LEVEL
+    fewest: int = FEWEST_OF_GROUP
+    is_internal: bool
+    rows: Rows
+    pooled: Rows
+
+    @property
+    def n_measured(self) -> int:
+        """How many centres are large enough."""
+        return sum(not row["reason"] for row in self.rows)
 
 
 class Stability(Section):
@@ -252,6 +272,8 @@ class ReportContent(Section):
     staircase: Staircase
     alternatives: Alternatives
     performance: Performance
+    centres: Centres | None
+    subgroups: Rows
     comparison: Rows
     evaluated: list[str]
     stability: Stability | None
@@ -260,6 +282,8 @@ class ReportContent(Section):
     splines: Rows
     sample_size: SampleSize
     missing: MissingValues
+    baseline: Rows
+    fewest_of_group: int = FEWEST_OF_GROUP
     findings: Rows
     checks: Rows = []
     methods: Rows = []
@@ -284,6 +308,9 @@ class ExternalContent(Section):
     rarer: int
     measures: Rows
     curves: Curves
+    centres: Centres | None
+    subgroups: Rows
+    fewest_of_group: int = FEWEST_OF_GROUP
     columns: Rows
     development: Literal["none", "most", "all"]
     findings: Rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +14,10 @@ from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation
 from ..files import write_whole
 from ..patients import PrognosticModel, check_fit
+from .baseline import describe_baseline
 from .choice import describe_alternatives, describe_proof, describe_staircase
 from .comparison import compare_rules, describe_comparison
-from .content import ExternalContent, ReportContent
+from .content import Centres, ExternalContent, ReportContent
 from .equation import (
     describe_effects,
     describe_equation,
@@ -24,8 +25,14 @@ from .equation import (
     describe_purchase,
     describe_splines,
 )
+from .group import describe_subgroups, split_subgroups
 from .page import render_report, require_packages
-from .performance import describe_performance, describe_risks, describe_stability
+from .performance import (
+    check_thresholds,
+    describe_performance,
+    describe_risks,
+    describe_stability,
+)
 from .sample_size import count_persons, describe_sample_size
 from .text import describe_checks, describe_methods, describe_missing, describe_versions
 from .validation import N_RESAMPLES, validate_model
@@ -39,6 +46,10 @@ def describe_model(
     persons: ArrayLike | None = None,
     rivals: Mapping[str, Evaluation] | None = None,
     announce: Callable[[str], None] = lambda text: None,
+    *,
+    centres: Centres | None = None,
+    subgroups: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
 ) -> ReportContent:
     """Return the content of a report.
 
@@ -56,6 +67,8 @@ def describe_model(
         Evaluations of the usual rules, as `compare_rules` gives them.
     announce : callable
         Called with a sentence on the progress.
+    centres, subgroups, thresholds
+        As in `write_report`.
 
     Returns
     -------
@@ -63,6 +76,7 @@ def describe_model(
         The content.
     """
     card = model.card_
+    groups = split_subgroups(subgroups, X, card)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
         plain = model.check(X, y)
@@ -76,7 +90,8 @@ def describe_model(
     announce("Listing alternatives")
     alternatives = describe_alternatives(card, problem, *limits)
     announce("Describing performance")
-    performance = describe_performance(evaluation)
+    performance = describe_performance(evaluation, thresholds)
+    predictions = evaluation.predictions
     findings = check_fit(model, plain, plain.labels, persons, performance.log_loss)
     content = ReportContent(
         versions=describe_versions(),
@@ -89,14 +104,21 @@ def describe_model(
         staircase=staircase,
         alternatives=alternatives,
         performance=performance,
+        centres=centres,
+        subgroups=[]
+        if predictions is None
+        else describe_subgroups(
+            groups, *(predictions[name].to_numpy() for name in ("y", "log_odds", "person"))
+        ),
         comparison=describe_comparison(problem, evaluation, rivals or {}),
         evaluated=list(evaluation.selected),
         stability=describe_stability(card, evaluation),
         individual_risks=describe_risks(evaluation),
         effects=describe_effects(model, plain, evaluation),
-        splines=describe_splines(card.terms),
-        sample_size=describe_sample_size(problem, performance.log_loss, count),
+        splines=describe_splines(model, plain, evaluation),
+        sample_size=describe_sample_size(problem, plain.labels, performance.log_loss, count),
         missing=describe_missing(card, plain.frame),
+        baseline=describe_baseline(card, plain),
         findings=[finding._asdict() for finding in findings],
     )
     sentences = {"checks": describe_checks(content), "methods": describe_methods(content)}
@@ -115,6 +137,9 @@ def write_report(
     n_resamples: int = N_RESAMPLES,
     n_jobs: int | Literal["auto"] | None = None,
     announce: Callable[[str], None] = lambda text: None,
+    centres: Centres | None = None,
+    subgroups: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
 ) -> dict[str, Any]:
     """Write a report about a fitted model: one HTML file, and its numbers as JSON beside it.
 
@@ -137,6 +162,13 @@ def write_report(
         As for `validate_model`, if the evaluation is made here.
     announce : callable
         Called with a sentence on the progress.
+    centres : Centres, optional
+        Performance by centre, from `validate_centres`.
+    subgroups : sequence of str
+        Columns, each level of which is a subgroup, and comparisons such as "age>65", both sides of
+        which are. Columns that are no predictors may be among them.
+    thresholds : sequence of float
+        Risks above which one would act, between 0 and 1; by default round ones are chosen.
 
     Returns
     -------
@@ -159,9 +191,8 @@ def write_report(
     path = Path(path)
     report_data_path(path)  # raises before the work
     require_packages()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
-        X = model.check(X, y)
+    split_subgroups(subgroups, X, model.card_)
+    check_thresholds(thresholds)
     if evaluation is None:
         announce(f"Repeating the selection on {n_resamples} resamples")
         options: dict[str, Any] = {"persons": persons, "n_jobs": n_jobs}
@@ -169,7 +200,18 @@ def write_report(
         if rivals is None:
             announce("Repeating usual rules on the same resamples")
             rivals = compare_rules(model, X, y, n_resamples=n_resamples, **options)
-    content = describe_model(model, X, y, evaluation, persons, rivals, announce)
+    content = describe_model(
+        model,
+        X,
+        y,
+        evaluation,
+        persons,
+        rivals,
+        announce,
+        centres=centres,
+        subgroups=subgroups,
+        thresholds=thresholds,
+    )
     announce("Drawing the report")
     return write_page(path, content)
 

@@ -7,6 +7,7 @@ A predictor that a resample does not select has the coefficient 0 there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, nan, sqrt
 from typing import Any
 
@@ -18,11 +19,15 @@ from sklearn.base import clone
 
 from ..arguments import Float
 from ..evaluation import Evaluation, percentile_interval
+from ..evaluation.metric import percentile_ends
 from ..limits import given_limits
 from ..patients import ModelCard, PrognosticModel
 from ..patients.table import PlainTable
 from ..patients.term import BooleanTerm, NumericTerm, Term
 from .content import LEVEL, Equation, Purchase, Rows, WorkedExample
+from .performance import histogram
+
+_N_POINTS = 40  # along a spline
 
 
 def describe_purchase(card: ModelCard) -> Purchase:
@@ -117,13 +122,18 @@ def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel
     everything = [item.name for item in model.card_.candidates]
     unlimited = given_limits(PrognosticModel()) | {"include": everything}
     full: PrognosticModel = clone(model).set_params(
-        **unlimited, ridge=model.ridge_, backend="native", time_limit=None, node_limit=None
+        **unlimited,
+        ridge=model.ridge_,
+        stable=False,
+        backend="native",
+        time_limit=None,
+        node_limit=None,
     )
     return full.fit(plain, plain.labels)
 
 
 def make_probes(full: PrognosticModel) -> pd.DataFrame:
-    """Return made-up patients, two per contrast, with typical values of all else."""
+    """Return made-up patients with typical values of all else: two per contrast, then splines."""
     terms = full.card_.terms
     typical: dict[str, float | str | None] = {term.name: term.typical for term in terms}
     patients = [
@@ -131,6 +141,9 @@ def make_probes(full: PrognosticModel) -> pd.DataFrame:
         for term in terms
         for contrast in term.contrasts()
         for end in (contrast.value, contrast.reference)
+    ]
+    patients += [
+        typical | {term.name: value} for term in _splines(terms) for value in _spline_values(term)
     ]
     table = pd.DataFrame(patients, columns=list(typical), dtype=object)
     kinds = full.kinds_
@@ -142,7 +155,7 @@ def describe_effects(model: PrognosticModel, plain: PlainTable, evaluation: Eval
     full = fit_full_model(model, plain)
     bought = {effect[:2]: effect.coefficient for effect in model.card_.effects()}
     errors = _standard_errors(full, plain).tolist()
-    on_resamples = _on_resamples(evaluation, len(errors))
+    log_odds = _on_resamples(evaluation, full)
     selection = evaluation.selection
     rows = []
     for number, (effect, error) in enumerate(zip(full.card_.effects(), errors, strict=True)):
@@ -156,30 +169,58 @@ def describe_effects(model: PrognosticModel, plain: PlainTable, evaluation: Eval
             "full_coefficient": effect.coefficient,
             "full_error": error,
         }
-        if on_resamples is not None:
+        if log_odds is not None:
             chosen = selection[effect.predictor].to_numpy()
-            row |= _describe_values(on_resamples[:, number], chosen, effect.coefficient, error)
+            found = log_odds[:, 2 * number] - log_odds[:, 2 * number + 1]
+            row |= _describe_values(found, chosen, effect.coefficient, error)
         rows.append(row)
     return rows
 
 
-def describe_splines(card_terms: tuple[Term, ...]) -> Rows:
-    """Return the odds along each spline, relative to those at the median."""
+def _splines(terms: Sequence[Term]) -> list[NumericTerm]:
+    return [term for term in terms if isinstance(term, NumericTerm) and term.knots]
+
+
+def _spline_values(term: NumericTerm) -> list[float]:
+    """Return the values at which a spline is shown, then its knots, then its reference."""
+    return [*np.linspace(*term.range, _N_POINTS).tolist(), *term.knots, term.fill]
+
+
+def describe_splines(model: PrognosticModel, plain: PlainTable, evaluation: Evaluation) -> Rows:
+    """Return the odds along each spline, relative to those at the median.
+
+    Bands are percentiles over the resamples that select the predictor, as in `describe_effects`;
+    the histogram has the observed values.
+    """
+    splines = _splines(model.card_.terms)
+    if not splines:
+        return []
+    full = fit_full_model(model, plain)
+    on_resamples = _on_resamples(evaluation, full)
+    start = 2 * len(full.card_.effects())
+    followed = {}
+    for term in _splines(full.card_.terms):
+        followed[term.name] = slice(start, start + len(_spline_values(term)))
+        start = followed[term.name].stop
     curves = []
-    for term in card_terms:
-        if not (isinstance(term, NumericTerm) and term.knots):
-            continue
-        points = np.linspace(*term.range, 80)
-        shown = [*points.tolist(), *term.knots, term.fill]
-        log_odds = term.contribution(pd.Series(shown)).log_odds
-        ratios = np.exp(log_odds - log_odds[-1]).tolist()
-        pairs = [{"value": x, "odds_ratio": r} for x, r in zip(shown, ratios, strict=True)]
+    for term in splines:
+        values = _spline_values(term)
+        log_odds = term.contribution(pd.Series(values)).log_odds
+        facts = {"value": values, "odds_ratio": np.exp(log_odds - log_odds[-1]).tolist()}
+        if on_resamples is not None:
+            chosen = evaluation.selection[term.name].to_numpy()
+            along = on_resamples[chosen, followed[term.name]]
+            band = np.exp(percentile_ends(along - along[:, -1:], LEVEL)).tolist()
+            facts |= {"lower": band[0], "upper": band[1]}
+        points = [dict(zip(facts, each, strict=True)) for each in zip(*facts.values(), strict=True)]
+        observed = plain.frame[term.name].to_numpy()
         curves.append(
             {
                 "predictor": term.name,
                 "reference": term.fill,
-                "points": pairs[: len(points)],
-                "at_knots": pairs[len(points) : -1],
+                "points": points[:_N_POINTS],
+                "at_knots": points[_N_POINTS:-1],
+                "histogram": histogram(plain.labels, observed, *term.range),
             }
         )
     return curves
@@ -207,30 +248,29 @@ def _describe_values(
     }
 
 
-def _on_resamples(evaluation: Evaluation, n_contrasts: int) -> Float | None:
-    """Return the coefficient of each contrast on each resample.
+def _on_resamples(evaluation: Evaluation, full: PrognosticModel) -> Float | None:
+    """Return the log-odds of the probes by the model of each resample.
 
-    None for fewer than two, and for an evaluation of a model with other contrasts.
+    None for fewer than two, and for an evaluation of a model with other probes.
     """
     probes = evaluation.probes
-    if probes is None or len(evaluation.resamples) < 2 or probes.shape[1] != 2 * n_contrasts:
+    if probes is None or len(evaluation.resamples) < 2 or probes.shape[1] != len(make_probes(full)):
         return None
-    log_odds = probes.to_numpy()[1:]
-    coefficients: Float = log_odds[:, 0::2] - log_odds[:, 1::2]
-    return coefficients
+    log_odds: Float = probes.to_numpy()[1:]
+    return log_odds
 
 
 def _standard_errors(full: PrognosticModel, plain: PlainTable) -> Float:
     """Return the errors of the contrasts of the full model, from its penalised information."""
     design = full.design_of(plain)
     columns = design.matrix
-    contrasts = np.diff(
-        design.transform(make_probes(full)).reshape(-1, 2, columns.shape[1]), axis=1
-    )
+    ends = design.transform(make_probes(full))[: 2 * len(full.card_.effects())]
+    contrasts = np.diff(ends.reshape(-1, 2, columns.shape[1]), axis=1)
     probability = expit(columns @ full.solution_.coef + full.solution_.intercept)
     rows = np.column_stack([columns, np.ones(len(columns))])
     penalty = np.diag([full.ridge_] * columns.shape[1] + [0.0])
-    information = (rows.T * (probability * (1 - probability))) @ rows + penalty
+    weights = len(plain.labels) / len(columns)  # of the rows of imputations
+    information = weights * (rows.T * (probability * (1 - probability))) @ rows + penalty
     directions = np.column_stack([contrasts[:, 0], np.zeros(len(contrasts))]).T
     variances = (directions * np.linalg.solve(information, directions)).sum(axis=0)
     errors: Float = np.sqrt(np.maximum(variances, 0.0))

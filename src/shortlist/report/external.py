@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
@@ -13,22 +13,23 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from ..arguments import Float, Int
+from ..arguments import Int
 from ..errors import InvalidProblemError, ShortlistWarning, shown
-from ..evaluation import interval, measure
+from ..evaluation import measure
 from ..evaluation.metric import log_loss
 from ..patients import Finding, ModelCard, PrognosticModel
 from ..patients.card import UpdateRecord
 from ..patients.column import as_numbers
 from ..patients.table import check_table
 from ..patients.term import BooleanTerm, NumericTerm, Term
-from .content import ENOUGH, LEVEL, ExternalContent, Rows, json_rows
+from .centre import check_centres, describe_centres
+from .content import ENOUGH, ExternalContent, Rows, json_rows
 from .document import write_page
+from .group import SURE, describe_measures, describe_subgroups, split_subgroups
 from .performance import describe_curves
 from .sample_size import count_persons
 from .text import describe_versions
 
-_SURE = 50.0  # log-odds beyond which a risk is 0 or 1
 _ALL, _MOST = 0.98, 0.5  # of the patients are those of the development
 _MANY_OUTSIDE = 0.1  # of the values of a column
 _OTHER_UNIT = 3.0  # times the median, or that part of it
@@ -46,7 +47,14 @@ _RECORDS: dict[str, Any] = {
 
 
 def describe_external(
-    card: ModelCard, X: pd.DataFrame, y: ArrayLike, persons: ArrayLike | None = None
+    card: ModelCard,
+    X: pd.DataFrame,
+    y: ArrayLike,
+    persons: ArrayLike | None = None,
+    *,
+    centres: ArrayLike | None = None,
+    subgroups: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
 ) -> ExternalContent:
     """Return the content of a page about a model and patients it was not fitted to.
 
@@ -60,6 +68,10 @@ def describe_external(
         1 for the event, else 0; both occur.
     persons : array-like of shape (n_rows,), optional
         The person of each row.
+    centres : array-like of shape (n_rows,), optional
+        The centre of each row; performance is then shown by centre too.
+    subgroups, thresholds
+        As in `write_report`.
 
     Returns
     -------
@@ -80,7 +92,12 @@ def describe_external(
     if set(np.unique(labels)) != {0, 1}:
         raise InvalidProblemError("y: must be 1 for the event and 0 otherwise, and have both.")
     owners = None if persons is None else np.unique(np.asarray(persons), return_inverse=True)[1]
-    log_odds = np.clip(card.log_odds(X), -_SURE, _SURE)
+    groups = split_subgroups(subgroups, X, card)
+    log_odds = np.clip(card.log_odds(X), -SURE, SURE)
+    by_centre = None
+    if centres is not None:
+        places = check_centres(centres, labels, owners)
+        by_centre = describe_centres(places, labels, log_odds, owners)
     shares = pd.DataFrame({"imputed": card.imputed(X).mean(), "outside": card.outside(X).mean()})
     count = count_persons(labels, persons)
     rarer = min(count.with_event, count.without_event)
@@ -95,8 +112,10 @@ def describe_external(
         mean_risk=(1 / (1 + np.exp(-log_odds))).mean(),
         is_enough=rarer >= ENOUGH,
         rarer=rarer,
-        measures=_measures(labels, log_odds, owners),
-        curves=describe_curves(labels, log_odds, owners),
+        measures=describe_measures(labels, log_odds, owners),
+        curves=describe_curves(labels, log_odds, owners, thresholds),
+        centres=by_centre,
+        subgroups=describe_subgroups(groups, labels, log_odds, owners),
         columns=json_rows(shares, "predictor"),
         development=development,
         findings=[
@@ -181,7 +200,7 @@ def update_model(card: ModelCard, X: pd.DataFrame, y: ArrayLike, update: str) ->
     record = UpdateRecord(how=_RECORDS[update], rows=len(labels), events=int(labels.sum()))
     if update == "refit":
         return _refit(card, X, labels).model_copy(update={"update": record})
-    found = measure(labels, np.clip(card.log_odds(X), -_SURE, _SURE))
+    found = measure(labels, np.clip(card.log_odds(X), -SURE, SURE))
     intercept, slope = found["calibration_intercept"].value, found["calibration_slope"].value
     if update == "in-the-large":
         intercept, slope = found["calibration_in_the_large"].value, 1.0
@@ -204,6 +223,7 @@ def write_external(
     X: pd.DataFrame,
     y: ArrayLike,
     persons: ArrayLike | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Write a page about an external validation, and its numbers as JSON beside it.
 
@@ -211,7 +231,7 @@ def write_external(
     ----------
     path : str or Path
         The page, which ends in .html; the JSON file ends in .json instead.
-    card, X, y, persons
+    card, X, y, persons, **options
         As in `describe_external`.
 
     Returns
@@ -219,15 +239,7 @@ def write_external(
     dict
         The content of the JSON file.
     """
-    return write_page(Path(path), describe_external(card, X, y, persons))
-
-
-def _measures(y: Int, log_odds: Float, persons: Int | None) -> Rows:
-    rows = []
-    for name, found in measure(y, log_odds).items():
-        lower, upper = interval(name, found.value, found, y, persons, LEVEL)
-        rows.append({"metric": name, "estimate": found.value, "lower": lower, "upper": upper})
-    return rows
+    return write_page(Path(path), describe_external(card, X, y, persons, **options))
 
 
 def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None) -> Rows:
@@ -242,7 +254,7 @@ def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | N
             rows.append({"name": update, "text": text, "reason": str(error)})
             deviance_before = None
             continue
-        log_odds = np.clip(model.log_odds(X), -_SURE, _SURE)
+        log_odds = np.clip(model.log_odds(X), -SURE, SURE)
         deviance = 2 * len(y) * log_loss(y, log_odds, ones)
         found = measure(y, log_odds)
         p_value = None

@@ -20,7 +20,8 @@ from ..errors import (
 from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
 from ..tables import csv_text
-from .content import ReportContent
+from .content import ReportContent, Rows
+from .group import SHOWN
 from .page import make_figures, require_packages
 
 _SPECIAL = {
@@ -46,9 +47,10 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The files: `coefficients` and `performance` as `.csv` and `.tex`, `equation.tex`, both
-        tables and the equation in `tables.docx` (extra `word`; a warning without it), and a `.svg`
-        and a `.png` for each figure.
+        The files: `characteristics` (Table 1), `coefficients`, `performance`, `thresholds`, and
+        `centres`, `heterogeneity` and `subgroups` if the report has them, as `.csv` and `.tex`,
+        `equation.tex`, all tables and the equation in `tables.docx` (extra `word`; a warning
+        without it), and a `.svg` and a `.png` for each figure.
     """
     require_packages()
     from matplotlib import pyplot, rc_context
@@ -88,6 +90,7 @@ Cell = str | float | None
 Table = tuple[list[str], list[list[Cell]]]
 
 _PARTS = ["apparent", "optimism", "corrected", "lower", "upper"]
+_ENDS = ("estimate", "lower", "upper")
 
 
 def manuscript_tables(content: ReportContent) -> dict[str, Table]:
@@ -100,10 +103,69 @@ def manuscript_tables(content: ReportContent) -> dict[str, Table]:
         if row["metric"] in METRICS
     ]
     header = ["predictor", "difference", "coefficient", "odds ratio"]
-    return {
+    tables: dict[str, Table] = {
+        "characteristics": _characteristics(content.baseline),
         "coefficients": (header, coefficients),
         "performance": (["measure", *_PARTS], measures),
     }
+    if content.performance.curves is not None:
+        rows = content.performance.curves.thresholds
+        tables["thresholds"] = _as_table(rows, {name: _words(name) for name in rows[0]})
+    if content.centres is not None:
+        tables["centres"] = _by_group(content.centres.rows, "centre")
+        pooled = content.centres.pooled
+        tables["heterogeneity"] = _as_table(pooled, {name: _words(name) for name in pooled[0]})
+    if content.subgroups:
+        tables["subgroups"] = _by_group(content.subgroups, "group")
+    return tables
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _as_table(rows: Rows, header: Mapping[str, str]) -> Table:
+    lines: list[list[Cell]] = [
+        [METRICS.get(row[name], row[name]) for name in header] for row in rows
+    ]
+    return list(header.values()), lines
+
+
+def _characteristics(baseline: Rows) -> Table:
+    """Return Table 1: a column per group of patients, and the missing values of each."""
+    groups = {"all": "all", "event": "event", "no_event": "no event"}
+    header = ["predictor", "level", *groups.values()]
+    header += [f"missing, {name}" for name in groups.values()]
+    lines: list[list[Cell]] = []
+    for row in baseline:
+        parts = [row[group] for group in groups]
+        if row["kind"] == "numeric":
+            cells = [
+                ""
+                if part["median"] is None
+                else "{median:.4g} ({q1:.4g} to {q3:.4g})".format(**part)
+                for part in parts
+            ]
+        else:
+            cells = [f"{part['count']} ({part['share'] or 0:.1%})" for part in parts]
+        lines.append(
+            [row["predictor"], row["level"] or "", *cells, *(part["missing"] for part in parts)]
+        )
+    return header, lines
+
+
+def _by_group(groups: Rows, name: str) -> Table:
+    """Return a table of measures by group, three columns for each measure."""
+    header = [name, "n", "events"]
+    header += [
+        f"{METRICS[metric]}{part}" for metric in SHOWN for part in ("", ", lower", ", upper")
+    ]
+    lines: list[list[Cell]] = []
+    for group in groups:
+        values = [each[part] for each in group["measures"] for part in _ENDS]
+        values = values or [None] * (3 * len(SHOWN))
+        lines.append([group[name], group["n"], group["events"], *values, group["reason"] or ""])
+    return [*header, "not measured"], lines
 
 
 def latex_table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

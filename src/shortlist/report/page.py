@@ -20,17 +20,19 @@ from ..plots import (
     plot_calibration,
     plot_decision_curve,
     plot_effect,
+    plot_forest,
     plot_inclusion,
     plot_instability,
     plot_roc,
     plot_staircase,
 )
 from ..plots.style import new_figure, plain
-from .content import Curves, ExternalContent, ReportContent, Rows, Staircase
+from .content import Centres, Curves, ExternalContent, ReportContent, Rows, Staircase
 
 _FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST_NAME = 32
+_ENDS = ("estimate", "lower", "upper")
 # The page's own colours, so that figures follow light and dark.
 _INK, _RULE = "#010203", "#dddddd"
 _COLOURS = {
@@ -102,7 +104,7 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         is_external = content["format"] == "shortlist external validation"
         content = (ExternalContent if is_external else ReportContent).model_validate(content)
     if isinstance(content, ExternalContent):
-        figures, template = draw_curves(content.curves), "external.html"
+        figures, template = draw_external(content), "external.html"
         prevalence = content.prevalence
     else:
         figures, template = draw_figures(content), "page.html"
@@ -204,9 +206,10 @@ def draw_figures(content: ReportContent) -> dict[str, Drawing]:
 
 
 @_style_of_page()
-def draw_curves(curves: Curves) -> dict[str, Drawing]:
+def draw_external(content: ExternalContent) -> dict[str, Drawing]:
     """Return the figures of predictions for patients outside the fit."""
-    return {name: _draw(name, figure) for name, figure in _make_curves(curves).items()}
+    figures = _make_curves(content.curves) | _make_forest(content.centres)
+    return {name: _draw(name, figure) for name, figure in figures.items()}
 
 
 def make_figures(content: ReportContent) -> dict[str, Any]:
@@ -217,6 +220,7 @@ def make_figures(content: ReportContent) -> dict[str, Any]:
         figures["splines"] = _make_splines(content.splines, labels)
     if content.performance.curves is not None:
         figures |= _make_curves(content.performance.curves)
+    figures |= _make_forest(content.centres)
     if content.stability is not None:
         figures["inclusion"] = _make_inclusion(content.stability.inclusion, labels)
     risks = content.individual_risks
@@ -258,11 +262,37 @@ def _make_splines(curves: Rows, labels: dict[str, str]) -> Any:
     figure = new_figure(6.6, 2.5 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
     for ax, curve in zip(axes, curves, strict=False):
-        points = pd.DataFrame(curve["points"])
-        plot_effect(points, xlabel=plain([labels[curve["predictor"]]])[0], ax=ax)
+        points = pd.DataFrame(curve["points"]).astype(float)
+        name = plain([labels[curve["predictor"]]])[0]
+        plot_effect(points, xlabel=name, histogram=pd.DataFrame(curve["histogram"]), ax=ax)
     for ax in axes[len(curves) :]:
         ax.set_visible(False)
     return figure
+
+
+def _make_forest(centres: Centres | None) -> dict[str, Any]:
+    """Return the forest plot of centres, a panel per measure; nothing without centres."""
+    if centres is None:
+        return {}
+    rows = [row for row in centres.rows if not row["reason"]]
+    labels = _short_labels([row["centre"] for row in rows])
+    figure = new_figure(7.0, 1.3 + 0.3 * (len(rows) + 2))
+    for number, pooled in enumerate(centres.pooled):
+        measures = [{"label": labels[row["centre"]], **row["measures"][number]} for row in rows]
+        new = {"lower": pooled["prediction_lower"], "upper": pooled["prediction_upper"]}
+        summary = [pooled | {"label": "mean"}, new | {"label": "new centre", "estimate": None}]
+        is_auc = pooled["metric"] == "auc"
+        ax = plot_forest(
+            pd.DataFrame(measures).astype(dict.fromkeys(_ENDS, float)),
+            summary=pd.DataFrame(summary).astype(dict.fromkeys(_ENDS, float)),
+            ideal=None if is_auc else 1.0,
+            log=pooled["metric"] == "observed_expected",
+            xlabel=METRICS[pooled["metric"]],
+            ax=figure.add_subplot(1, len(centres.pooled), number + 1),
+        )
+        if number:
+            ax.tick_params(labelleft=False)
+    return {"forest": figure}
 
 
 def _make_inclusion(data: Rows, labels: dict[str, str]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ from scipy.special import expit
 from sklearn.metrics import roc_curve
 
 from ..arguments import Float, Int
+from ..errors import InvalidProblemError
 from ..evaluation import (
     Evaluation,
+    Measure,
     inclusion_frequencies,
     interval,
     model_frequencies,
@@ -37,13 +40,16 @@ _N_RISK_GROUPS = 5
 _MOST_DRAWN = 200  # patients whose ranges of risks can be told apart in a figure
 
 
-def describe_performance(evaluation: Evaluation) -> Performance:
+def describe_performance(evaluation: Evaluation, thresholds: Sequence[float] = ()) -> Performance:
     """Return measures with and without optimism, and curves."""
     known = evaluation.predictions.dropna() if evaluation.predictions is not None else None
     curves = None
     if known is not None and known["y"].nunique() == 2:
         curves = describe_curves(
-            known["y"].to_numpy(), known["log_odds"].to_numpy(), known["person"].to_numpy()
+            known["y"].to_numpy(),
+            known["log_odds"].to_numpy(),
+            known["person"].to_numpy(),
+            thresholds,
         )
     return Performance(
         n_resamples=len(evaluation.resamples),
@@ -107,7 +113,9 @@ def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
     )
 
 
-def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> Curves:
+def describe_curves(
+    y: Int, log_odds: Float, persons: Int | None, given: Sequence[float] = ()
+) -> Curves:
     """Return the points of the curves; all axes and thresholds follow the risks.
 
     Parameters
@@ -118,24 +126,37 @@ def describe_curves(y: Int, log_odds: Float, persons: Int | None) -> Curves:
         Predicted.
     persons : ndarray of shape (n_rows,), optional
         The person of each row, numbered from 0.
+    given : sequence of float
+        Thresholds; by default `choose_thresholds` has them.
     """
     probability: Float = expit(log_odds)
     smooth = smooth_calibration(y, log_odds, persons, LEVEL)
-    thresholds = choose_thresholds(probability)
+    thresholds = check_thresholds(given) or choose_thresholds(probability)
     highest = min(0.99, 1.25 * thresholds[-1])
     steps = highest * np.arange(1, _N_POINTS + 1) / _N_POINTS
     return Curves(
         roc=roc_points(y, log_odds),
         thresholds=[_at_threshold(y, probability, persons, t) for t in thresholds],
+        thresholds_are_given=len(given) > 0,
         calibration=calibration_groups(y, probability),
         smooth=[]
         if smooth is None
         else json_rows(smooth.curve.set_index("predicted"), "predicted"),
         ici=None if smooth is None else smooth.ici,
         e90=None if smooth is None else smooth.e90,
-        histogram=_histogram(y, probability),
+        histogram=histogram(y, probability, 0.0, float(np.quantile(probability, HIGHEST))),
         decision_curve=[_net_benefit(y, probability, persons, t) for t in steps.tolist()],
     )
+
+
+def check_thresholds(thresholds: Sequence[float]) -> list[float]:
+    """Return the thresholds that a user gives, in order; raise if one is no risk to act at."""
+    for threshold in thresholds:
+        if not 0 < threshold < 1:
+            raise InvalidProblemError(
+                f"thresholds: must be risks between 0 and 1, not {threshold!r}; write 0.1 or 10%."
+            )
+    return sorted({float(threshold) for threshold in thresholds})
 
 
 def choose_thresholds(probability: Float) -> list[float]:
@@ -163,25 +184,45 @@ def roc_points(y: Int, log_odds: Float) -> Rows:
 def _at_threshold(
     y: Int, probability: Float, persons: Int | None, threshold: float
 ) -> dict[str, Any]:
-    """Return the accuracy and the net benefit of acting above a threshold."""
-    acted = probability >= threshold
+    """Return the accuracy and the net benefit of acting above a threshold.
+
+    What divides by 0, such as the predictive value if no risk is above, is None.
+    """
+    acted, event = probability >= threshold, y == 1
+    sensitivity, specificity = acted[event].mean(), (~acted)[~event].mean()
     return _net_benefit(y, probability, persons, threshold) | {
         "share_above": acted.mean(),
-        "sensitivity": acted[y == 1].mean(),
-        "specificity": (~acted)[y == 0].mean(),
-        "predictive_value": y[acted].mean(),
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "predictive_value": event[acted].mean() if acted.any() else None,
+        "negative_predictive_value": None if acted.all() else (~event)[~acted].mean(),
+        "positive_likelihood_ratio": sensitivity / (1 - specificity) if specificity < 1 else None,
+        "negative_likelihood_ratio": (1 - sensitivity) / specificity if specificity > 0 else None,
     }
 
 
 def _net_benefit(
     y: Int, probability: Float, persons: Int | None, threshold: float
 ) -> dict[str, float]:
-    """Return the net benefit with its interval, and that of acting on everyone."""
+    """Return the net benefit, and by how much it exceeds that of acting on everyone.
+
+    Acting on no one has 0, so that the first is the difference to that.
+    """
     benefit = net_benefit(y, probability, threshold)
+    everyone = net_benefit(y, np.ones(len(y)), threshold)
+    gain = Measure(benefit.value - everyone.value, benefit.influence - everyone.influence)
     lower, upper = interval("net_benefit", benefit.value, benefit, y, persons, LEVEL)
-    everyone = net_benefit(y, np.ones(len(y)), threshold).value
-    values = {"model": benefit.value, "lower": lower, "upper": upper, "everyone": everyone}
-    return {"threshold": threshold} | values
+    gain_lower, gain_upper = interval("net_benefit", gain.value, gain, y, persons, LEVEL)
+    return {
+        "threshold": threshold,
+        "model": benefit.value,
+        "lower": lower,
+        "upper": upper,
+        "everyone": everyone.value,
+        "gain": gain.value,
+        "gain_lower": gain_lower,
+        "gain_upper": gain_upper,
+    }
 
 
 def calibration_groups(y: Int, probability: Float) -> Rows:
@@ -207,15 +248,15 @@ def calibration_groups(y: Int, probability: Float) -> Rows:
     return groups
 
 
-def _histogram(y: Int, probability: Float) -> Rows:
-    """Count the patients with and without the event by their risk.
+def histogram(y: Int, values: Float, lowest: float, highest: float) -> Rows:
+    """Count the patients with and without the event by a value; those beyond are in the last bars.
 
-    The last bar has all of the highest 0.5 % too.
+    Missing values are not counted.
     """
-    highest = max(1e-9, float(np.quantile(probability, HIGHEST)))
-    edges = np.linspace(0.0, highest, _N_BINS + 1)
-    shown = np.minimum(probability, highest)
-    counts = [np.histogram(shown[y == label], edges)[0].tolist() for label in (1, 0)]
+    edges = np.linspace(lowest, max(highest, lowest + 1e-9), _N_BINS + 1)
+    shown = np.clip(values, edges[0], edges[-1])
+    known = ~np.isnan(shown)
+    counts = [np.histogram(shown[known & (y == label)], edges)[0].tolist() for label in (1, 0)]
     return [
         {"from": start, "to": stop, "events": events, "others": others}
         for start, stop, events, others in zip(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arguments import Int
 from ..patients.sample_size import (
     count_parameters,
     cox_snell_r2,
@@ -41,14 +42,14 @@ def count_persons(y: ArrayLike, persons: ArrayLike | None) -> PersonCount:
 
 
 def describe_sample_size(
-    problem: SubsetProblem, log_loss: float | None, persons: PersonCount
+    problem: SubsetProblem, labels: Int, log_loss: float | None, persons: PersonCount
 ) -> SampleSize:
     """Return events per candidate parameter, and the number of persons that Riley's criteria need.
 
     Without a log loss, or with one that explains nothing, R2 is a default.
     """
-    n, events = problem.n_rows, int((problem.signs > 0).sum())
-    prevalence = events / n
+    events = int(labels.sum())
+    prevalence = events / len(labels)
     n_parameters = count_parameters(problem)
     measured = 0.0 if log_loss is None else cox_snell_r2(log_loss, prevalence)
     r2, is_default = expected_r2(measured, prevalence)

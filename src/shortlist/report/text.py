@@ -15,6 +15,7 @@ from .. import __version__
 from ..patients import Finding, ModelCard
 from .content import (
     Alternatives,
+    Centres,
     MissingValues,
     Performance,
     PersonCount,
@@ -48,7 +49,8 @@ def describe_missing(card: ModelCard, X: pd.DataFrame) -> MissingValues:
 
 def describe_checks(content: ReportContent) -> Rows:
     """Return findings about everything that limits the model, from the rest of the report."""
-    of_proof = [*_check_proof(content.proof), *_check_persons(content.persons)]
+    among = "" if content.model.search.stable is None else f" among {content.model.among}"
+    of_proof = [*_check_proof(content.proof, among), *_check_persons(content.persons)]
     of_evaluation = [
         *_check_ties(content.alternatives),
         *_check_stability(content.stability),
@@ -66,7 +68,7 @@ def describe_checks(content: ReportContent) -> Rows:
     return [json_value(row) for row in rows]
 
 
-def _check_proof(proof: ProofCheck) -> Iterator[Finding]:
+def _check_proof(proof: ProofCheck, among: str) -> Iterator[Finding]:
     if not proof.is_optimal:
         text = (
             f"The search stopped ({proof.status.replace('_', ' ')}) before the proof was "
@@ -76,7 +78,7 @@ def _check_proof(proof: ProofCheck) -> Iterator[Finding]:
         why = proof.reason or "there is no certificate to check."
         text = f"The independent checker did not confirm the proof: {why}"
     else:
-        text = "The selection is proven optimal, and the proof was verified independently."
+        text = f"The selection is proven optimal{among}, and the proof was verified independently."
     yield Finding("good" if proof.is_optimal and proof.valid else "warning", "Proof", text)
 
 
@@ -199,6 +201,7 @@ def describe_methods(content: ReportContent) -> Rows:
         ),
         ("12b", "Handling of predictors"): _handling(card),
         ("12c", "Model building and internal validation"): _building(card, content),
+        ("12d, 23b", "Centres"): _centres(content.centres),
         ("12e", "Performance measures"): (
             "Discrimination: area under the ROC curve (AUC). Overall: Brier score. Calibration: "
             "intercept and slope of a logistic regression of the outcome on the log-odds, its "
@@ -212,16 +215,46 @@ def describe_methods(content: ReportContent) -> Rows:
             f"refer to the share of events in the data, {size.prevalence:.1%}."
         ),
         ("15", "Output"): "The probability of the event. No risk groups were defined.",
+        ("20b", "Characteristics"): (
+            "Candidates by outcome, with missing values, are in a table of this report. Dates, "
+            "treatments and follow-up are for the authors to report."
+        ),
         ("21", "Development"): f"{persons}, {size.events} events.",
         ("22", "Model"): "The full equation is in this report, and in the file of the model.",
-        ("23a", "Performance"): _performance(performance),
-        ("12f, 12g, 16, 20c, 23b, 24", "Other data"): (
-            "Evaluation in other data or across clusters: not applicable here."
+        ("23a", "Performance"): _performance(performance) + _subgroups(content.subgroups),
+        ("12f, 12g, 16, 20c, 24", "Other data"): (
+            "Evaluation in other data, and updating to them: not applicable here."
         ),
     }
     return [
         {"item": item, "heading": heading, "text": text} for (item, heading), text in texts.items()
     ]
+
+
+def _centres(centres: Centres | None) -> str:
+    if centres is None:
+        return "Heterogeneity between centres (clusters): not assessed."
+    auc = next(row for row in centres.pooled if row["metric"] == "auc")
+    text = (
+        "Heterogeneity between centres (clusters): assessed by internal-external validation, in "
+        f"the section on performance by centre. Each of {centres.n_measured} of "
+        f"{_counted(len(centres.rows), 'centre')} was left out in turn and predicted by a model "
+        "that was tuned, selected and fitted without it; estimates were summarised by random "
+        "effects (restricted maximum likelihood, Hartung-Knapp)."
+    )
+    if auc["prediction_lower"] is not None:
+        text += (
+            f" The AUC of a new centre is expected from {auc['prediction_lower']:.2f} to "
+            f"{auc['prediction_upper']:.2f}."
+        )
+    return text
+
+
+def _subgroups(subgroups: Rows) -> str:
+    if not subgroups:
+        return " Subgroups: not assessed."
+    by = dict.fromkeys(row["by"] for row in subgroups)
+    return f" Subgroups by {', '.join(by)}: in this report, of cross-validated predictions."
 
 
 def _preparation(card: ModelCard) -> str:
@@ -264,15 +297,28 @@ def _missing(card: ModelCard, content: ReportContent) -> str:
     if not missing.columns:
         return "No candidate has a missing value."
     has_indicator = card.preprocessing.missing_indicator
-    replaced = (
-        "Missing numbers and truth values were replaced by their expected values given the other "
-        "candidates (linear equations, without the outcome), those of factors by the most frequent "
-        "level; predictions use equations of the predictors "
-        f"{'selected' if card.limits.budget is None else 'bought'} alone"
-        if card.preprocessing.imputation == "conditional"
-        else "Missing numbers were replaced by the median, other missing values by the most "
-        "frequent one"
-    )
+    draws = card.preprocessing.draws
+    bought = "selected" if card.limits.budget is None else "bought"
+    if draws is not None:
+        replaced = (
+            f"Missing values were imputed {draws.number} times, by chained equations of all "
+            "candidates and the outcome (numbers and truth values by predictive mean matching, "
+            "levels by predicted shares); the model was selected and fitted on all imputations "
+            f"together, each of weight 1/{draws.number}. Predictions replace missing numbers and "
+            f"truth values by linear equations of the predictors {bought}, levels by the most "
+            "frequent one"
+        )
+    elif card.preprocessing.imputation == "conditional":
+        replaced = (
+            "Missing numbers and truth values were replaced by their expected values given the "
+            "other candidates (linear equations, without the outcome), those of factors by the "
+            f"most frequent level; predictions use equations of the predictors {bought} alone"
+        )
+    else:
+        replaced = (
+            "Missing numbers were replaced by the median, other missing values by the most "
+            "frequent one"
+        )
     return (
         f"{replaced}. All of it was fitted anew in every resample and fold."
         f"{_codes(card)}"
@@ -334,6 +380,13 @@ def _building(card: ModelCard, content: ReportContent) -> str:
             unproven = " that was found"
         lowest += "" if search.within.is_proven else unproven
         text += f"The limit was then lowered to {lowest}; resamples have the lowered limit. "
+    if search.stable is not None:
+        text += (
+            f"The candidates were first narrowed to {card.among}: these were bootstrap resamples "
+            "of the patients, columns as prepared from all of them, with the same limits and "
+            "ridge. The rule was repeated, with resamples of its own, "
+            f"{'on every resample and ' if n_resamples else ''}in every fold. "
+        )
     if content.persons.has_several_rows:
         everywhere = "folds and resamples" if n_resamples else "folds"
         text += f"The rows of a person were kept together in all {everywhere}. "

@@ -96,6 +96,7 @@ def make_experiment(
             node_limit=node_limit,
             preprocessor=model.unfitted_design(plain),
             names=list(plain.kinds),
+            stable=model.random_state if model.stable else None,
             probes=make_probes(fit_full_model(model, plain)),
             followed=choose_followed(len(plain.labels)),
         )
