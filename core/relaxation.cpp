@@ -16,8 +16,9 @@ constexpr double furthest = 600.0, tiny = 1e-100;
 constexpr double class_balance = 1e-4;
 // The bound of a point is loose when it is below its primal value by this share.
 constexpr double loose = 0.05;
-// The curvatures of the model are renewed when they are off by this share of their total.
-constexpr double stale = 0.2;
+// The curvatures of the model are renewed when they are off by this share of their total; by less where there are fewer
+// rows, as the Gram matrix then takes less of the time.
+constexpr double largest_stale = 0.2, stale_of_row = 2e-4;
 // After this many steps the curvatures are renewed at each: stale ones make convergence linear.
 constexpr int usual_steps = 4;
 // A predictor enters the working set when it is worth this share of its price.
@@ -48,6 +49,7 @@ Relaxation::Relaxation(const Problem& problem, Index max_columns)
       model(problem, max_columns),
       z(problem.n_predictors()),
       problem_(problem),
+      stale_(std::min(largest_stale, stale_of_row * static_cast<double>(problem.n_rows()))),
       u_old_(problem.n_rows()),
       theta_old_(problem.n_columns()),
       moved_(problem),
@@ -130,7 +132,7 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
       for (Index m = 0; m < safe_d_.size(); ++m) safe_d_[m] = rows.d[m] + caution * (safe_d_[m] - rows.d[m]);
     }
     const Buffer<double>& d = caution > 0.0 ? safe_d_ : rows.d;
-    model.gram.update(theta, d, decisions, values.v, model.price, worth_entering * mu, is_difficult ? 0.0 : stale);
+    model.gram.update(theta, d, decisions, values.v, model.price, worth_entering * mu, is_difficult ? 0.0 : stale_);
     n_halvings = 0;
     theta_old_.copy(theta);
     u_old_.copy(rows.u);

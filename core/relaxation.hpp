@@ -53,6 +53,7 @@ class Relaxation {
   double first_multiplier(const Decisions& decisions, double budget);
 
   const Problem& problem_;
+  const double stale_;                // how far the curvatures of the model may be off
   Buffer<double> u_old_, theta_old_;  // the point before the last step
   MovedPoint moved_;                  // along the last step
   Buffer<double> safe_d_;             // curvatures that bound the loss from above

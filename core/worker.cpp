@@ -12,6 +12,10 @@ constexpr std::int64_t eager_nodes = 3, round_every = 16;
 constexpr std::int64_t swap_node = 16;
 // A bound below this share of the cutoff is hardly raised to it by one more relaxation.
 constexpr double far_below = 0.9;
+// Where two purchases are left, the endgame closes a child that buys for less than a relaxation takes. So a node is
+// relaxed once for several branches: one more for each such share of the cutoff that its bound lacks.
+constexpr double branch_share = 1.0 / 15.0;
+constexpr Index most_branches = 12;
 // Accuracy of the models that are listed, and of the one that is returned.
 constexpr double listed = 1e-13, polished = 1e-15;
 constexpr Index largest_model = 4000;  // columns that a working set may hold
@@ -138,7 +142,9 @@ void Worker::process_node() {
   } else if (n_left == 2 && endgame_.are_pairs_few(base_then, cutoff(), remaining.n_free)) {
     endgame_.buy_two(node.number, remaining, base_then, point);
   } else {
-    branch(node, found, point);
+    const double missing = node.bound > 0.0 ? 1.0 - node.bound / cutoff() : 1.0;
+    const Index n_branches = n_left > 2 ? 1 : 1 + static_cast<Index>(missing / branch_share);
+    branch(node, found, point, std::min({n_branches, most_branches, remaining.n_free}));
   }
 }
 
@@ -189,19 +195,27 @@ Index Worker::fix(double base, double stop_at, std::int64_t node, std::int64_t p
   return n_fixed;
 }
 
-/// Open the node's children; each has the better bound of the node's and its own.
-void Worker::branch(const Node& node, const NodeBound& found, std::int64_t point) {
-  const Index predictor = pick_predictor();
-  const std::int64_t child = tree.create_children(trace, node.number, predictor);
-  const auto child_node = [&](std::int64_t number, Decision decision, double bound) {
-    decisions[predictor] = decision;
+/// Branch, then branch the child that forbids, so many times; dive into the first child that buys.
+///
+/// Each child has the better bound of the node's and its own.
+void Worker::branch(const Node& node, const NodeBound& found, std::int64_t point, Index n_branches) {
+  const auto child_node = [&](std::int64_t number, double bound) {
     const bool is_better = bound >= node.bound;
     return Node(number, is_better ? bound : node.bound, is_better ? point : node.point, decisions,
                 relaxation.model.theta, found.intercept, found.mu);
   };
-  const Values& values = relaxation.values;
-  tree.push(child_node(child, Decision::out, found.base - values.value_out[predictor]));
-  tree.dive_into(child_node(child + 1, Decision::in, found.base - values.value_in[predictor]));
+  std::int64_t out = node.number;
+  double bound_out = -infinity;
+  for (Index i = 0; i < n_branches; ++i) {
+    const Index predictor = pick_predictor();
+    out = tree.create_children(trace, out, predictor);
+    decisions[predictor] = Decision::in;
+    Node child = child_node(out + 1, found.base - relaxation.values.value_in[predictor]);
+    i == 0 ? tree.dive_into(std::move(child)) : tree.push(std::move(child));
+    decisions[predictor] = Decision::out;
+    bound_out = std::max(bound_out, found.base - relaxation.values.value_out[predictor]);
+  }
+  tree.push(child_node(out, bound_out));
 }
 
 Index Worker::pick_predictor() const {

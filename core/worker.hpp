@@ -92,7 +92,7 @@ class Worker {
   void process_node();
   Remaining settle(Decisions& node);
   Index fix(double base, double stop_at, std::int64_t node, std::int64_t point, double& base_then);
-  void branch(const Node& node, const NodeBound& found, std::int64_t point);
+  void branch(const Node& node, const NodeBound& found, std::int64_t point, Index n_branches);
   void list_model(const Decisions& selection, const FitScore& score);
 };
 
