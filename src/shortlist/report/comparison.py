@@ -7,7 +7,6 @@ the lowest cross-validated log loss for it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -15,10 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from ..backends import solve
-from ..backends.ranking import l1_regression
+from ..backends.ranking import fit_l1
 from ..classifier.tuning import Fold, make_folds
 from ..evaluation import (
     Evaluation,
@@ -53,15 +51,12 @@ class Lasso(Procedure):
         X, signs, weights = problem.X[used], problem.signs[used], problem.weights[used]
         models = []
         for penalty in ridges:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                fitted = l1_regression(1 / penalty).fit(X, signs, sample_weight=weights)
-            coef = fitted.coef_[0]
+            coef, intercept = fit_l1(X, signs, weights, 1 / penalty)
             solution = solution_of(
                 problem,
                 tuple(np.unique(problem.column_predictor[coef != 0]).tolist()),
                 coef,
-                float(fitted.intercept_[0]),
+                intercept,
                 status=Status.HEURISTIC,
                 lower_bound=0.0,
                 gap=0.0,
