@@ -83,7 +83,7 @@ def test_draws_predict_no_better_than_equations() -> None:
 def test_options_are_simulated_as_the_report_evaluates_them(
     rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coverage, "N_RESAMPLES", 3)
+    monkeypatch.setattr(coverage, "N_RESAMPLES", 20)
     rows = pd.DataFrame(replicate(Setting(60, 5, 1, rule, 0.1), 0))
     assert set(rows["measure"]) == set(COLUMNS)
     assert (rows["lower"] < rows["upper"]).all()
