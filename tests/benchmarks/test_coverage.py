@@ -24,7 +24,8 @@ def test_the_page_has_the_table_and_the_table_the_coverage() -> None:
     assert (main["coverage"] >= 0.9).all()
     assert (main[main["n_rows"] != 300]["intervals"] >= 240).all()
     assert plain["coverage"].min() >= 0.9
-    assert "stable" in set(table["rule"])
+    settings = {(s.n_candidates, s.n_rows, s.rule, s.missing) for s in coverage.SETTINGS}
+    assert set(table[coverage.KEYS].itertuples(index=False, name=None)) == settings
     fewest = binom.ppf(0.005, table["intervals"], 0.9)  # not below 90 % by more than chance allows
     assert (table["coverage"] * table["intervals"] >= fewest - 1e-3).all()
 
