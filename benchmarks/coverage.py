@@ -2,7 +2,8 @@
 
 A replication draws patients from a known population, tunes the ridge, selects and fits as
 `shortlist fit` does, and validates as the report does. Its intervals are then compared with how the
-model performs in the population. Writes simulated/coverage.csv and the table of docs/evaluation.md.
+model performs in the population; where values are missing, they are missing there too. Writes
+simulated/coverage.csv and the table of docs/evaluation.md.
 """
 
 from __future__ import annotations
@@ -11,23 +12,27 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 import shortlist as sl
 from shortlist.evaluation import interval, net_benefit
-from shortlist.report.validation import choose_folds
+from shortlist.report.validation import choose_folds, validate_model
 
 from .simulation import (
     MAX_FEATURES,
     THRESHOLD,
+    draw_population,
     draw_study,
+    expected_performance,
     run_command,
     to_markdown,
     true_performance,
     tune_ridge,
 )
 
+KEYS = ["n_candidates", "n_rows", "rule", "missing"]
 COLUMNS = {
     "auc": "AUC",
     "brier": "Brier",
@@ -38,6 +43,11 @@ COLUMNS = {
     "net_benefit": "net benefit",
 }
 N_RESAMPLES = 49
+RULES: dict[str, dict[str, Any]] = {
+    "best": {},
+    "stable": {"stable": True},
+    "5 imputations": {"imputations": 5},
+}
 
 
 class Setting(NamedTuple):
@@ -46,6 +56,8 @@ class Setting(NamedTuple):
     n_rows: int
     n_candidates: int
     replications: int
+    rule: str = "best"
+    missing: float = 0.0  # the share of values, at random
     is_compared: bool = False  # with univariable selection and with all candidates too
 
 
@@ -57,6 +69,10 @@ SETTINGS = (
     Setting(300, 10, 150, is_compared=True),
     Setting(400, 10, 250),
     Setting(1000, 10, 250),
+    Setting(200, 10, 250, "stable"),
+    Setting(100, 20, 250, "stable"),
+    Setting(200, 10, 150, "best", 0.2),
+    Setting(200, 10, 60, "5 imputations", 0.2),
 )
 
 
@@ -64,23 +80,14 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
     """Return estimate, interval and truth of every measure for one simulated study."""
     rng = default_rng((setting.n_rows, setting.n_candidates, replication))
     X, y = draw_study(setting.n_rows, setting.n_candidates, rng)
+    if setting.rule != "best" or setting.missing:
+        return _intervals(*_evaluate_model(setting, X, y, rng), y)
     problem = sl.SubsetProblem(X, y, ridge=1.0, max_features=MAX_FEATURES)
     experiment = sl.Experiment(
         X, y, max_features=MAX_FEATURES, ridges=(tune_ridge(problem),), n_folds=choose_folds(y)
     )
     evaluation, truth = _evaluate(experiment)
-    rows = [
-        {"measure": name, "estimate": line["corrected"], "lower": line["lower"]}
-        | {"upper": line["upper"], "truth": truth[name]}
-        for name, line in evaluation.optimism().iterrows()
-    ]
-    known = evaluation.predictions
-    benefit = net_benefit(y, known["probability"].to_numpy(), THRESHOLD)
-    lower, upper = interval("net_benefit", benefit.value, benefit, y)
-    rows.append(
-        {"measure": "net_benefit", "estimate": benefit.value, "lower": lower}
-        | {"upper": upper, "truth": truth["net_benefit"]}
-    )
+    rows = _intervals(evaluation, truth, y)
     if setting.is_compared:
         everything = range(setting.n_candidates)
         full = problem.with_limits(include=everything, max_features=setting.n_candidates)
@@ -103,6 +110,40 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
     return rows
 
 
+def _intervals(evaluation: Any, truth: dict[str, float], y: Any) -> list[dict[str, Any]]:
+    """Return a row per measure of an evaluation."""
+    rows = [
+        {"measure": name, "estimate": line["corrected"], "lower": line["lower"]}
+        | {"upper": line["upper"], "truth": truth[name]}
+        for name, line in evaluation.optimism().iterrows()
+    ]
+    known = evaluation.predictions
+    benefit = net_benefit(y, known["probability"].to_numpy(), THRESHOLD)
+    lower, upper = interval("net_benefit", benefit.value, benefit, y)
+    rows.append(
+        {"measure": "net_benefit", "estimate": benefit.value, "lower": lower}
+        | {"upper": upper, "truth": truth["net_benefit"]}
+    )
+    return rows
+
+
+def _evaluate_model(
+    setting: Setting, X: Any, y: Any, rng: Generator
+) -> tuple[Any, dict[str, float]]:
+    """Return the evaluation of the model of a table, and how it performs in the population."""
+    population, risk = draw_population(setting.n_candidates)
+    table = _with_gaps(X, setting.missing, rng)
+    model = sl.PrognosticModel(max_features=MAX_FEATURES, **RULES[setting.rule]).fit(table, y)
+    predicted = model.card_.log_odds(_with_gaps(population, setting.missing, rng))
+    evaluation = validate_model(model, table, y, n_resamples=N_RESAMPLES)
+    return evaluation, expected_performance(predicted, risk)
+
+
+def _with_gaps(X: Any, share: float, rng: Generator) -> pd.DataFrame:
+    gaps = rng.random(X.shape) < share
+    return pd.DataFrame(np.where(gaps, np.nan, X), columns=[f"x{i}" for i in range(X.shape[1])])
+
+
 def _evaluate(experiment: sl.Experiment) -> tuple[Any, dict[str, float]]:
     """Return the evaluation of a way to select, and how its model performs in the population."""
     limits = {"max_features": experiment.max_features, "include": experiment.include}
@@ -120,7 +161,7 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     known = rows.dropna(subset=["lower", "upper"])
     covered = (known["lower"] <= known["truth"]) & (known["truth"] <= known["upper"])
     groups = known.assign(coverage=covered, width=known["upper"] - known["lower"]).groupby(
-        ["n_candidates", "n_rows", "measure"], sort=False
+        [*KEYS, "measure"], sort=False
     )
     table = groups[["coverage", "estimate", "truth", "width"]].mean()
     table["intervals"] = groups.size()
@@ -129,12 +170,13 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
 
 def page_table(table: pd.DataFrame) -> str:
     """Return the table of the page, a line per setting, and what else it says."""
-    head = ["candidates", "patients", *COLUMNS.values(), "replications"]
+    head = ["candidates", "patients", "rule", "missing", *COLUMNS.values(), "replications"]
     lines = []
-    for (candidates, patients), part in table.groupby(["n_candidates", "n_rows"]):
+    for (candidates, patients, rule, missing), part in table.groupby(KEYS):
         found = part.set_index("measure")
         shares = [f"{found.loc[name, 'coverage']:.1%}" for name in COLUMNS]
-        lines.append([str(candidates), str(patients), *shares, str(found.loc["auc", "intervals"])])
+        facts = [str(candidates), str(patients), rule, f"{missing:.0%}"]
+        lines.append([*facts, *shares, str(found.loc["auc", "intervals"])])
     counts = table[table["measure"] == "auc"]["intervals"]
     errors = [100 * sqrt(0.95 * 0.05 / n) for n in (counts.max(), counts.min())]
     return (
@@ -148,12 +190,12 @@ def _outside(table: pd.DataFrame) -> str:
     """Return a sentence that names the shares which are not 93 to 97 %."""
     far = table[~table["coverage"].between(0.93 - 1e-9, 0.97 + 1e-9)]
     named = [
-        f"{COLUMNS[line['measure']]} ({line['n_candidates']}, {line['n_rows']}: "
-        f"{line['coverage']:.1%})"
+        f"{COLUMNS[line['measure']]} ({line['n_candidates']}, {line['n_rows']}, {line['rule']}, "
+        f"{line['missing']:.0%}: {line['coverage']:.1%})"
         for _, line in far.iterrows()
         if line["measure"] in COLUMNS
     ]
-    return f"Not 93 to 97 % (candidates, patients): {', '.join(named) or 'none'}."
+    return f"Not 93 to 97 % (candidates, patients, rule, missing): {', '.join(named) or 'none'}."
 
 
 def _differences(table: pd.DataFrame) -> str:

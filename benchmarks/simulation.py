@@ -60,16 +60,22 @@ def draw_study(n_rows: int, n_candidates: int, rng: np.random.Generator) -> tupl
 
 
 @cache
-def _population(n_candidates: int) -> tuple[Any, Any]:
+def draw_population(n_candidates: int) -> tuple[Any, Any]:
+    """Return predictors and true risks of many patients, by whom models are judged."""
     X, risk = draw_patients(_N_POPULATION, n_candidates, np.random.default_rng(12345))
     return X / 2, risk
 
 
 def true_performance(n_candidates: int, coef: Any, intercept: float) -> dict[str, float]:
-    """Return how a model performs in the population: each patient has both outcomes, weighted."""
-    X, risk = _population(n_candidates)
-    log_odds = np.tile(X @ coef + intercept, 2)
-    y, weights = np.repeat([1, 0], len(X)), np.concatenate([risk, 1 - risk])
+    """Return how a model performs in the population."""
+    X, risk = draw_population(n_candidates)
+    return expected_performance(X @ coef + intercept, risk)
+
+
+def expected_performance(predicted: Any, risk: Any) -> dict[str, float]:
+    """Return the measures of log-odds for known risks: each patient has both outcomes, weighted."""
+    log_odds = np.tile(predicted, 2)
+    y, weights = np.repeat([1, 0], len(risk)), np.concatenate([risk, 1 - risk])
     harm = THRESHOLD / (1 - THRESHOLD)
     gain = np.where(expit(log_odds) >= THRESHOLD, np.where(y == 1, 1.0, -harm), 0.0)
     return scores(y, log_odds, weights) | {

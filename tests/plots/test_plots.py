@@ -153,6 +153,17 @@ def test_forest() -> None:
     assert plot_forest(FOREST, log=True).get_xscale() == "log"
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_a_long_bar_of_a_forest_ends_in_arrows_and_the_axis_has_numbers(log: bool) -> None:
+    new = {"label": "new", "estimate": float("nan"), "lower": 0.001, "upper": 900.0, "tau": None}
+    ax = plot_forest(FOREST, summary=pd.DataFrame([new]), ideal=1.0, log=log)
+    left, right = ax.get_xlim()
+    assert 0.4 < left < 0.6 and 1.0 < right < 1.2
+    arrows = {line.get_marker(): list(line.get_xdata()) for line in ax.lines}
+    assert arrows["<"] == [left] and arrows[">"] == [right]
+    assert any(left <= tick <= right for tick in ax.get_xticks())
+
+
 def test_effects_have_bands_and_a_histogram() -> None:
     frame = pd.DataFrame(
         {"value": [1, 2], "odds_ratio": [1, 2.5], "lower": [0.9, 2], "upper": [1.1, 3]}

@@ -1,6 +1,7 @@
 """Other ways to get a model, on the same resamples and folds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
@@ -31,7 +32,8 @@ def priced():
 
 def test_no_rule_within_the_limits_has_a_smaller_loss_or_a_larger_cost(priced):
     _, model, _, _, rows = priced
-    assert [row["rule"] for row in rows] == ["proven best", *(r.name for r in RULES.values())]
+    others = [rule.name for name, rule in RULES.items() if name != "optimum"]
+    assert [row["rule"] for row in rows] == ["proven best", *others]
     for row in rows:
         if row["is_limited"]:
             assert row["excess"] >= -1e-6
@@ -93,6 +95,24 @@ def test_without_prices_nothing_is_divided_by_them():
     *_, rows = compared(max_features=3)
     assert not any("price" in row["definition"] for row in rows)
     assert all(len(row["predictors"]) <= 3 for row in rows if row["is_limited"])
+
+
+def test_a_stable_selection_is_compared_with_the_best_of_all_on_the_same_resamples():
+    data, model, evaluation, rivals, rows = compared(max_features=6, stable=True)
+    assert [row["rule"] for row in rows] == [
+        "best among stable predictors",
+        *(rule.name for rule in RULES.values()),
+    ]
+    (row,) = [row for row in rows if row["rule"] == "proven best of all"]
+    assert "all candidates" in row["definition"]
+    plain = sl.PrognosticModel(**model.get_params() | {"stable": False}).fit(data.X, data.y)
+    assert row["predictors"] == plain.selected_features_ != model.selected_features_
+    assert row["penalty"] == plain.ridge_
+    assert row["excess"] < 0
+    again = validate_model(plain, data.X, data.y, n_resamples=N_RESAMPLES)
+    pd.testing.assert_frame_equal(rivals["optimum"].rows, again.rows)
+    same = (again.rows["support"] == evaluation.rows["support"]).iloc[1:].mean()
+    assert row["same_share"] == same
 
 
 def test_without_rivals_there_is_nothing_to_say(priced):

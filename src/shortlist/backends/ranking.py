@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -140,14 +139,18 @@ def correlations(problem: SubsetProblem) -> Float:
     return values
 
 
-def l1_regression(C: float) -> Any:
-    """Return scikit-learn's L1-penalised logistic regression, whose intercept is hardly penalised.
+def fit_l1(X: Float, signs: Float, weights: Float, C: float) -> tuple[Float, float]:
+    """Return coefficients and intercept of an L1-penalised logistic regression of scikit-learn.
 
-    `C` is the inverse of the penalty on the sum of the coefficients' magnitudes.
+    `C` is the inverse of the penalty on the sum of the coefficients' magnitudes, and the intercept
+    is hardly penalised. The last digits may not have converged: the order of entry
+    and the predictions do not need them.
     """
-    from sklearn.linear_model import LogisticRegression  # slow to import
+    from sklearn import config_context  # slow to import
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(
+    model = LogisticRegression(
         C=C,
         l1_ratio=1.0,
         solver="liblinear",
@@ -155,12 +158,17 @@ def l1_regression(C: float) -> Any:
         tol=1e-6,
         random_state=0,
     )
+    with (
+        warnings.catch_warnings(),
+        config_context(assume_finite=True, skip_parameter_validation=True),  # they are known
+    ):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, signs, sample_weight=weights)
+    return model.coef_[0], float(model.intercept_[0])
 
 
 def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
     """Yield the predictors that can be bought in the order in which they enter the path."""
-    from sklearn.exceptions import ConvergenceWarning  # slow to import
-
     limits = problem.limits
     check_logistic(problem, "lasso", "ranks by")
     fits = SupportFits(problem)
@@ -185,13 +193,10 @@ def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
 
     entered = {*limits.include, *free}
     for step in range(1, _STEPS_PER_DECADE * _DECADES + 1):
-        model = l1_regression(10 ** (step / _STEPS_PER_DECADE) / largest_penalty)
-        with warnings.catch_warnings():
-            # The order of entry is all that is needed, and does not need the last digits.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, fits.signs, sample_weight=fits.weights)
+        C = 10 ** (step / _STEPS_PER_DECADE) / largest_penalty
+        coef, _ = fit_l1(X, fits.signs, fits.weights, C)
         largest = np.zeros(problem.n_predictors)
-        np.maximum.at(largest, owner, np.abs(model.coef_[0]))
+        np.maximum.at(largest, owner, np.abs(coef))
         newcomers = [g for g in np.flatnonzero(largest).tolist() if g not in entered]
         yield from sorted(newcomers, key=lambda g: -largest[g])
         entered.update(newcomers)

@@ -53,7 +53,8 @@ def explore(
     """Drag the budget on a page of this machine, and watch the proven best model change.
 
     Prices, shared fees, and required or unavailable predictors are set on the page too. The page
-    contacts only this machine, and works without a network. Ctrl-C stops it.
+    contacts only this machine, and works without a network. Ctrl-C stops it. It shows the best of
+    all predictors, missing values replaced once: --stable and --imputations are options of fit.
     """
     if data is None and any((outcome, *about_data.values())):
         raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")

@@ -30,7 +30,7 @@ from ..evaluation.metric import calibration
 from ..files import write_whole
 from ..limits import given_limits, limits_without
 from ..patients import PrognosticModel
-from ..patients.card import Outcome
+from ..patients.record import Outcome
 from ..patients.table import PlainTable
 from ..patients.term import Finite, StrictModel
 from ..problem import SubsetProblem

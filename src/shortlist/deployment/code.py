@@ -21,8 +21,8 @@ import pandas as pd
 from ..errors import InvalidFileError, InvalidProblemError
 from ..files import write_whole
 from ..patients import ModelCard
-from ..patients.card import Outcome
 from ..patients.column import as_numbers, as_truth_values, folded
+from ..patients.record import Outcome
 from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 
 _FOLDER = Path(__file__).parent

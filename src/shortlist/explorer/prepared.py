@@ -20,9 +20,9 @@ from ..classifier.event import obvious_event
 from ..datasets import make_prognostic
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import auc
-from ..patients.card import Outcome, SharedFee
 from ..patients.column import level_of
 from ..patients.design import Design
+from ..patients.record import Outcome, SharedFee
 from ..patients.table import Patients, PlainTable, check_table, split_patients
 from ..patients.term import ImputationKind, StrictModel
 from ..problem import SubsetProblem

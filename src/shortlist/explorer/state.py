@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import InvalidProblemError
-from ..patients.card import Count, SharedFee
+from ..patients.record import Count, SharedFee
 from ..patients.term import Name, StrictModel, describe_error
 
 MOST_AMOUNT = 1e9  # above it, sums of prices lose their cents

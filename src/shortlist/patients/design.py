@@ -11,6 +11,7 @@ penalty depends neither on units nor on the order of the levels.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
-from ..arguments import Float
+from ..arguments import Float, Int
 from .column import ColumnKind
 from .imputation import draw_missing, fit_equation
 from .term import (
@@ -83,8 +84,11 @@ class Encoding:
         if kind == "numeric":
             fill = float(np.median(known))
             return cls(name, kind, fill, place_knots(known, n_knots), (), has_indicator)
-        levels = tuple(sorted(set(known))) if kind == "categorical" else ()
-        return cls(name, kind, pd.Series(known).mode().tolist()[0], (), levels, has_indicator)
+        counts = Counter(known.tolist())
+        values_in_order = sorted(counts)
+        fill = max(values_in_order, key=counts.__getitem__)  # of several, the first
+        levels = tuple(values_in_order) if kind == "categorical" else ()
+        return cls(name, kind, fill, (), levels, has_indicator)
 
     def inputs(self, values: NDArray[Any]) -> InputValues:
         """Return a column in numbers for the equations of others, `fill` where missing."""
@@ -105,12 +109,11 @@ class Encoding:
         where one is missing instead.
         """
         if self.kind == "categorical":
-            index = pd.Index(self.levels, dtype=object)
-            positions = index.get_indexer(pd.Index(values))
+            positions = self._positions(values)
             missing = positions < 0
             positions[missing] = self.levels.index(self.fill)
             if drawn is not None:
-                positions = index.get_indexer(pd.Index(drawn))
+                positions = self._positions(drawn)
             first = 1 if len(self.levels) == 2 else 0
             columns = [*np.eye(len(self.levels))[first:, positions]]
         else:
@@ -120,6 +123,11 @@ class Encoding:
             filled = np.where(missing, stand_in, values) if drawn is None else drawn
             columns = [filled, *spline_curves(filled, self.knots)]
         return [*columns, missing.astype(np.float64)] if self.has_indicator else columns
+
+    def _positions(self, values: NDArray[Any]) -> Int:
+        """Return the number of each value's level, -1 for one that is not known."""
+        number = {level: position for position, level in enumerate(self.levels)}
+        return np.array([number.get(value, -1) for value in values.tolist()], dtype=np.int64)
 
     def term(self, values: NDArray[Any], coef: list[float]) -> tuple[Term, float]:
         """Return the term of some coefficients, and its share of the intercept.

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.linear_model import BayesianRidge
 
 from ..arguments import Float, Int
@@ -67,7 +68,8 @@ def fit_equation(
         together = np.abs((y - centre) @ (Z if w is None else w[:, np.newaxis] * Z))
         chosen = np.sort(np.argsort(-together.round(9), kind="stable")[:_MOST_INPUTS])
         varying, Z = varying[chosen], Z[:, chosen]
-    slopes = BayesianRidge().fit(Z, (y - centre) / spread, sample_weight=w).coef_
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # they are known
+        slopes = BayesianRidge().fit(Z, (y - centre) / spread, sample_weight=w).coef_
     found = [
         Weight(predictor=keys[j][0], level=keys[j][1], weight=_rounded(spread * slope / scales[j]))
         for j, slope in zip(varying.tolist(), slopes.tolist(), strict=True)

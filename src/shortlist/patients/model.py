@@ -31,9 +31,10 @@ from ..errors import InvalidProblemError, ShortlistWarning
 from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from .card import Outcome, StableRecord, ThriftRecord, make_card
+from .card import make_card
 from .design import Design
 from .finding import findings_of
+from .record import Outcome, StableRecord, ThriftRecord
 from .suspicion import SERIOUS
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
 from .term import KNOT_QUANTILES, ImputationKind

@@ -22,7 +22,6 @@ from ..arguments import Float, Int, weights_of
 from ..classifier.event import obvious_event
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
 from ..tables import read_table
-from .card import Outcome
 from .column import (
     ColumnKind,
     as_levels,
@@ -34,6 +33,7 @@ from .column import (
     read_columns,
     similar_levels,
 )
+from .record import Outcome
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from .style import GREY, HUES, add_grid, axes_for, check_columns, label_rows
@@ -29,7 +30,8 @@ def plot_forest(
         Columns `label`, `estimate`, `lower` and `upper`; a row of NaN has its label alone.
     summary : DataFrame, optional
         The same columns, for intervals below a line: a mean and a prediction interval. A row
-        without `estimate` is drawn as a bar without a mark.
+        without `estimate` is drawn as a bar without a mark, which ends in an arrow where it leaves
+        the axis: that is as long as the other intervals ask for.
     ideal : float, optional
         Where to draw a dashed line.
     xlabel : str
@@ -76,9 +78,33 @@ def plot_forest(
         from matplotlib.ticker import LogLocator, NullFormatter
 
         ax.set_xscale("log")
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter(NullFormatter())
+    _end_in_arrows(ax, rows, ideal, log)
     label_rows(ax, rows["label"].tolist())
     ax.set_xlabel(xlabel)
     return ax
+
+
+def _end_in_arrows(ax: Axes, rows: pd.DataFrame, ideal: float | None, log: bool) -> None:
+    """End the axis a little beyond the intervals of estimates, and longer bars with arrows."""
+    measured = rows.dropna(subset=["estimate", "lower", "upper"])
+    if measured.empty:
+        return
+    shown = [*measured["lower"], *measured["upper"], *([] if ideal is None else [ideal])]
+    ends = min(shown), max(shown)
+    low, high = np.log(ends) if log else ends
+    margin = 0.2 * (high - low)
+    limits = low - margin, high + margin
+    first, last = np.exp(limits) if log else limits
+    beyond = rows[(rows["lower"] < first) | (rows["upper"] > last)]
+    if beyond.empty:
+        return
+    ax.set_xlim(first, last)
+    for edge, mark, is_cut in (
+        (first, "<", beyond["lower"] < first),
+        (last, ">", beyond["upper"] > last),
+    ):
+        at = beyond.index[is_cut]
+        ax.plot(np.full(len(at), edge), at, mark, color=HUES[5], markersize=5, clip_on=False)

@@ -7,7 +7,6 @@ the lowest cross-validated log loss for it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -15,11 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from ..backends import solve
-from ..backends.ranking import l1_regression
-from ..choice.record import excess
+from ..backends.ranking import fit_l1
 from ..classifier.tuning import Fold, make_folds
 from ..evaluation import (
     Evaluation,
@@ -40,7 +37,8 @@ from .validation import N_RESAMPLES, make_experiment
 
 _N_PENALTIES, _LEAST_PENALTY = 20, 1e-3  # of the lasso; the least relative to the largest
 _N_FOLDS = 5  # where those of the model are not a number
-_OWN = "proven best"
+_OWN, _OWN_OF_STABLE = "proven best", "best among stable predictors"
+_HEURISTICS = ("lasso", "stepwise", "univariable")
 _SHOWN = ("auc", "brier", "calibration_slope")
 
 
@@ -53,15 +51,12 @@ class Lasso(Procedure):
         X, signs, weights = problem.X[used], problem.signs[used], problem.weights[used]
         models = []
         for penalty in ridges:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                fitted = l1_regression(1 / penalty).fit(X, signs, sample_weight=weights)
-            coef = fitted.coef_[0]
+            coef, intercept = fit_l1(X, signs, weights, 1 / penalty)
             solution = solution_of(
                 problem,
                 tuple(np.unique(problem.column_predictor[coef != 0]).tolist()),
                 coef,
-                float(fitted.intercept_[0]),
+                intercept,
                 status=Status.HEURISTIC,
                 lower_bound=0.0,
                 gap=0.0,
@@ -95,6 +90,11 @@ RULES = {
         "L1-penalised regression of all candidates, which knows neither prices nor budget",
         is_limited=False,
         procedure=Lasso,
+    ),
+    "optimum": Rule(
+        "proven best of all",
+        "the best selection of all candidates, also those that few resamples select",
+        "the best affordable selection of all candidates, also those that few resamples select",
     ),
     "lasso": Rule(
         "lasso order, refitted",
@@ -140,7 +140,8 @@ def compare_rules(
     Returns
     -------
     dict
-        Evaluations by the keys of the rules: "full", "l1", "lasso", "stepwise", "univariable".
+        Evaluations by the keys of the rules: "full", "l1", "optimum" (if the model is narrowed to
+        stable predictors), "lasso", "stepwise", "univariable".
     """
     own = make_experiment(model, X, y, persons, seed)
     own = replace(own, probes=None, followed=(), ridges=model.ridges, stable=None)
@@ -149,9 +150,9 @@ def compare_rules(
         "full": replace(unlimited, include=range(len(own.names))),
         "l1": replace(unlimited, ridges=_l1_penalties(unlimited)),
     }
-    experiments |= {
-        name: replace(own, backend=name) for name, rule in RULES.items() if rule.is_limited
-    }
+    if model.stable:
+        experiments["optimum"] = own
+    experiments |= {name: replace(own, backend=name) for name in _HEURISTICS}
     cv = model.cv if isinstance(model.cv, Integral) else _N_FOLDS
     folds = make_folds(cv, None, own.y, own.persons, model.random_state, int(model.n_repeats))
     options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
@@ -209,7 +210,8 @@ def describe_comparison(
     if not rivals:
         return []
     has_prices = np.isfinite(problem.limits.budget)
-    rows = [_describe(Rule(_OWN, "", ""), problem, evaluation, evaluation)]
+    own = Rule(_OWN_OF_STABLE if "optimum" in rivals else _OWN, "", "")
+    rows = [_describe(own, problem, evaluation, evaluation)]
     for name, rival in rivals.items():
         rule = RULES[name]
         text = rule.text_with_prices if has_prices else rule.text
@@ -243,11 +245,15 @@ def _describe(
 
 
 def _excess(problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> float:
-    """Return by how much the loss of a selection exceeds that of the best, at the same ridge."""
+    """Return by how much the loss of a selection exceeds that of the model, at the same ridge.
+
+    Below zero only if the model is narrowed to stable predictors and the other is not.
+    """
     losses = []
     for evaluation in (own, rival):
         bought = evaluation.selected
         others = {problem.name_of(g) for g in range(problem.n_predictors)}.difference(bought)
         alone = problem.with_limits(include=bought, exclude=sorted(others))
         losses.append(solve(alone).objective)
-    return excess(losses[1], losses[0])
+    above = losses[1] / losses[0] - 1
+    return 0.0 if abs(above) <= problem.loss.resolution else above

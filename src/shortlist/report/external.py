@@ -18,8 +18,8 @@ from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..evaluation import measure
 from ..evaluation.metric import log_loss
 from ..patients import Finding, ModelCard, PrognosticModel
-from ..patients.card import UpdateRecord
 from ..patients.column import as_numbers
+from ..patients.record import UpdateRecord
 from ..patients.table import check_table
 from ..patients.term import BooleanTerm, NumericTerm, Term
 from .centre import check_centres, describe_centres

@@ -259,7 +259,7 @@ def _make_staircase(staircase: Staircase, labels: dict[str, str]) -> Any:
 
 def _make_splines(curves: Rows, labels: dict[str, str]) -> Any:
     n_rows = -(-len(curves) // 2)
-    figure = new_figure(6.6, 2.5 * n_rows)
+    figure = new_figure(5.6, 2.2 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
     for ax, curve in zip(axes, curves, strict=False):
         points = pd.DataFrame(curve["points"]).astype(float)
@@ -276,7 +276,7 @@ def _make_forest(centres: Centres | None) -> dict[str, Any]:
         return {}
     rows = [row for row in centres.rows if not row["reason"]]
     labels = _short_labels([row["centre"] for row in rows])
-    figure = new_figure(7.0, 1.3 + 0.3 * (len(rows) + 2))
+    figure = new_figure(6.0, 1.3 + 0.3 * (len(rows) + 2))
     for number, pooled in enumerate(centres.pooled):
         measures = [{"label": labels[row["centre"]], **row["measures"][number]} for row in rows]
         new = {"lower": pooled["prediction_lower"], "upper": pooled["prediction_upper"]}

@@ -30,6 +30,7 @@ from .content import (
 
 UNSTABLE = 0.5  # of the resamples select the model
 SMALL_SLOPE, LARGE_SLOPE = 0.9, 1.1
+_SCORES = {"neg_log_loss": "log loss", "roc_auc": "AUC"}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "python-flint")
 
 
@@ -360,10 +361,11 @@ def _building(card: ModelCard, content: ReportContent) -> str:
     ridge = f"The ridge is {search.ridge:g}"
     if search.tuning:
         tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
-        ridge += f", the best of {tried} by {search.cross_validation} ({search.scoring})"
+        ridge += f", the best of {tried} by {search.cross_validation}"
+        ridge += f" ({_SCORES.get(search.scoring or '', search.scoring)})"
     text = (
         "Logistic regression with an L2 penalty on the best affordable selection of predictors: "
-        f"the one with the smallest penalised loss of all, {found} by {by}. "
+        f"the one with the smallest penalised loss, {found} by {by}. "
         f"{ridge}. {_coef_limits(card)}"
     )
     if search.within is not None:
