@@ -42,9 +42,9 @@ class Arm:
         Numbers of the bootstrap resamples of each run; 0 is the data as they are.
     seeds : tuple of int
         Seeds of the data, the resamples and the folds.
-    nested : bool
-        Whether they are cross-validated; if not, only the selection is known, for a quarter
-        of the work.
+    nested, selecting : bool
+        Whether they are cross-validated, which is three quarters of the work, and whether it is
+        known what they select.
     rotating : bool
         Whether a seed has one run of each data set and study alone, the next seed the next one.
     extremes_of : str
@@ -56,6 +56,7 @@ class Arm:
     resamples: range
     seeds: tuple[int, ...]
     nested: bool = True
+    selecting: bool = True
     rotating: bool = False
     extremes_of: str = ""
 
@@ -85,8 +86,8 @@ def make_preset(seeds: int, resamples: int, others: int, some: int, ends: int) -
             # Other methods; those of the paper have the same runs in "aucs".
             "methods": Arm(OTHER_METHODS, data, draws[:others], rotating=True),
             # AUC intervals: of a run per data set, and of those whose ends the paper states.
-            "intervals": Arm(METHODS, few, draws[:some], rotating=True),
-            "extremes": Arm(METHODS, few, draws[:ends], extremes_of="aucs"),
+            "intervals": Arm(METHODS, few, draws[:some], selecting=False, rotating=True),
+            "extremes": Arm(METHODS, few, draws[:ends], selecting=False, extremes_of="aucs"),
         }
     )
 

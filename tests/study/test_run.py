@@ -77,14 +77,6 @@ def test_selections_are_those_of_the_whole_evaluation(method, study, number):
     assert found["supports"] == [result["support"] for result in expected]
 
 
-def test_a_resample_with_too_few_events_is_drawn_again(monkeypatch):
-    run = Run("budget", 5, 82, 14, 0.0, 1, "optimal")
-    experiment = run.experiment()
-    few = replace(experiment, X=experiment.X[:14], y=np.repeat([0, 1], [10, 4]))
-    expected = [evaluate_resample(few, i, nested=False)["support"] for i in range(1, 30)]
-    assert module._select(few, range(1, 30), tuned=True)["supports"] == expected
-
-
 def test_aucs_are_those_of_an_evaluation(study):
     one = Run("cardinality", 1, 82, 14, 0.05, 3, "optimal")
     expected = evaluate(one.experiment(), n_resamples=2, progress=False).rows
