@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,6 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
         return f"{estimate:.2f} [{lower:.2f}, {upper:.2f}]"
 
     return {
-        "measures": ", ".join(sorted(MEASURES)),
         "n_readings": len(optima.groups),
         "agreeing": agreeing,
         "rows": accuracy(PAPER_VARIANT),
@@ -217,7 +217,9 @@ def _work(folder: Path) -> dict[str, Any] | None:
     if not provenance.get("journals"):
         return None
     arms = provenance.get("parts", {})
-    minutes = {name: part["core_seconds"] / 60 for name, part in provenance["journals"].items()}
+    minutes: dict[str, float] = defaultdict(float)
+    for name, part in provenance["journals"].items():
+        minutes[name.partition("-")[0]] += part["core_seconds"] / 60
     return {
         "core": f"{sum(minutes.values()):.0f}",
         "parts": ", ".join(f"{name} {value:.0f}" for name, value in minutes.items()),

@@ -213,14 +213,11 @@ def evaluate_run(
             sample, rng = draw(experiment, resample)
             if nested:
                 aucs.append(procedure.cross_validate(sample, rng).means["auc"])
-            if selecting:  # a selection that does not depend on the ridge needs no tuning
-                is_tuned = run.method != GREEDY
-                fitted = (
-                    procedure.tune(sample, rng)
-                    if is_tuned
-                    else procedure.fit(sample, experiment.ridges[:1])[0]
-                )
+            if selecting and run.method == GREEDY:  # needs no tuning: the ridge plays no part
+                fitted = procedure.fit(sample, experiment.ridges[:1])[0]
                 supports.append(list(fitted.solution.support))
+            elif selecting:
+                supports.append(list(procedure.tune(sample, rng).solution.support))
     return {
         "supports": supports,
         "aucs": aucs,
