@@ -122,7 +122,8 @@ def _claims(table: pd.DataFrame) -> Rows:
         mean = share = ""
         if pd.notna(line["estimate"]):
             mean = f"{line['deciding']}: {_signed(line)}"
-            share = f"{_percent(line['share'])}, {_percent(line['share_with_ties'])}"
+            shares = (_percent(line[name]) for name in ("share", "share_with_ties"))
+            share = ", ".join(dict.fromkeys(shares))
         verdict = f"**{line['verdict']}**"
         rows.append([line["place"], line["meaning"], verdict, mean, share, sensitivity])
     return rows
@@ -233,10 +234,8 @@ def _work(folder: Path) -> dict[str, Any] | None:
     }
 
 
-def _signed(line: Any, digits: int = 3) -> str:
-    estimate, lower, upper = (
-        f"{line[name]:+.{digits}f}" for name in ("estimate", "lower", "upper")
-    )
+def _signed(line: Any) -> str:
+    estimate, lower, upper = (f"{line[name]:+.3f}" for name in ("estimate", "lower", "upper"))
     return f"{estimate} [{lower}, {upper}]"
 
 
