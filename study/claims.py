@@ -19,7 +19,7 @@ Words need thresholds, and all of them are ours; `Claim` has a lower and a highe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +94,19 @@ class Group(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The groups of a claim, given draws and the threshold of its word, if it has one."""
+    """A function of draws and a threshold, with further arguments; and the word of the threshold.
 
-    groups: Callable[[Draws, float], list[Group]]
+    The thresholds are a lower one, ours, and a higher one.
+    """
+
+    function: Callable[..., list[Group]]
+    arguments: tuple[Any, ...] = ()
     word: str = ""
-    thresholds: tuple[float, float, float] = (0.0, 0.0, 0.0)  # a lower one, ours, a higher one
+    thresholds: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def groups(self, draws: Draws, threshold: float) -> list[Group]:
+        """Return the groups of comparisons that the claim asks for."""
+        return self.function(draws, threshold, *self.arguments)
 
 
 class Judgement(NamedTuple):
@@ -142,59 +150,44 @@ def _all(comparisons: list[Comparison]) -> Group:
     return Group(comparisons, len(comparisons))
 
 
-def rises(*noises: int) -> Callable[[Draws, float], list[Group]]:
+def rises(draws: Draws, _: float, noises: tuple[int, ...]) -> list[Group]:
     """The informative fraction of the optimum rises from each EPV to the next."""
-
-    def groups(draws: Draws, _: float) -> list[Group]:
-        steps = []
-        for noise in noises:
-            fraction = draws.cells(OPTIMAL, "informative", noise)
-            for i, epv in enumerate(EPVS[1:]):
-                words = f"EPV {epv} less {EPVS[i]}, {_NOISE[noise]}"
-                steps.append(Comparison(words, fraction[:, i + 1] - fraction[:, i]))
-        return [_all(steps)]
-
-    return groups
+    steps = []
+    for noise in noises:
+        fraction = draws.cells(OPTIMAL, "informative", noise)
+        for i, epv in enumerate(EPVS[1:]):
+            words = f"EPV {epv} less {EPVS[i]}, {_NOISE[noise]}"
+            steps.append(Comparison(words, fraction[:, i + 1] - fraction[:, i]))
+    return [_all(steps)]
 
 
-def largest_at(epv: float, method: str, noise: int) -> Callable[[Draws, float], list[Group]]:
+def largest_at(draws: Draws, _: float, epv: float, method: str, noise: int) -> list[Group]:
     """A method has its largest informative fraction at an EPV."""
-
-    def groups(draws: Draws, _: float) -> list[Group]:
-        fraction = draws.cells(method, "informative", noise)
-        own = fraction[:, EPVS.index(epv)]
-        return [
-            _all(
-                [
-                    Comparison(f"EPV {epv} less {other}", own - fraction[:, i])
-                    for i, other in enumerate(EPVS)
-                    if other != epv
-                ]
-            )
-        ]
-
-    return groups
+    fraction = dict(zip(EPVS, draws.cells(method, "informative", noise).T, strict=True))
+    own = fraction.pop(epv)
+    return [_all([Comparison(f"EPV {epv} less {e}", own - f) for e, f in fraction.items()])]
 
 
 def selects_less(
-    smaller: str, role: str, noises: tuple[int, ...], at_least: int, epvs: tuple[float, ...] = EPVS
-) -> Callable[[Draws, float], list[Group]]:
+    draws: Draws,
+    _: float,
+    smaller: str,
+    role: str,
+    noises: tuple[int, ...],
+    at_least: int,
+    epvs: tuple[float, ...] = EPVS,
+) -> list[Group]:
     """A method selects less of a role than the other at so many of the EPVs."""
-    larger = METHODS[1 - METHODS.index(smaller)]
-
-    def groups(draws: Draws, _: float) -> list[Group]:
-        sign = 1 if smaller == GREEDY else -1
-        comparisons = [
-            Comparison(
-                f"{_NAMES[larger]} less {_NAMES[smaller]}, EPV {epv}, {_NOISE[noise]}",
-                sign * draws.differences(role, noise)[:, EPVS.index(epv)],
-            )
-            for noise in noises
-            for epv in epvs
-        ]
-        return [Group(comparisons, at_least)]
-
-    return groups
+    larger, sign = (OPTIMAL, 1) if smaller == GREEDY else (GREEDY, -1)
+    comparisons = [
+        Comparison(
+            f"{_NAMES[larger]} less {_NAMES[smaller]}, EPV {epv}, {_NOISE[noise]}",
+            sign * draws.differences(role, noise)[:, EPVS.index(epv)],
+        )
+        for noise in noises
+        for epv in epvs
+    ]
+    return [Group(comparisons, at_least)]
 
 
 def equivocal(draws: Draws, _: float) -> list[Group]:
@@ -202,97 +195,75 @@ def equivocal(draws: Draws, _: float) -> list[Group]:
     return [
         group
         for method in METHODS
-        for group in selects_less(method, "redundant", (1,), at_least=1)(draws, 0)
+        for group in selects_less(draws, 0, method, "redundant", (1,), at_least=1)
     ]
 
 
 def differ_by_less(
-    measure: str, noises: tuple[int, ...], at_least: int
-) -> Callable[[Draws, float], list[Group]]:
+    draws: Draws, threshold: float, measure: str, noises: tuple[int, ...], at_least: int
+) -> list[Group]:
     """The methods differ by less than the threshold in so many cells."""
-
-    def groups(draws: Draws, threshold: float) -> list[Group]:
-        comparisons = [
-            Comparison(
-                f"{threshold:g} less the difference at EPV {epv}, {_NOISE[noise]}",
-                draws.differences(measure, noise)[:, i],
-                within=threshold,
-            )
-            for noise in noises
-            for i, epv in enumerate(EPVS)
-        ]
-        return [Group(comparisons, at_least)]
-
-    return groups
+    comparisons = [
+        Comparison(
+            f"{threshold:g} less the difference at EPV {epv}, {_NOISE[noise]}",
+            draws.differences(measure, noise)[:, i],
+            within=threshold,
+        )
+        for noise in noises
+        for i, epv in enumerate(EPVS)
+    ]
+    return [Group(comparisons, at_least)]
 
 
-def differ_most_at(epv: float, role: str, noise: int) -> Callable[[Draws, float], list[Group]]:
+def differ_most_at(draws: Draws, _: float, epv: float, role: str, noise: int) -> list[Group]:
     """The methods differ most in a role at an EPV, whichever selects more."""
-
-    def groups(draws: Draws, _: float) -> list[Group]:
-        gaps = draws.differences(role, noise)
-        signed = gaps * np.sign(gaps.mean(axis=0))  # the means are distances, and linear in draws
-        at = EPVS.index(epv)
-        return [
-            _all(
-                [
-                    Comparison(
-                        f"difference at EPV {epv} less that at {other}",
-                        signed[:, at] - signed[:, i],
-                        by_draw=np.abs(gaps[:, at]) - np.abs(gaps[:, i]),
-                    )
-                    for i, other in enumerate(EPVS)
-                    if i != at
-                ]
-            )
-        ]
-
-    return groups
+    gaps = draws.differences(role, noise)
+    signed = gaps * np.sign(gaps.mean(axis=0))  # the means are distances, and linear in draws
+    at = EPVS.index(epv)
+    comparisons = [
+        Comparison(
+            f"difference at EPV {epv} less that at {other}",
+            signed[:, at] - signed[:, i],
+            by_draw=np.abs(gaps[:, at]) - np.abs(gaps[:, i]),
+        )
+        for i, other in enumerate(EPVS)
+        if i != at
+    ]
+    return [_all(comparisons)]
 
 
-def noise_changes_largest(method: str, sign: int) -> Callable[[Draws, float], list[Group]]:
+def noise_changes_largest(draws: Draws, threshold: float, method: str, sign: int) -> list[Group]:
     """Noise lowers (-1) or raises (1) the largest informative fraction of a draw by a threshold."""
-
-    def groups(draws: Draws, threshold: float) -> list[Group]:
-        largest = [draws.cells(method, "informative", noise).max(axis=1) for noise in (0, 1)]
-        words = f"{'rise' if sign > 0 else 'fall'} of the largest fraction"
-        words += f" less {threshold:g}" if threshold else ""
-        return [_all([Comparison(words, sign * (largest[1] - largest[0]) - threshold)])]
-
-    return groups
+    largest = [draws.cells(method, "informative", noise).max(axis=1) for noise in (0, 1)]
+    words = f"{'rise' if sign > 0 else 'fall'} of the largest fraction"
+    words += f" less {threshold:g}" if threshold else ""
+    return [_all([Comparison(words, sign * (largest[1] - largest[0]) - threshold)])]
 
 
 def never_below(draws: Draws, threshold: float) -> list[Group]:
     """With noise no method has an uninformative fraction below a threshold."""
-    return [
-        _all(
-            [
-                Comparison(
-                    f"{_NAMES[method]} at EPV {epv} less {threshold:g}",
-                    draws.cells(method, "uninformative", 1)[:, i] - threshold,
-                )
-                for method in METHODS
-                for i, epv in enumerate(EPVS)
-            ]
+    comparisons = [
+        Comparison(
+            f"{_NAMES[method]} at EPV {epv} less {threshold:g}",
+            draws.cells(method, "uninformative", 1)[:, i] - threshold,
         )
+        for method in METHODS
+        for i, epv in enumerate(EPVS)
     ]
+    return [_all(comparisons)]
 
 
-def stable_only_at(*epvs: float) -> Callable[[Draws, float], list[Group]]:
+def stable_only_at(draws: Draws, threshold: float, epvs: tuple[float, ...]) -> list[Group]:
     """Only the optimum without noise at these EPVs is as stable as the threshold."""
-
-    def groups(draws: Draws, threshold: float) -> list[Group]:
-        comparisons = []
-        for method, noise, i, epv in _all_cells():
-            above = draws.cells(method, "stability", noise)[:, i] - threshold
-            words = f"{_NAMES[method]} at EPV {epv}, {_NOISE[noise]}"
-            if (method, noise) == (OPTIMAL, 0) and epv in epvs:
-                comparisons.append(Comparison(f"{words}, less {threshold:g}", above))
-            else:
-                comparisons.append(Comparison(f"{threshold:g} less {words}", -above))
-        return [_all(comparisons)]
-
-    return groups
+    comparisons = []
+    for method, noise, i, epv in _all_cells():
+        above = draws.cells(method, "stability", noise)[:, i] - threshold
+        words = f"{_NAMES[method]} at EPV {epv}, {_NOISE[noise]}"
+        if (method, noise) == (OPTIMAL, 0) and epv in epvs:
+            comparisons.append(Comparison(f"{words}, less {threshold:g}", above))
+        else:
+            comparisons.append(Comparison(f"{threshold:g} less {words}", -above))
+    return [_all(comparisons)]
 
 
 def interpretable_only_at_last(draws: Draws, threshold: float) -> list[Group]:
@@ -362,51 +333,55 @@ def intervals_overlap(draws: Draws, threshold: float) -> list[Group]:
 
 _LEVELS = (STABLE - 0.1, STABLE, STABLE + 0.1)
 _FOUR, _MOST = 4, 3  # of four EPVs: always; almost always and mostly
-_COMPARABLE = {"informative": (0.025, 0.05, 0.1), "uninformative": (0.0075, 0.015, 0.03)}
 _BOTH = {
-    "overlap": Claim(intervals_overlap, "to a large extent", (0.25, 0.5, 0.75)),
+    "overlap": Claim(intervals_overlap, (), "to a large extent", (0.25, 0.5, 0.75)),
     # Generally: in six of the eight cells.
-    "no_difference": Claim(differ_by_less("auc", (0, 1), 6), "do not differ", (0.005, 0.01, 0.02)),
-    "interpretable_only_at": Claim(interpretable_only_at_last, "stable, many", _LEVELS),
+    "no_difference": Claim(
+        differ_by_less, ("auc", (0, 1), 6), "do not differ", (0.005, 0.01, 0.02)
+    ),
+    "interpretable_only_at": Claim(interpretable_only_at_last, (), "stable, many", _LEVELS),
     "noise_harms": Claim(noise_harms),
 }
+_COMPARABLE = Claim(
+    differ_by_less, ("uninformative", (0, 1), 5), "comparable", (0.0075, 0.015, 0.03)
+)
 CLAIMS: dict[str, Claim] = {
     **{f"{study}.{key}": claim for study in NUMBERS for key, claim in _BOTH.items()},
-    "cardinality.rises": Claim(rises(0)),
-    "cardinality.greedy_largest_at": Claim(largest_at(4.73, GREEDY, 0)),
-    "cardinality.redundant_less": Claim(selects_less(OPTIMAL, "redundant", (0,), _FOUR)),
-    "cardinality.uninformative_comparable": Claim(
-        differ_by_less("uninformative", (0,), _MOST), "comparable", _COMPARABLE["uninformative"]
+    "cardinality.rises": Claim(rises, ((0,),)),
+    "cardinality.greedy_largest_at": Claim(largest_at, (4.73, GREEDY, 0)),
+    "cardinality.redundant_less": Claim(selects_less, (OPTIMAL, "redundant", (0,), _FOUR)),
+    "cardinality.uninformative_comparable": _COMPARABLE._replace(
+        arguments=("uninformative", (0,), _MOST)
     ),
-    "cardinality.uninformative_differs_most_at": Claim(differ_most_at(17.91, "uninformative", 0)),
+    "cardinality.uninformative_differs_most_at": Claim(differ_most_at, (17.91, "uninformative", 0)),
     "cardinality.noise_lowers_optimal": Claim(
-        noise_changes_largest(OPTIMAL, -1), "drastically", (0.05, 0.1, 0.2)
+        noise_changes_largest, (OPTIMAL, -1), "drastically", (0.05, 0.1, 0.2)
     ),
-    "cardinality.noise_raises_greedy": Claim(noise_changes_largest(GREEDY, 1)),
-    "cardinality.noisy_optimal_largest_at": Claim(largest_at(1.35, OPTIMAL, 1)),
-    "cardinality.noisy_greedy_largest_at": Claim(largest_at(1.35, GREEDY, 1)),
-    "cardinality.noisy_redundant_less": Claim(selects_less(OPTIMAL, "redundant", (1,), _MOST)),
+    "cardinality.noise_raises_greedy": Claim(noise_changes_largest, (GREEDY, 1)),
+    "cardinality.noisy_optimal_largest_at": Claim(largest_at, (1.35, OPTIMAL, 1)),
+    "cardinality.noisy_greedy_largest_at": Claim(largest_at, (1.35, GREEDY, 1)),
+    "cardinality.noisy_redundant_less": Claim(selects_less, (OPTIMAL, "redundant", (1,), _MOST)),
     # Up to 1.5 % is printed as 1 %, and from 1.5 % on as 2 %.
     "cardinality.noisy_uninformative_differ_by": Claim(
-        differ_by_less("uninformative", (1,), _FOUR), "1 %", (0.01, 0.015, 0.03)
+        differ_by_less, ("uninformative", (1,), _FOUR), "1 %", (0.01, 0.015, 0.03)
     ),
-    "cardinality.noisy_uninformative_never_below": Claim(never_below, "2 %", (0.01, 0.015, 0.02)),
-    "cardinality.stable_only_at": Claim(stable_only_at(17.91), "relatively stable", _LEVELS),
-    "budget.rises": Claim(rises(0, 1)),
+    "cardinality.noisy_uninformative_never_below": Claim(
+        never_below, (), "2 %", (0.01, 0.015, 0.02)
+    ),
+    "cardinality.stable_only_at": Claim(stable_only_at, ((17.91,),), "relatively stable", _LEVELS),
+    "budget.rises": Claim(rises, ((0, 1),)),
     # Mostly: in five of the eight cells.
     "budget.informative_comparable": Claim(
-        differ_by_less("informative", (0, 1), 5), "comparable", _COMPARABLE["informative"]
+        differ_by_less, ("informative", (0, 1), 5), "comparable", (0.025, 0.05, 0.1)
     ),
-    "budget.greedy_redundant_less": Claim(selects_less(GREEDY, "redundant", (0,), _FOUR)),
+    "budget.greedy_redundant_less": Claim(selects_less, (GREEDY, "redundant", (0,), _FOUR)),
     "budget.noisy_redundant_equivocal": Claim(equivocal),
-    "budget.uninformative_comparable": Claim(
-        differ_by_less("uninformative", (0, 1), 5), "comparable", _COMPARABLE["uninformative"]
-    ),
+    "budget.uninformative_comparable": _COMPARABLE,
     "budget.uninformative_less_at": Claim(
-        selects_less(OPTIMAL, "uninformative", (0, 1), 2, epvs=(17.91,))
+        selects_less, (OPTIMAL, "uninformative", (0, 1), 2, (17.91,))
     ),
-    "budget.stable_only_at": Claim(stable_only_at(4.73, 17.91), "relatively stable", _LEVELS),
+    "budget.stable_only_at": Claim(stable_only_at, ((4.73, 17.91),), "relatively stable", _LEVELS),
     "budget.uninformative_low_in_most_runs": Claim(
-        low_in_most_runs, "very few", (FEW / 2, FEW, 2 * FEW)
+        low_in_most_runs, (), "very few", (FEW / 2, FEW, 2 * FEW)
     ),
 }

@@ -93,15 +93,19 @@ class Draws:
         means: Float = self.runs(method, measure, noise).mean(axis=-1)
         return means
 
+    def grid(self, method: str, measure: str) -> Float:
+        """Return a measure by label noise and EPV."""
+        return np.stack([self.cells(method, measure, noise) for noise in (0, 1)], axis=1)
+
     def differences(self, measure: str, noise: int) -> Float:
         """Return optimal less greedy selection by EPV."""
         return self.cells(OPTIMAL, measure, noise) - self.cells(GREEDY, measure, noise)
 
     def extreme_aucs(self, method: str, which: str) -> Float:
         """Return the lowest or highest AUC of all runs of a draw."""
-        every = np.hstack([self.runs(method, "auc", noise) for noise in (0, 1)])
-        extremes: Float = every.max(axis=(1, 2)) if which == "highest" else every.min(axis=(1, 2))
-        return extremes
+        every = self._values["auc"][:, METHODS.index(method)]
+        extreme = np.max if which == "highest" else np.min
+        return np.asarray(extreme(every, axis=(1, 2, 3)))
 
     def extreme_ends(self, method: str, which: str, end: str) -> Float:
         """Return an end of the interval of that AUC, for the draws that have it."""
@@ -142,10 +146,7 @@ def averages(draws: dict[str, Draws]) -> pd.DataFrame:
     lines = []
     for study, own in draws.items():
         for measure in MEASURES:
-            by_method = {
-                method: np.stack([own.cells(method, measure, noise) for noise in (0, 1)], axis=1)
-                for method in METHODS
-            }
+            by_method = {method: own.grid(method, measure) for method in METHODS}
             by_method["difference"] = by_method[OPTIMAL] - by_method[GREEDY]
             for method, values in by_method.items():
                 cells = {
@@ -178,7 +179,7 @@ def effects(draws: dict[str, Draws]) -> pd.DataFrame:
     lines = []
     for study, own in draws.items():
         for measure, method in product(MEASURES, METHODS):
-            values = np.stack([own.cells(method, measure, noise) for noise in (0, 1)], axis=1)
+            values = own.grid(method, measure)
             for effect, weights in contrasts.items():
                 mean = mean_of((values * weights).sum(axis=(1, 2)))
                 keys = {"study": study, "measure": measure, "method": method, "effect": effect}

@@ -33,7 +33,7 @@ from .paper import fractions_of
 from .plan import FULL, METHODS, SHAPES
 from .tables import ROLES, read_runs, write_whole
 
-_NOISE_LABELS = ("no label noise", "5 % label noise")
+_NOISE_LABELS = ("no noise", "5 % noise")
 _STUDY_LABELS = {"cardinality": "limit", "budget": "budget"}
 _DATA_LABELS = [f"{epv:.2f}\n{n}x{p}" for epv, (n, p) in zip(EPVS, SHAPES, strict=True)]
 _METADATA = {"Date": None, "Creator": None}  # the time is left out: the same bytes every time
@@ -163,7 +163,11 @@ def draw_aucs(table: pd.DataFrame) -> Figure:
     rows = table[(table["measure"] == "auc") & (table["method"] == "difference")]
     figure = new_figure(7.2, 2.7)
     panels = figure.subplots(1, 2, sharex=True, sharey=True)
-    labels = [f"EPV {epv}, {text}" for text in _NOISE_LABELS for epv in EPVS]
+    labels = [
+        f"EPV {epv} ({n}x{p}), {text}"
+        for text in _NOISE_LABELS
+        for epv, (n, p) in zip(EPVS, SHAPES, strict=True)
+    ]
     for ax, (study, name) in zip(panels, _STUDY_LABELS.items(), strict=True):
         part = rows[rows["study"] == study]
         _draw_intervals(ax, part.assign(label=[*labels, "all"]))
@@ -207,6 +211,6 @@ def _draw_intervals(ax: Axes, frame: pd.DataFrame) -> None:
     ax.hlines(heights, frame["lower"], frame["upper"], color=HUES[0], linewidth=1.8)
     ax.plot(frame["estimate"], heights, MARKERS[0], markersize=4, color=HUES[0])
     ax.axvline(0, color=GREY, linewidth=0.8)
-    ax.locator_params(axis="x", nbins=5)
+    ax.locator_params(axis="x", nbins=4)
     label_rows(ax, list(frame["label"]))
     add_grid(ax)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,8 @@ def _claims(table: pd.DataFrame) -> Rows:
         mean = share = ""
         if pd.notna(line["estimate"]):
             mean = f"{line['deciding']}: {_signed(line)}"
-            share = f"{_percent(line['share'])}, {_percent(line['share_with_ties'])}"
+            shares = (_percent(line[name]) for name in ("share", "share_with_ties"))
+            share = ", ".join(dict.fromkeys(shares))
         verdict = f"**{line['verdict']}**"
         rows.append([line["place"], line["meaning"], verdict, mean, share, sensitivity])
     return rows
@@ -203,7 +205,6 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
         return f"{estimate:.2f} [{lower:.2f}, {upper:.2f}]"
 
     return {
-        "measures": ", ".join(sorted(MEASURES)),
         "n_readings": len(optima.groups),
         "agreeing": agreeing,
         "rows": accuracy(PAPER_VARIANT),
@@ -217,7 +218,9 @@ def _work(folder: Path) -> dict[str, Any] | None:
     if not provenance.get("journals"):
         return None
     arms = provenance.get("parts", {})
-    minutes = {name: part["core_seconds"] / 60 for name, part in provenance["journals"].items()}
+    minutes: dict[str, float] = defaultdict(float)
+    for name, part in provenance["journals"].items():
+        minutes[name.partition("-")[0]] += part["core_seconds"] / 60
     return {
         "core": f"{sum(minutes.values()):.0f}",
         "parts": ", ".join(f"{name} {value:.0f}" for name, value in minutes.items()),
@@ -231,10 +234,8 @@ def _work(folder: Path) -> dict[str, Any] | None:
     }
 
 
-def _signed(line: Any, digits: int = 3) -> str:
-    estimate, lower, upper = (
-        f"{line[name]:+.{digits}f}" for name in ("estimate", "lower", "upper")
-    )
+def _signed(line: Any) -> str:
+    estimate, lower, upper = (f"{line[name]:+.3f}" for name in ("estimate", "lower", "upper"))
     return f"{estimate} [{lower}, {upper}]"
 
 

@@ -42,11 +42,13 @@ class Arm:
         Numbers of the bootstrap resamples of each run; 0 is the data as they are.
     seeds : tuple of int
         Seeds of the data, the resamples and the folds.
-    nested : bool
-        Whether they are cross-validated; if not, only the selection is known, for a quarter
-        of the work.
+    nested, selecting : bool
+        Whether they are cross-validated, which is three quarters of the work, and whether it is
+        known what they select.
     rotating : bool
         Whether a seed has one run of each data set and study alone, the next seed the next one.
+    alternating : bool
+        Whether a seed has every other data set alone: a shape with or without label noise, in turn.
     extremes_of : str
         Name of an earlier arm: of its runs, those with the lowest and the highest AUC of each seed,
         study and method alone.
@@ -56,13 +58,20 @@ class Arm:
     resamples: range
     seeds: tuple[int, ...]
     nested: bool = True
+    selecting: bool = True
     rotating: bool = False
+    alternating: bool = False
     extremes_of: str = ""
 
     def numbers(self, study: str, seed: int) -> tuple[int, ...]:
         """Return the numbers of the runs of a study that a seed has."""
         every = NUMBERS[study]
         return (every[seed % len(every)],) if self.rotating else every
+
+    def label_noises(self, study: str, seed: int, position: int) -> tuple[float, ...]:
+        """Return the label noises that a seed has at a position among the shapes."""
+        turn = seed // len(NUMBERS[study]) + position  # when all runs have had theirs
+        return (LABEL_NOISE[turn % 2],) if self.alternating else LABEL_NOISE
 
 
 @dataclass(frozen=True)
@@ -84,15 +93,17 @@ def make_preset(seeds: int, resamples: int, others: int, some: int, ends: int) -
             "aucs": Arm(METHODS, data, draws),
             # Other methods; those of the paper have the same runs in "aucs".
             "methods": Arm(OTHER_METHODS, data, draws[:others], rotating=True),
-            # AUC intervals: of a run per data set, and of those whose ends the paper states.
-            "intervals": Arm(METHODS, few, draws[:some], rotating=True),
-            "extremes": Arm(METHODS, few, draws[:ends], extremes_of="aucs"),
+            # AUC intervals: of a run per shape, and of those whose ends the paper states.
+            "intervals": Arm(
+                METHODS, few, draws[:some], selecting=False, rotating=True, alternating=True
+            ),
+            "extremes": Arm(METHODS, few, draws[:ends], selecting=False, extremes_of="aucs"),
         }
     )
 
 
 PRESETS = {
-    "paper": make_preset(seeds=100, resamples=50, others=50, some=40, ends=39),
+    "paper": make_preset(seeds=100, resamples=50, others=50, some=100, ends=39),
     "quick": make_preset(seeds=10, resamples=10, others=5, some=2, ends=2),
 }
 
@@ -186,8 +197,8 @@ def runs_of(preset: Preset, arm: Arm) -> Iterator[Run]:
     """
     for seed in arm.seeds:
         for study in NUMBERS:
-            for shape in preset.shapes:
-                for noise in LABEL_NOISE:
+            for position, shape in enumerate(preset.shapes):
+                for noise in arm.label_noises(study, seed, position):
                     for number in arm.numbers(study, seed):
                         for method in arm.methods:
                             yield Run(study, seed, *shape, noise, number, method)

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from joblib import hash as joblib_hash
 from threadpoolctl import ThreadpoolController
 
@@ -17,8 +16,7 @@ import shortlist as sl
 from shortlist.evaluation import (
     Journal,
     Procedure,
-    Sample,
-    evaluate_resample,
+    draw,
     read_journal,
     run_tasks,
 )
@@ -160,7 +158,7 @@ def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
         blocks = {_key(run, block): block for block in _blocks(arm)}
         if all(key in results for key in blocks):
             for key, block in blocks.items():
-                _check_result(results[key], len(block), key, journal)
+                _check_result(results[key], arm, block, key, journal)
             outcomes[run] = {
                 name: sum((results[key][name] for key in blocks), start=zero)
                 for name, zero in _NOTHING.items()
@@ -171,13 +169,13 @@ def finished(runs: list[Run], arm: Arm, journal: Path) -> dict[Run, Outcome]:
 def run_arm(runs: list[Run], arm: Arm, journal: Path, **how: Any) -> None:
     """Run the tasks that are not yet in the journal of an arm."""
     tasks = {
-        _key(run, block): (run, block, arm.nested)
+        _key(run, block): (run, block, arm.nested, arm.selecting)
         for block in _blocks(arm)  # the first resamples of all runs, then the next
         for run in runs
     }
     # A key says all about a task but how data are drawn, for which one data set stands.
     data = Run("budget", 0, 82, 14, 0.05, 1, OPTIMAL).experiment()
-    identity = (sl.__version__, arm.nested, data.fingerprint)
+    identity = (sl.__version__, arm.nested, arm.selecting, data.fingerprint)
     with Journal(journal, joblib_hash(identity, hash_name="sha1")) as book:
         run_tasks(evaluate_run, tasks, journal=book, **how)
 
@@ -191,50 +189,38 @@ def _key(run: Run, block: range) -> str:
     return f"{run.name}/{block.start}-{block.stop - 1}"
 
 
-def _check_result(result: Any, n_resamples: int, key: str, journal: Path) -> None:
+def _check_result(result: Any, arm: Arm, block: range, key: str, journal: Path) -> None:
+    lengths = {"supports": arm.selecting * len(block), "aucs": arm.nested * len(block)}
     is_result = isinstance(result, dict) and result.keys() == _NOTHING.keys()
-    if not is_result or len(result["supports"]) != n_resamples:
+    if not is_result or any(len(result[name]) != n for name, n in lengths.items()):
         raise sl.InvalidFileError(
             f"{journal}: what it has of {key!r} is no result; delete that line."
         )
 
 
-def evaluate_run(run: Run, resamples: range, nested: bool) -> Outcome:
-    """Return what a run selects on some resamples and, if nested, its AUCs."""
-    experiment = run.experiment()
-    if not nested:
-        return _select(experiment, resamples, tuned=run.method != GREEDY)
-    results = [evaluate_resample(experiment, resample) for resample in resamples]
-    return {
-        "supports": [result["support"] for result in results],
-        "aucs": [result["test_auc"] for result in results],
-        "solves": sum(result["solves"] for result in results),
-        "unproven": sum(result["unproven"] for result in results),
-    }
+def evaluate_run(
+    run: Run, resamples: range, nested: bool = True, selecting: bool = True
+) -> Outcome:
+    """Return the AUCs of a run on some resamples if nested, and, if selecting, what it selects.
 
-
-def _select(experiment: sl.Experiment, resamples: range, tuned: bool) -> Outcome:
-    """Return what is selected on resamples, those of `evaluate_resample`, in less time.
-
-    No measures are computed, and where the selection does not depend on the ridge, it is not tuned.
+    They are those of `shortlist.evaluation.evaluate_resample`, which measures more.
     """
-    procedure, supports = Procedure(experiment), []
-    for resample in resamples:
-        rng = np.random.default_rng((experiment.seed, resample))
-        copies = rng.integers(experiment.n_rows, size=experiment.n_rows)
-        while np.bincount(experiment.y[copies], minlength=2).min() < experiment.n_folds:
-            copies = rng.integers(experiment.n_rows, size=experiment.n_rows)
-        sample = Sample.of_copies(copies)
-        with _THREAD_POOLS.limit(limits=1):
-            fitted = (
-                procedure.tune(sample, rng)
-                if tuned
-                else procedure.fit(sample, experiment.ridges[:1])[0]
-            )
-        supports.append(list(fitted.solution.support))
+    experiment = run.experiment()
+    procedure = Procedure(experiment)
+    supports, aucs = [], []
+    with _THREAD_POOLS.limit(limits=1):
+        for resample in resamples:
+            sample, rng = draw(experiment, resample)
+            if nested:
+                aucs.append(procedure.cross_validate(sample, rng).means["auc"])
+            if selecting and run.method == GREEDY:  # needs no tuning: the ridge plays no part
+                fitted = procedure.fit(sample, experiment.ridges[:1])[0]
+                supports.append(list(fitted.solution.support))
+            elif selecting:
+                supports.append(list(procedure.tune(sample, rng).solution.support))
     return {
         "supports": supports,
-        "aucs": [],
+        "aucs": aucs,
         "solves": procedure.solves,
         "unproven": procedure.unproven,
     }

@@ -104,6 +104,25 @@ def test_include_exclude_and_max_features():
     assert affordable == {(1,), (0, 1), (1, 2)}
 
 
+@given(prices, st.integers(0, 400), st.data())
+def test_addable_is_what_leaves_the_support_affordable(costs, budget, data):
+    some = st.sets(st.integers(0, len(costs) - 1)).map(sorted).map(tuple)
+    fees = tuple(Fee(amount, data.draw(some)) for amount in data.draw(st.lists(st.integers(0, 9))))
+    include, exclude = data.draw(some), data.draw(some)
+    assume(not set(include) & set(exclude))
+    limit = data.draw(st.integers(len(include), len(costs)))
+    try:
+        limits = build(
+            costs, data.draw(st.sampled_from([budget, inf])), limit, fees, include, exclude
+        )
+    except InfeasibleError:
+        return
+    for support in supports(min(len(costs), 5)):
+        others = [g for g in range(len(costs)) if g not in support]
+        expected = [g for g in others if limits.is_affordable((*support, g))]
+        assert limits.addable(support) == expected
+
+
 @given(prices, st.integers(0, 400))
 def test_an_include_is_infeasible_exactly_when_unaffordable(costs, budget):
     include = tuple(range(len(costs)))

@@ -179,11 +179,15 @@ class Limits:
 
     def addable(self, support: tuple[int, ...]) -> list[int]:
         """Return the predictors that can still be bought, each on its own, in ascending order."""
-        return [
-            g
-            for g in range(self.n_predictors)
-            if g not in support and self.is_affordable((*support, g))
-        ]
+        taken, missing = {*support, *self.exclude}, set(self.include).difference(support)
+        if len(support) >= self.max_features or not set(self.exclude).isdisjoint(support):
+            return []
+        totals = self.unit_cost_of(support) + self.unit_costs
+        for amount, fee in zip(self.unit_fees, self.fees, strict=True):
+            if set(fee.members).isdisjoint(support):
+                totals[list(fee.members)] += amount
+        affordable = (totals <= self.unit_budget).nonzero()[0].tolist()
+        return [g for g in affordable if g not in taken and missing <= {g}]
 
     def added_price(self, support: tuple[int, ...], predictor: int) -> float:
         """Return the price of adding a predictor to a support: its cost and unpaid fees.

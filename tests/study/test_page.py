@@ -34,8 +34,8 @@ def test_page_is_filled_from_the_tables(tmp_path):
     assert re.findall(r"!\[[^]]*\]\(([^)]*)", page) == ["figures/stability.svg"]
     assert "in 1 of 2 readings: 4 of the 68 spline columns of 17 measures" in page
     assert "0.87 [0.84, 0.90], with 399 resamples" in page
-    assert "It took 11 minutes of a core (aucs 11)" in page
-    assert "aucs: 3 runs with 5 resamples each.\nOf 6,000 exact solves 0 ended without" in page
+    assert "It took 11 minutes of one core (aucs 11)" in page
+    assert "Runs: aucs 3 with 5 resamples each.\nOf 6,000 exact solves 0 ended without" in page
     assert "**This edition is not finished** (aucs)" in page
     tables = compare(folder)
     for meaning in (*tables.claims["meaning"], *tables.numbers["meaning"]):

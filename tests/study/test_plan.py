@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +54,22 @@ def test_all_methods_have_the_same_runs_in_turn():
         counts = counts[counts > 0]
         assert len(counts) == n_runs
         assert np.ptp(counts) <= 8  # once more on each data set at most
+
+
+def test_intervals_have_all_runs_of_all_data_sets_alike():
+    preset = PRESETS["paper"]
+    arm = preset.arms["intervals"]
+    assert len(arm.seeds) >= 100
+    runs = [run for run in runs_of(preset, arm) if run.method == "optimal"]
+    shapes = Counter((run.study, run.seed, run.n_samples, run.n_features) for run in runs)
+    assert len(shapes) == 2 * len(arm.seeds) * len(preset.shapes)
+    assert set(shapes.values()) == {1}
+    for study, n_runs in (("cardinality", 4), ("budget", 5)):
+        cells = Counter((run.epv, run.label_noise, run.run) for run in runs if run.study == study)
+        assert len(cells) == 8 * n_runs
+        assert max(cells.values()) - min(cells.values()) <= 1
+    methods = {replace(run, method="") for run in runs}
+    assert methods == {replace(run, method="") for run in runs_of(preset, arm)}
 
 
 def test_limits_are_the_paper_s():

@@ -77,14 +77,6 @@ def test_selections_are_those_of_the_whole_evaluation(method, study, number):
     assert found["supports"] == [result["support"] for result in expected]
 
 
-def test_a_resample_with_too_few_events_is_drawn_again(monkeypatch):
-    run = Run("budget", 5, 82, 14, 0.0, 1, "optimal")
-    experiment = run.experiment()
-    few = replace(experiment, X=experiment.X[:14], y=np.repeat([0, 1], [10, 4]))
-    expected = [evaluate_resample(few, i, nested=False)["support"] for i in range(1, 30)]
-    assert module._select(few, range(1, 30), tuned=True)["supports"] == expected
-
-
 def test_aucs_are_those_of_an_evaluation(study):
     one = Run("cardinality", 1, 82, 14, 0.05, 3, "optimal")
     expected = evaluate(one.experiment(), n_resamples=2, progress=False).rows
@@ -164,7 +156,7 @@ sys.path.insert(0, {tests!r})
 from test_run import SMALL
 PRESETS["small"] = SMALL
 run._BLOCK = 2
-run.start({folder!r}, "small", n_jobs=1, progress=False)
+run.start({folder!r}, "small", n_jobs=2, progress=False)
 """
 
 
@@ -174,14 +166,18 @@ def test_a_killed_study_loses_nothing(study, tmp_path):
     root = Path(__file__).parents[2]
     code = KILLED.format(tests=str(Path(__file__).parent), folder=str(folder))
     paths = os.pathsep.join([str(root), *sys.path])
-    process = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths})
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": paths},
+        start_new_session=True,  # so that its workers are killed with it
+    )
     journal = folder / "journals" / "selections.jsonl"
     until = monotonic() + 120
     while not (journal.exists() and journal.read_bytes().count(b"\n") > 20):
         assert process.poll() is None
         assert monotonic() < until
         sleep(0.02)
-    process.send_signal(signal.SIGKILL)
+    os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     n_kept = status(folder)[0].finished
     assert 20 <= n_kept < N_TASKS["selections"]

@@ -39,8 +39,7 @@ class HeuristicBackend(Backend):
 
     def solve(self, problem: SubsetProblem, options: Options) -> Solution:
         """Return the best model on the support that the rule chooses."""
-        started = perf_counter()
-        return _fitted(problem, self.rule(problem), started)
+        return self._fitted(problem, [problem.ridge])[0]
 
     def solve_ridges(
         self, problem: SubsetProblem, ridges: Sequence[float], options: Options
@@ -48,24 +47,29 @@ class HeuristicBackend(Backend):
         """Return the model of each ridge; the time of a choice made once counts for the first."""
         if not self.ignores_ridge:
             return super().solve_ridges(problem, ridges, options)
+        return self._fitted(problem, ridges)
+
+    def _fitted(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[Solution]:
+        """Return the best model at each ridge on the support that the rule chooses."""
         started = perf_counter()
         support = self.rule(problem)
+        others = set(range(problem.n_predictors)).difference(support)
+        alone = problem.with_limits(include=support, exclude=sorted(others))
         solutions = []
         for ridge in ridges:
-            solutions.append(_fitted(problem.with_ridge(ridge), support, started))
+            solutions.append(_fitted(alone.with_ridge(ridge), started))
             started = perf_counter()
         return solutions
 
 
-def _fitted(problem: SubsetProblem, support: Support, started: float) -> Solution:
-    """Return the best model on a support.
+def _fitted(problem: SubsetProblem, started: float) -> Solution:
+    """Return the best model of a problem whose only affordable support is what it includes.
 
     The native backend fits it several times faster than numpy, which fits where that one stalls: at
     columns that are nearly dependent and large.
     """
-    others = set(range(problem.n_predictors)).difference(support)
-    alone = problem.with_limits(include=support, exclude=sorted(others))
-    solution = uninterrupted(NativeBackend().solve(alone, Options(gap=0.0)))
+    support = problem.limits.include
+    solution = uninterrupted(NativeBackend().solve(problem, Options(gap=0.0)))
     if solution.status is Status.OPTIMAL:
         model = SupportModel(support, solution.coef, solution.intercept, solution.objective)
     else:
@@ -245,13 +249,13 @@ def _buy_by_value(limits: Limits, values: Float) -> Support:
     Free predictors come first; ties go to the larger value, then to the lower index. Predictors
     without value are not bought. Those of `include` are bought before all others.
     """
-    support = limits.include
+    support, value_of = limits.include, values.tolist()
     while True:
         best, best_rank = None, (0.0, 0.0)
         for g in limits.addable(support):
-            price = limits.added_price(support, g)
-            rank = (values[g] / price if price > 0 else inf, values[g])
-            if values[g] > 0 and rank > best_rank:
+            value, price = value_of[g], limits.added_price(support, g)
+            rank = (value / price if price > 0 else inf, value)
+            if value > 0 and rank > best_rank:
                 best, best_rank = g, rank
         if best is None:
             return tuple(sorted(support))

@@ -10,7 +10,7 @@ from .experiment import Experiment
 from .heterogeneity import RandomEffects, random_effects
 from .metric import Measure, interval, measure, net_benefit, percentile_interval, share_interval
 from .procedure import FittedModel, Procedure, evaluate_resample
-from .resampling import Sample
+from .resampling import Sample, draw
 from .stability import (
     Stability,
     co_selection,
@@ -22,7 +22,7 @@ from .task import Journal, read_journal, run_tasks
 
 __all__ = [
     "Evaluation", "Experiment", "FittedModel", "Journal", "Measure", "Procedure", "RandomEffects",
-    "Sample", "SmoothCalibration", "Stability", "co_selection", "evaluate", "evaluate_all",
+    "Sample", "SmoothCalibration", "Stability", "co_selection", "draw", "evaluate", "evaluate_all",
     "evaluate_resample", "inclusion_frequencies", "interval", "measure", "model_frequencies",
     "net_benefit", "percentile_interval", "random_effects", "read_journal", "run_tasks",
     "share_interval", "smooth_calibration", "stability",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arguments import Float, Int
 from ..backends import solve_ridges
@@ -42,6 +43,17 @@ class FittedModel(NamedTuple):
         X = self.X[np.ix_(rows, used)]
         log_odds: Float = X @ self.solution.coef[used] + self.solution.intercept
         return log_odds
+
+
+class CrossValidation(NamedTuple):
+    """The mean of each metric over outer folds, their number, and the log-odds of each test row.
+
+    None where a value is not defined.
+    """
+
+    means: dict[str, float | None]
+    n_folds: int
+    log_odds: NDArray[Any]
 
 
 class Procedure:
@@ -141,6 +153,20 @@ class Procedure:
         best = int(np.mean(tried, axis=0).argmax()) if tried else 0  # of several, the strongest
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
+    def cross_validate(self, sample: Sample, rng: np.random.Generator) -> CrossValidation:
+        """Tune on the training part of each outer fold, and score on its test part."""
+        experiment, scored = self.experiment, []
+        out_of_fold = np.full(experiment.n_rows, None)
+        for train, test in scorable_folds(experiment, sample, rng):
+            log_odds = self.tune(train, rng).log_odds(test.rows)
+            labels = experiment.y[test.rows]
+            scored.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
+            out_of_fold[test.rows] = log_odds
+        means = np.mean(scored, axis=0).tolist() if scored else [None] * len(TEST_METRICS)
+        return CrossValidation(
+            dict(zip(TEST_METRICS, means, strict=True)), len(scored), out_of_fold
+        )
+
 
 def evaluate_resample(
     experiment: Experiment,
@@ -201,15 +227,8 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     experiment = procedure.experiment
     sample, rng = draw(experiment, resample)
 
-    test_scores = []
-    out_of_fold = np.full(experiment.n_rows, None)
-    for train, test in scorable_folds(experiment, sample, rng) if nested else ():
-        log_odds = procedure.tune(train, rng).log_odds(test.rows)
-        labels = experiment.y[test.rows]
-        test_scores.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
-        out_of_fold[test.rows] = log_odds
-    means = np.mean(test_scores, axis=0).tolist() if test_scores else [None] * len(TEST_METRICS)
-
+    undefined = CrossValidation(dict.fromkeys(TEST_METRICS), 0, np.full(experiment.n_rows, None))
+    validated = procedure.cross_validate(sample, rng) if nested else undefined
     model = procedure.tune(sample, rng)
     everyone = Sample.of_copies(np.arange(experiment.n_rows))
     result: dict[str, Any] = {
@@ -218,9 +237,9 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
         "cost": model.solution.cost,
         "objective": model.solution.objective,
         "lower_bound": model.solution.lower_bound,
-        "test_folds": len(test_scores),
+        "test_folds": validated.n_folds,
     }
-    result |= {f"test_{name}": mean for name, mean in zip(TEST_METRICS, means, strict=True)}
+    result |= {f"test_{name}": mean for name, mean in validated.means.items()}
     for place, rows in (("resample", sample), ("data", everyone)):
         found = scores(experiment.y[rows.rows], model.log_odds(rows.rows), rows.weights)
         result |= {
@@ -241,5 +260,5 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
     if len(experiment.followed):
         result["followed_log_odds"] = model.log_odds(np.array(experiment.followed)).tolist()
     if resample == 0:
-        result["log_odds"] = out_of_fold.tolist()
+        result["log_odds"] = validated.log_odds.tolist()
     return result
