@@ -81,11 +81,11 @@ def _measure(X: object, y: object, posed: dict[str, object], limit: float) -> Ro
 
 
 def summarise(frame: pd.DataFrame) -> Summary:
-    """Return a line for each loss, size and ridge, and one for each loss as a whole."""
+    """Return a line for each loss and size, and one for each loss as a whole."""
     lines = [
-        _line(f"{loss}, {n_rows} x {n_columns}, ridge {ridge:g}", part)
-        for (loss, n_rows, n_columns, ridge), part in frame.groupby(
-            ["loss", "rows", "columns", "ridge"], sort=False
+        _line(f"{loss}, {n_rows} x {n_columns}", part)
+        for (loss, n_rows, n_columns), part in frame.groupby(
+            ["loss", "rows", "columns"], sort=False
         )
     ]
     lines += [_line(f"{loss}, all", part) for loss, part in frame.groupby("loss", sort=False)]

@@ -176,18 +176,17 @@ def _paragraph(text: str) -> str:
 
 
 def _provenance(frames: Mapping[str, pd.DataFrame]) -> Summary:
-    """Return the runs that the rows of each file come from."""
-    lines = []
-    for name, frame in frames.items():
-        if "core" not in frame:  # rows from before the compiled core say which numba it was
-            frame = frame.assign(core=None)
-        for (cpu, sources, core), part in frame.groupby(
-            ["cpu", "shortlist_sources", "core"], sort=False, dropna=False
-        ):
-            solver = core if isinstance(core, str) else "numba, before the core"
-            date = part["date"].iloc[0][:10]
-            lines.append([f"{name}.csv", str(len(part)), date, cpu, sources, solver])
-    return Summary(header=["file", "rows", "date", "processor", "sources", "solver"], lines=lines)
+    """Return the runs that the rows of the files come from."""
+    run = ["date", "cpu", "shortlist_sources", "core"]
+    rows = pd.concat(
+        [frame.assign(file=f"{name}.csv")[["file", *run]] for name, frame in frames.items()]
+    )
+    rows["date"] = rows["date"].str[:10]
+    lines = [
+        [", ".join(part["file"].unique()), str(len(part)), *key]
+        for key, part in rows.groupby(run, sort=False)
+    ]
+    return Summary(header=["files", "rows", "date", "processor", "sources", "solver"], lines=lines)
 
 
 class Loss(NamedTuple):

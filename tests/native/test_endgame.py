@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from random_problems import limited_problem, random_problem
 
+from shortlist import SubsetProblem, solve
 from shortlist.backends.support_fit import SupportFits
-from shortlist.certificate import One
+from shortlist.certificate import Branch, One
+from shortlist.datasets import make_prognostic
 from shortlist.native.core import core, prepare
 from shortlist.native.leaves import FREE, IN, OUT
 from shortlist.native.proof import Prover
@@ -114,3 +116,17 @@ def test_a_listing_has_every_model_below_the_threshold(n_left, make):
         assert listed == pytest.approx(expected, rel=1e-9), seed
         n_listed += len(models)
     assert n_listed > 40
+
+
+@pytest.mark.parametrize("limit", [{"max_features": 4}, {"budget": 14, "fees": [(1, range(5))]}])
+def test_a_node_with_two_purchases_left_is_relaxed_once_for_several_branches(limit):
+    """At weak ridge, where bounds are far below the cutoff."""
+    data = make_prognostic(60, 14, n_informative=5, label_noise=0.05, random_state=1)
+    problem = SubsetProblem(data.X, data.y, ridge=1e-4, costs=3 + np.arange(14) % 2, **limit)
+    prepared = prepare(problem)
+    search = core.Search(prepared.problem, prepared.limits, GAP)
+    run(search)
+    steps, _ = Prover.of(problem, prepared, search).proof()
+    assert sum(isinstance(step, Branch) for step in steps) > search.n_relaxations
+    best = solve(problem, "enumeration").objective
+    assert solve(problem).objective == pytest.approx(best, rel=GAP)
