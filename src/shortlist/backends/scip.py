@@ -36,6 +36,9 @@ class ScipBackend(Backend):
         # SCIP's default of 1e-6 made objectives 2e-6 to 2e-5 too low.
         scip.setParam("numerics/feastol", TOLERANCE)
         scip.setParam("limits/gap", 0.5 * options.gap)  # the other half is left to the tolerance
+        # Its heuristics with nonlinear programs find nothing better than our start, and the library
+        # that orders their equations may end the whole process: METIS in PySCIPOpt 6.3.
+        scip.setParam("nlp/disable", True)
         # A solution to start from, which lacks the variables that only SCIP has.
         start = scip.createPartialSol()
         values = point_of(problem, model, best.support, best.coef, best.intercept).tolist()
