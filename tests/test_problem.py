@@ -80,7 +80,7 @@ BAD = {
     "cost in words": ({"costs": ["a", 1, 1]}, "costs: every value must be a number"),
     "no cost for a name": (
         {"X": FRAME, "costs": {"age": 1, "sex": 2}},
-        "costs: no cost for 'chol'; give every predictor one",
+        "costs: no cost for 'chol'; give every predictor one, or exclude it",
     ),
     "cost of an unknown name": (
         {"X": FRAME, "costs": {"age": 1, "sex": 2, "chol": 3, "weight": 4}},

@@ -36,7 +36,8 @@ def import_extra(package: str, extra: str, instead: str = "") -> Any:
     except ImportError as error:
         name = package.partition(".")[0]
         raise MissingDependencyError(
-            f"The package {name} cannot be imported; install shortlist[{extra}]{instead}."
+            f"The package {name} cannot be imported; install it with pip install "
+            f"'shortlist[{extra}]'{instead}."
         ) from error
 
 

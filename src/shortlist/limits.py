@@ -253,7 +253,7 @@ def _costs(problem: SubsetProblem, costs: Any) -> Float:
         missing = [problem.name_of(int(g)) for g in np.flatnonzero(np.isnan(values))]
         if missing:
             raise InvalidProblemError(
-                f"costs: no cost for {some_of(missing)}; give every predictor one."
+                f"costs: no cost for {some_of(missing)}; give every predictor one, or exclude it."
             )
         return values
     values = floats("costs", costs)

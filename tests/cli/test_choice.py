@@ -27,6 +27,15 @@ def test_path_is_that_of_the_library(run, record, card):
     assert "All steps are proven." in run("path", *PRICED).stdout
 
 
+@pytest.mark.parametrize("command", ["path", "alternatives"])
+def test_mistakes_in_the_data_are_named_with_a_given_ridge_too(record, clinic, command):
+    table = read_table("patients.csv")
+    table.assign(patient_no=range(len(table))).to_csv("numbered.csv", index=False)
+    options = ("numbered.csv", *POSED[1:], "--max-features", "2", "--ridge", "1")
+    notes = record(command, *options)["notes"]
+    assert any(note.startswith("Patient numbers: 'patient_no'") for note in notes)
+
+
 def test_alternatives_start_with_the_model_of_fit(run, record, card):
     command = ("alternatives", *PRICED, "--budget", 6, "--tolerance", "0.5")
     printed = record(*command)

@@ -62,7 +62,7 @@ def test_a_port_in_use_is_refused(refusal):
 
 def test_an_extra_that_is_missing_is_named(refusal, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert "install shortlist[explore]" in refusal("explore")
+    assert "pip install 'shortlist[explore]'" in refusal("explore")
 
 
 @pytest.mark.slow

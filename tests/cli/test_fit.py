@@ -50,7 +50,7 @@ def test_the_terminal_and_json_show_the_model_file(run, record, clinic):
     assert f"{len(card.terms)} of 5 predictors bought for {card.cost:g} of 6" in text
     assert "fee 2 for stage" in text
     assert f"80 patients, {card.data.events} with fate = dead" in text
-    assert "Proven: no affordable selection" in text
+    assert "Proven: no selection of the 5 predictors within a budget of 6 has" in text
     assert f"{card.search.objective:.4f}" in text
     printed = record("fit", *TWO, "--model", "model.json")
     assert printed["model"] == json.loads((clinic / "model.json").read_text())
@@ -395,6 +395,8 @@ def test_within_a_share_of_the_best(run, record, refusal, clinic):
     files = ("--model", "m.json", "--certificate", "c.json")
     text = run("fit", *PRICED, "--budget", "11", "--within", "20%", *files).text
     assert f"Proven cheapest within 20 % of the best: {excess:.2%} worse than what" in text
+    lowered = f"within a budget of {thrifty['limits']['budget']:g} (lowered from 11)"
+    assert f"Proven: no selection of the 5 predictors {lowered} has a penalised loss" in text
     assert "holds" in run("verify", "c.json", "patients.csv").text
     enough = record("fit", *PRICED, "--budget", "11", "--within", "1se")["model"]
     assert enough["search"]["within"]["share"] is None
@@ -411,7 +413,7 @@ def test_stable_predictors(run, record, refusal, clinic):
     card = sl.ModelCard.load("model.json")
     assert f"The best among {card.among} (" in text
     assert "that at least half of 50 resamples select" in card.among
-    assert "Proven: no affordable selection among these has" in text
+    assert f"Proven: no selection of {card.among} within a budget of 11 has" in text
     told = run("verify", "proof.json", "patients.csv").text
     assert told.startswith("The proof holds")
     assert ("not stable: " in told) == bool(card.left_out)

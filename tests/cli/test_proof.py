@@ -33,7 +33,8 @@ def edit(path, change):
 
 def test_a_proof_holds_for_the_data_it_was_made_from(run, record, proof):
     text = run(*VERIFY).text
-    assert text.startswith("The proof holds: no selection has a penalised loss below")
+    scope = "of the 5 predictors within a budget of 6"
+    assert text.startswith(f"The proof holds: no selection {scope} has a penalised loss below")
     for line in (
         "outcome: fate = dead, otherwise alive",
         "rows: 80, ",

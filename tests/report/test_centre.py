@@ -159,3 +159,12 @@ def test_levels_and_columns_that_other_centres_lack(clinic):
     model = sl.PrognosticModel(max_features=4, ridge=1.0).fit(table, y)
     found = validate_centres(model, table, y, places)
     assert [row["reason"] for row in found.rows] == [None] * 3
+
+
+def test_a_centre_whose_others_have_one_outcome_only_is_not_measured(clinic):
+    X, y, _, model = clinic
+    places = np.where(np.arange(300) < 280, "large", "small")
+    outcomes = np.where(places == "small", 0, y)
+    row, _ = validate_centres(model, X, outcomes, places).rows
+    assert row["reason"] == "the other centres have one outcome only"
+    assert row["measures"] == []

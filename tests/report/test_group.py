@@ -57,6 +57,7 @@ def test_several_expressions():
         ("weight>3", "'weight>3' is neither a column nor a comparison"),
         ("age>", "neither a column nor a comparison"),
         ("age>old", "compares what is not a number"),
+        ("age>nan", "compares what is not a number"),
         ("sex>3", "compares what is not a number"),
         ("sex=x", "column 'sex' has no value 'x'"),
         ("", "'' is neither a column"),

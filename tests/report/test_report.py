@@ -25,7 +25,7 @@ from shortlist.report import (
     validate_model,
     write_report,
 )
-from shortlist.report.equation import describe_effects, describe_splines
+from shortlist.report.equation import describe_effects, describe_splines, fit_full_model
 from shortlist.report.page import draw_figures
 from shortlist.report.sample_size import cox_snell_r2, largest_r2
 from shortlist.report.text import describe_checks
@@ -412,7 +412,8 @@ def test_bands_of_splines_are_percentiles_when_selected(patients, model):
     for resample in range(1, 46):
         rows = draws(len(y), resample)
         refitted.append(clone(model).fit(table.iloc[rows], y.iloc[rows]).card_)
-    for curve in describe_splines(model, plain, evaluation):
+    full = fit_full_model(model, plain)
+    for curve in describe_splines(model, full, plain, evaluation):
         points = pd.DataFrame(curve["points"])
         name = curve["predictor"]
         ends = pd.Series([points["value"].iloc[-1], curve["reference"]])
@@ -436,7 +437,7 @@ def test_bands_of_splines_are_percentiles_when_selected(patients, model):
     another = validate_model(
         sl.PrognosticModel(max_features=1, ridge=1.0).fit(*patients), *patients, n_resamples=2
     )
-    assert "lower" not in describe_splines(model, plain, another)[0]["points"][0]
+    assert "lower" not in describe_splines(model, full, plain, another)[0]["points"][0]
 
 
 def test_calibration_groups_by_another_way(content, evaluation):
@@ -559,7 +560,8 @@ def test_resamples_keep_limits_of_coefficients(patients):
     ).fit(table, y)
     evaluation = validate_model(model, table, y, n_resamples=2)
     assert evaluation.rows["objective"].iloc[0] == pytest.approx(model.objective_)
-    effects = describe_effects(model, model.check(table, y), evaluation)
+    plain = model.check(table, y)
+    effects = describe_effects(model, fit_full_model(model, plain), plain, evaluation)
     (age,) = [row for row in effects if row["predictor"] == "age" and " vs " in row["contrast"]]
     assert age["full_coefficient"] > 0.5  # the full model knows no such limit
 
@@ -586,7 +588,7 @@ def test_stable_predictors_and_imputations_are_told(tmp_path):
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     card = model.card_
     assert f"the best selection among {card.among}" in page
-    assert f"Of all selections of {card.among} with at most 4" in page
+    assert f"Of all selections of at most 4 of {card.among}, none" in page
     assert f"{card.terms[0].name} {card.search.stable.times[card.terms[0].name]}" in page
     assert "Missing values were drawn 2 times" in page
     assert record["model"]["search"]["stable"]["times"] == card.search.stable.times

@@ -84,7 +84,7 @@ def costs_template(
             warnings.warn(f"{shown(name)}: {text}", ShortlistWarning, stacklevel=2)
     header = ["predictor", "cost", *(["remark"] if found else [])]
     rows = [(name, None, found.get(name))[: len(header)] for name in predictors.columns]
-    hint = "Fill in a cost of at least 0 in every row; leave out what is not to be bought."
+    hint = "Fill in a cost of at least 0 in every row; what is not to be bought is for --exclude."
     if output is not None and output.suffix.lower() in (".xlsx", ".xlsm"):
         write_workbook(output, header, rows)
         typer.echo(f"{output} written. {hint}", err=True)
@@ -307,7 +307,7 @@ def _odds_table(card: ModelCard) -> Table:
             if sharing:
                 table.add_row("fee", f"{fee.amount:g}", Text(f"for {', '.join(sharing)}"), "")
         table.add_section()
-        table.add_row("total", f"{card.cost:g}", f"of {card.limits.budget:g}", "")
+        table.add_row("total", f"{card.cost:g}", f"of {card.limits.budget:g}{card.lowered}", "")
     return table
 
 
@@ -323,11 +323,6 @@ def _counts(times: dict[str, int]) -> str:
     """Return how often predictors were selected, the most frequent first."""
     ordered = sorted(times.items(), key=lambda entry: -entry[1])
     return ", ".join(f"{plain(name)} {count}" for name, count in ordered if count) or "none"
-
-
-def _at_most(card: ModelCard) -> str:
-    most = card.limits.max_features
-    return "" if most is None else f" of at most {most}"
 
 
 def _conclusions(card: ModelCard, auc: float) -> list[str]:
@@ -353,11 +348,9 @@ def _conclusions(card: ModelCard, auc: float) -> list[str]:
             f"{number} imputations were drawn; how many select each: {_counts(search.imputed)}."
         )
     if search.status == "optimal":
-        among = "" if search.stable is None else " among these"
         proof = (
-            f"Proven: no {'' if card.limits.budget is None else 'affordable '}selection"
-            f"{_at_most(card)}{among} has a penalised loss below {search.lower_bound:.4f}; this "
-            f"one has {search.objective:.4f}."
+            f"Proven: no selection {card.scope} has a penalised loss below "
+            f"{search.lower_bound:.4f}; this one has {search.objective:.4f}."
         )
     else:
         proof = (

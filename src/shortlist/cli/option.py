@@ -375,6 +375,7 @@ class ProblemOptions:
     def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
         from ..losses import loss_of
+        from ..patients.suspicion import suspicious_columns, warn_of_mistakes
 
         if self.ridge == "tuned" and not loss_of(loss).gives_risks:
             raise InvalidProblemError(
@@ -384,7 +385,10 @@ class ProblemOptions:
         patients, model = self.read()
         if model.ridge is None:
             model.fit(*patients.data, announce)
-        return model.problem(patients.predictors, patients.events, loss=loss)
+            return model.problem(patients.predictors, patients.events, loss=loss)
+        plain = model.check(patients.predictors, patients.events)
+        warn_of_mistakes(suspicious_columns(plain.frame, plain.kinds, plain.labels))
+        return model.problem(plain, plain.labels, loss=loss)
 
     def _number_of_ridge(self) -> float | None:
         """Return the ridge, None if it is to be tuned."""

@@ -84,9 +84,9 @@ def verify(
     elif verdict.valid:
         typer.echo(
             ("The proof holds" if optimal else "The bounds hold, but optimality is not proven")
-            + f": no selection has a penalised loss below {verdict.lower_bound:.6f}, and the model "
-            f"has at most {verdict.upper_bound:.6f} (relative gap {verdict.gap:.1e}, tolerance "
-            f"{card.search.gap_target:.0e})."
+            + f": no selection {card.scope} has a penalised loss below {verdict.lower_bound:.6f}, "
+            f"and the model has at most {verdict.upper_bound:.6f} (relative gap "
+            f"{verdict.gap:.1e}, tolerance {card.search.gap_target:.0e})."
         )
         typer.echo("The proof is about this problem; check that it is yours:")
         for topic, text in _restate(card, patients):

@@ -212,7 +212,8 @@ risk <- function(patients) {{
   }}
   # A column without codes for missing values; `aliases` are spellings and what they stand for.
   column <- function(name, codes, aliases) {{
-    if (!name %in% names(patients)) stop("the model needs the column ", name)
+    if (!name %in% names(patients))
+      stop("the model needs the column ", name, "; read.csv(check.names = FALSE) keeps names")
     x <- patients[[name]]
     if (is.factor(x)) x <- as.character(x)
     text <- text_of(x)

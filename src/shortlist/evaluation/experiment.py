@@ -83,8 +83,9 @@ class Experiment:
     names : sequence of str, optional
         Names of the predictors; by default those of `groups` or of the columns.
     stable : int, optional
-        Narrow every selection to the predictors that at least half of its own resamples select, as
-        `PrognosticModel(stable=True)` does; this is the seed of those resamples.
+        Narrow every selection to the predictors that at least half of its own resamples select;
+        this is the seed of those resamples. So does `PrognosticModel(stable=True)`, once the ridge
+        is chosen; here every ridge is tried on the narrowed selection.
     probes : array-like of shape (n_probes, n_columns), optional
         Further rows in the form of X, without outcomes, whose log-odds every model predicts: their
         differences show how coefficients vary.

@@ -186,6 +186,21 @@ class ModelCard(StrictModel):
         half = f"at least half of {stable.resamples} resamples select"
         return f"the {predictors} that {half}{required}"
 
+    @property
+    def lowered(self) -> str:
+        """From where the limit was lowered, in words and in brackets; empty if it was not."""
+        within = self.search.within
+        if within is None or within.stated is None:
+            return ""
+        return f" (lowered from {within.stated:g})"
+
+    @property
+    def scope(self) -> str:
+        """The selections that the proof is about, in words that follow "no selection"."""
+        most, budget = self.limits.max_features, self.limits.budget
+        text = f"of {self.among}" if most is None else f"of at most {most} of {self.among}"
+        return f"{text}{'' if budget is None else f' within a budget of {budget:g}'}{self.lowered}"
+
     def log_odds(self, table: pd.DataFrame) -> Float:
         """Return the log-odds of the event for each row.
 

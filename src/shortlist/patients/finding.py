@@ -243,7 +243,8 @@ def _check_size(
         measured = adjusted_r2(float(losses.mean()), prevalence, len(labels), n_parameters)
     else:
         measured = cox_snell_r2(log_loss, prevalence)
-    r2, _ = expected_r2(measured, prevalence)
+    origin = "adjusted for the candidates" if log_loss is None else "cross-validated"
+    r2, is_default = expected_r2(measured, prevalence)
     needed = max(riley_sample_sizes(n_parameters, r2, prevalence))
     is_met = n_persons >= needed
     advice = " Offer fewer candidates or collect more patients, and validate the model on new ones."
@@ -251,7 +252,8 @@ def _check_size(
         "good" if is_met else "warning",
         "Sample size",
         f"The four criteria of Riley and others (2019, 2020), applied post hoc, require {needed} "
-        f"patients, and there are {n_persons}.{'' if is_met else advice} For information: {rarer} "
+        f"patients for a Cox-Snell R² of {r2:.2f} ({'a default' if is_default else origin}), and "
+        f"there are {n_persons}.{'' if is_met else advice} For information: {rarer} "
         f"{unit} have the rarer outcome, {rarer / n_parameters:.1f} for each of {n_parameters} "
         "candidate parameters.",
     )
@@ -285,9 +287,9 @@ def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -
             "Filler",
             f"{card.cost - without:g} of {card.cost:g} buys {_listed(names)}, which "
             f"{'lowers' if len(names) == 1 else 'lower'} the loss by "
-            f"{_small_share(filler[-1][0])}; without "
-            f"{'it' if len(names) == 1 else 'them'} {without:g}. `within` finds the "
-            "cheapest selection within a share of the best.",
+            f"{_small_share(filler[-1][0])}; the model would cost {without:g} without "
+            f"{'it' if len(names) == 1 else 'them'}. --within (in Python "
+            "within) finds the cheapest selection within a share of the best.",
             tuple(names),
         )
 
@@ -342,7 +344,7 @@ def _stand_in(card: ModelCard) -> str:
             f"{draws.number} draws each, given the other columns and the outcome; predictions "
             "replace them by what the predictors bought lead to expect"
         )
-    unknown = ", which understates the uncertainty that `imputations` would show"
+    unknown = ", which understates the uncertainty; --imputations (in Python imputations) shows it"
     if card.preprocessing.imputation == "median":
         return f"medians and most frequent values{unknown}"
     return f"what the other predictors lead to expect, levels by the most frequent one{unknown}"

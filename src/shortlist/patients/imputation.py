@@ -149,8 +149,10 @@ def _draw(
         drawn = np.where(counts > 0, numbers, np.nan)
         product = counts if weights is None else counts * weights
         equation = fit_equation(name, drawn, inputs, product)
-        found = np.full(1, np.nanmean(drawn)) if equation is None else equation.values(inputs)
-        return np.broadcast_to(found, len(values))
+        if equation is None:
+            used = product > 0
+            return np.full(len(values), np.average(numbers[used], weights=product[used]))
+        return np.broadcast_to(equation.values(inputs), len(values))
 
     filled = values.copy()
     levels = list(inputs[name])

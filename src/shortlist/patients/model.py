@@ -35,7 +35,7 @@ from .card import make_card
 from .design import Design
 from .finding import findings_of
 from .record import Outcome, StableRecord, ThriftRecord
-from .suspicion import SERIOUS
+from .suspicion import warn_of_mistakes
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
 from .term import KNOT_QUANTILES, ImputationKind
 from .worth import STANDARD_ERROR, cross_validate_limits
@@ -119,7 +119,8 @@ class PrognosticModel(LogOddsClassifier):
         As in `BestSubsetClassifier`.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far, and a warning. Choosing the
-        ridge may take as long again, and so may the resamples of `stable`.
+        ridge may take as long again, and so may the resamples of `stable`, its search of all
+        candidates, and the single draws of `imputations`.
     max_coefficient : float or mapping from column to float, optional
         The largest magnitude of a coefficient, of two standard deviations of a number or of a truth
         value or level; None is no limit.
@@ -305,10 +306,7 @@ class PrognosticModel(LogOddsClassifier):
         announce("Checking data and model")
         found = findings_of(self.card_, plain, problem, solution, owners)
         self.findings_ = [finding for finding in found if finding.level != "good"]
-        for finding in self.findings_:
-            if finding.level == "warning" and finding.topic in SERIOUS:
-                text = f"{finding.topic}: {finding.text}"
-                warnings.warn(text, ShortlistWarning, stacklevel=2)
+        warn_of_mistakes(self.findings_)
         return self
 
     def problem(
@@ -565,8 +563,8 @@ class PrognosticModel(LogOddsClassifier):
         )
         if not record.is_proven:
             warnings.warn(
-                "stable: a search on a resample ended without a proof, so other columns may be "
-                "those that half of them select; raise time_limit.",
+                "stable: a search on a resample or of all candidates ended without a proof, so "
+                "other columns may be those that half of the resamples select; raise time_limit.",
                 ShortlistWarning,
                 stacklevel=3,
             )
@@ -575,7 +573,10 @@ class PrognosticModel(LogOddsClassifier):
     def _over_imputations(
         self, problem: SubsetProblem, design: Design, announce: Callable[[str], None]
     ) -> dict[str, int] | None:
-        """Return how many single imputations select each column; None without imputations."""
+        """Return how many single imputations select each column; None without imputations.
+
+        With `stable` they select among the columns that are left.
+        """
         n = design.n_imputations_
         if not n:
             return None

@@ -8,7 +8,8 @@ Patient numbers, copies of the outcome, codes for missing values and misspelt le
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..arguments import Float, Int
-from ..errors import InvalidProblemError, shown
+from ..errors import InvalidProblemError, ShortlistWarning, shown
 from .column import ColumnKind, is_constant, level_of, read_columns, similar_levels
 
 Level = Literal["good", "note", "warning"]
@@ -47,6 +48,13 @@ class Finding(NamedTuple):
 SERIOUS = frozenset(
     {"Leak", "Patient numbers", "Codes for missing values", "Similar levels", "Copies"}
 )
+
+
+def warn_of_mistakes(findings: Iterable[Finding]) -> None:
+    """Warn of the findings that are mistakes in the data."""
+    for finding in findings:
+        if finding.level == "warning" and finding.topic in SERIOUS:
+            warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=3)
 
 
 def suspicious_columns(
@@ -123,7 +131,7 @@ def _leak(name: str, kind: ColumnKind, values: NDArray[Any], labels: Int) -> Ite
         return
     codes = pd.factorize(values[~missing])[0]
     if len(codes) and codes.max() == 1 and _correlation(codes == 1, labels[~missing]) >= _EQUAL:
-        text = f"{shown(name)} is almost the same as the outcome; exclude it unless it came first."
+        text = f"{shown(name)} is almost the same as the outcome; exclude it if it came later."
         yield Finding("warning", "Leak", text, (name,))
 
 

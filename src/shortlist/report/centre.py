@@ -25,6 +25,7 @@ from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import random_effects, run_tasks
 from ..patients import PrognosticModel
 from ..patients.column import level_of
+from ..patients.record import SearchRecord
 from ..patients.table import PlainTable, check_persons
 from .content import FEWEST_OF_GROUP, LEVEL, Centres, Rows
 from .group import SHOWN, describe_group, too_few
@@ -126,8 +127,14 @@ def fit_elsewhere(
         "log_odds": log_odds.tolist(),
         "predictors": list(model.selected_features_),
         "ridge": float(model.ridge_),
-        "is_proven": model.card_.search.status == "optimal",
+        "is_proven": all_proven(model.card_.search),
     }
+
+
+def all_proven(search: SearchRecord) -> bool:
+    """Whether every search that a model rests on ended with a proof."""
+    earlier = (search.within, search.stable)
+    return search.status == "optimal" and all(each is None or each.is_proven for each in earlier)
 
 
 def check_centres(
@@ -164,9 +171,10 @@ def describe_centres(
     rows = []
     for place in np.unique(places):
         inside = places == place
-        row = {"centre": str(place), **describe_group(inside, y, log_odds, persons)}
-        if facts is not None and not row["reason"] and place not in facts:
-            row |= {"reason": "the other centres have one outcome only", "measures": []}
+        other = None
+        if facts is not None and place not in facts:
+            other = "the other centres have one outcome only"
+        row = {"centre": str(place), **describe_group(inside, y, log_odds, persons, other)}
         rows.append(row | (facts or {}).get(place, {}))
     return Centres(is_internal=facts is not None, rows=rows, pooled=summarise(rows))
 

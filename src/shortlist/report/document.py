@@ -24,6 +24,7 @@ from .equation import (
     describe_example,
     describe_purchase,
     describe_splines,
+    fit_full_model,
 )
 from .group import describe_subgroups, split_subgroups
 from .page import render_report, require_packages
@@ -93,6 +94,7 @@ def describe_model(
     performance = describe_performance(evaluation, thresholds)
     predictions = evaluation.predictions
     findings = check_fit(model, plain, plain.labels, persons, performance.log_loss)
+    full = fit_full_model(model, plain)
     content = ReportContent(
         versions=describe_versions(),
         model=card,
@@ -114,8 +116,8 @@ def describe_model(
         evaluated=list(evaluation.selected),
         stability=describe_stability(card, evaluation),
         individual_risks=describe_risks(evaluation),
-        effects=describe_effects(model, plain, evaluation),
-        splines=describe_splines(model, plain, evaluation),
+        effects=describe_effects(model, full, plain, evaluation),
+        splines=describe_splines(model, full, plain, evaluation),
         sample_size=describe_sample_size(problem, plain.labels, performance.log_loss, count),
         missing=describe_missing(card, plain.frame),
         baseline=describe_baseline(card, plain),

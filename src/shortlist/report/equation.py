@@ -7,6 +7,7 @@ A predictor that a resample does not select has the coefficient 0 there.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import exp, nan, sqrt
 from typing import Any
@@ -18,6 +19,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from ..arguments import Float
+from ..errors import ShortlistWarning
 from ..evaluation import Evaluation, percentile_interval
 from ..evaluation.metric import percentile_ends
 from ..limits import given_limits
@@ -129,7 +131,9 @@ def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel
         time_limit=None,
         node_limit=None,
     )
-    return full.fit(plain, plain.labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` of the model has warned already
+        return full.fit(plain, plain.labels)
 
 
 def make_probes(full: PrognosticModel) -> pd.DataFrame:
@@ -150,9 +154,10 @@ def make_probes(full: PrognosticModel) -> pd.DataFrame:
     return table.astype({name: object if kinds[name] == "categorical" else float for name in kinds})
 
 
-def describe_effects(model: PrognosticModel, plain: PlainTable, evaluation: Evaluation) -> Rows:
+def describe_effects(
+    model: PrognosticModel, full: PrognosticModel, plain: PlainTable, evaluation: Evaluation
+) -> Rows:
     """Return every contrast of every candidate: in the model, in the full one, on resamples."""
-    full = fit_full_model(model, plain)
     bought = {effect[:2]: effect.coefficient for effect in model.card_.effects()}
     errors = _standard_errors(full, plain).tolist()
     log_odds = _on_resamples(evaluation, full)
@@ -186,7 +191,9 @@ def _spline_values(term: NumericTerm) -> list[float]:
     return [*np.linspace(*term.range, _N_POINTS).tolist(), *term.knots, term.fill]
 
 
-def describe_splines(model: PrognosticModel, plain: PlainTable, evaluation: Evaluation) -> Rows:
+def describe_splines(
+    model: PrognosticModel, full: PrognosticModel, plain: PlainTable, evaluation: Evaluation
+) -> Rows:
     """Return the odds along each spline, relative to those at the median.
 
     Bands are percentiles over the resamples that select the predictor, as in `describe_effects`;
@@ -195,7 +202,6 @@ def describe_splines(model: PrognosticModel, plain: PlainTable, evaluation: Eval
     splines = _splines(model.card_.terms)
     if not splines:
         return []
-    full = fit_full_model(model, plain)
     on_resamples = _on_resamples(evaluation, full)
     start = 2 * len(full.card_.effects())
     followed = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,8 @@ def _compare(by: str, table: pd.DataFrame) -> tuple[dict[str, Any], Any]:
             return groups, missing
         try:
             bound, numbers = float(value), as_numbers(table[column])
+            if not isfinite(bound):
+                raise ValueError
         except (ValueError, InvalidProblemError):
             raise InvalidProblemError(
                 f"subgroups: {shown(by)} compares what is not a number; compare levels with = ."
@@ -140,11 +143,18 @@ def describe_subgroups(
 
 
 def describe_group(
-    rows: NDArray[np.bool_], y: Int, log_odds: Float, persons: Int | None
+    rows: NDArray[np.bool_],
+    y: Int,
+    log_odds: Float,
+    persons: Int | None,
+    unmeasured: str | None = None,
 ) -> dict[str, Any]:
-    """Return the numbers of rows and events of a group, and its measures or why it has none."""
+    """Return the numbers of rows and events of a group, and its measures or why it has none.
+
+    `unmeasured` says why its rows have no predictions.
+    """
     owners = None if persons is None else persons[rows]
-    reason = too_few(y[rows], owners)
+    reason = too_few(y[rows], owners) or unmeasured
     return {
         "n": int(rows.sum()),
         "events": int(y[rows].sum()),

@@ -19,6 +19,7 @@ from ..errors import (
 )
 from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
+from ..patients.term import NumericTerm
 from ..tables import csv_text
 from .content import ReportContent, Rows
 from .group import SHOWN
@@ -147,7 +148,10 @@ def _characteristics(baseline: Rows) -> Table:
                 for part in parts
             ]
         else:
-            cells = [f"{part['count']} ({part['share'] or 0:.1%})" for part in parts]
+            cells = [
+                "" if part["share"] is None else f"{part['count']} ({part['share']:.1%})"
+                for part in parts
+            ]
         lines.append(
             [row["predictor"], row["level"] or "", *cells, *(part["missing"] for part in parts)]
         )
@@ -227,6 +231,9 @@ def _plain_equation(content: ReportContent) -> str:
         coefficient = part["coefficient"]
         sign = "-" if coefficient < 0 else "+"
         text += f" {sign} {abs(coefficient):.4g} \N{MULTIPLICATION SIGN} {name}"
+    for term in content.model.terms:
+        if isinstance(term, NumericTerm) and term.knots:
+            text += f"; knots of {term.name}: {', '.join(f'{knot:.4g}' for knot in term.knots)}"
     return text
 
 

@@ -78,7 +78,7 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
         n_resamples=len(selection),
         stability=overall.value,
         lower=overall.lower,
-        upper=overall.upper,
+        upper=min(overall.upper, 1.0),  # of stability, which is 1 at most
         inclusion=[
             row | {"is_bought": row["predictor"] in own}
             for row in json_rows(inclusion_frequencies(selection, LEVEL), "predictor")
@@ -132,7 +132,7 @@ def describe_curves(
     probability: Float = expit(log_odds)
     smooth = smooth_calibration(y, log_odds, persons, LEVEL)
     thresholds = check_thresholds(given) or choose_thresholds(probability)
-    highest = min(0.99, 1.25 * thresholds[-1])
+    highest = max(thresholds[-1], min(0.99, 1.25 * thresholds[-1]))
     steps = highest * np.arange(1, _N_POINTS + 1) / _N_POINTS
     return Curves(
         roc=roc_points(y, log_odds),

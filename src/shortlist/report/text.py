@@ -202,7 +202,7 @@ def describe_methods(content: ReportContent) -> Rows:
         ),
         ("12b", "Handling of predictors"): _handling(card),
         ("12c", "Model building and internal validation"): _building(card, content),
-        ("12d, 23b", "Centres"): _centres(content.centres),
+        ("12d, 23b", "Centres"): _centres(content.centres, bool(content.model.search.tuning)),
         ("12e", "Performance measures"): (
             "Discrimination: area under the ROC curve (AUC). Overall: Brier score. Calibration: "
             "intercept and slope of a logistic regression of the outcome on the log-odds, its "
@@ -232,16 +232,16 @@ def describe_methods(content: ReportContent) -> Rows:
     ]
 
 
-def _centres(centres: Centres | None) -> str:
+def _centres(centres: Centres | None, is_tuned: bool) -> str:
     if centres is None:
         return "Heterogeneity between centres (clusters): not assessed."
     auc = next(row for row in centres.pooled if row["metric"] == "auc")
     text = (
         "Heterogeneity between centres (clusters): assessed by internal-external validation, in "
-        f"the section on performance by centre. Each of {centres.n_measured} of "
-        f"{_counted(len(centres.rows), 'centre')} was left out in turn and predicted by a model "
-        "that was tuned, selected and fitted without it; estimates were summarised by random "
-        "effects (restricted maximum likelihood, Hartung-Knapp)."
+        f"the section on performance by centre. Of {_counted(len(centres.rows), 'centre')}, "
+        f"{centres.n_measured} were left out, one at a time, and predicted by a model that was "
+        f"{'tuned, ' if is_tuned else ''}selected and fitted without them; estimates were "
+        "summarised by random effects (restricted maximum likelihood, Hartung-Knapp)."
     )
     if auc["prediction_lower"] is not None:
         text += (
@@ -386,7 +386,7 @@ def _building(card: ModelCard, content: ReportContent) -> str:
         text += (
             f"The candidates were first narrowed to {card.among}: these were bootstrap resamples "
             "of the patients, columns as prepared from all of them, with the same limits and "
-            "ridge. The rule was repeated, with resamples of its own, "
+            "ridge. The rule was repeated, its resamples included, "
             f"{'on every resample and ' if n_resamples else ''}in every fold. "
         )
     if content.persons.has_several_rows:
