@@ -72,7 +72,7 @@ SETTINGS = (
     Setting(200, 10, 250, "stable"),
     Setting(100, 20, 250, "stable"),
     Setting(200, 10, 150, "best", 0.2),
-    Setting(200, 10, 60, "5 imputations", 0.2),
+    Setting(200, 10, 110, "5 imputations", 0.2),
 )
 
 
