@@ -13,7 +13,7 @@ constexpr std::int64_t swap_node = 16;
 // A bound below this share of the cutoff is hardly raised to it by one more relaxation.
 constexpr double far_below = 0.9;
 // Where two purchases are left, a child that buys one is closed by the endgame, which takes less time than a
-// relaxation. So a node is relaxed once for several branches: one more for each such share of the cutoff that its bound
+// relaxation. So a node is relaxed once for several branches, one for each such share of the cutoff that its bound
 // lacks. At weak ridge bounds lack half of it; shares of 1/10 to 1/20 take about the same time.
 constexpr double branch_share = 1.0 / 15.0;
 constexpr Index most_branches = 12;
@@ -144,7 +144,7 @@ void Worker::process_node() {
     endgame_.buy_two(node.number, remaining, base_then, point);
   } else {
     const double missing = node.bound > 0.0 ? 1.0 - node.bound / cutoff() : 1.0;
-    const Index n_branches = n_left > 2 ? 1 : 1 + static_cast<Index>(missing / branch_share);
+    const Index n_branches = n_left > 2 ? 1 : std::max<Index>(1, static_cast<Index>(missing / branch_share));
     branch(node, found, point, std::min({n_branches, most_branches, remaining.n_free}));
   }
 }

@@ -208,6 +208,11 @@ def test_new_patients_need_the_columns_of_the_model(refusal, elsewhere, tmp_path
     assert "needs the column 'stage'" in refusal(*VALIDATE)
 
 
+def test_thresholds_need_a_place_to_be_shown(refusal, elsewhere):
+    told = refusal(*VALIDATE, "--thresholds", "30%")
+    assert told.endswith("--thresholds: has no effect without --report or --json.\n")
+
+
 def test_validation_by_centre_and_subgroup(run, record, clinic, card):
     table = pd.read_csv("patients.csv")
     table.assign(hospital=np.arange(len(table)) % 2).to_csv("new.csv", index=False)

@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 from math import log
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -601,3 +602,13 @@ def test_stable_predictors_and_imputations_are_told(tmp_path):
     assert "The rule was repeated, with resamples of its own" in texts["12c"]
     bought = {name for step in record["staircase"]["steps"] for name in step["predictors"]}
     assert bought.isdisjoint(card.left_out)
+
+
+def test_the_page_says_how_often_intervals_held_where_events_were_few():
+    """About a third of the simulated patients have the event."""
+    simulated = Path(__file__).parents[2] / "benchmarks" / "simulated" / "coverage.csv"
+    frame = pd.read_csv(simulated)
+    few = frame[(frame["n_rows"] / 3 < 5 * frame["n_candidates"])]
+    share = few.loc[few["measure"].isin(["auc", "brier"]), "coverage"]
+    page = Path(sl.report.__file__).with_name("page.html").read_text(encoding="utf-8")
+    assert f"in {share.min():.0%} to {share.max():.0%} of simulated studies only" in page

@@ -146,7 +146,7 @@ def risks(text: str | None) -> list[float]:
     for part in [] if text is None else text.split(","):
         number = part.strip()
         try:
-            risk = float(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
+            risk = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
         except ValueError:
             risk = -1.0
         if not 0 < risk < 1:

@@ -143,6 +143,8 @@ def validate(
     """
     if (update is None) != (updated is None):
         raise InvalidProblemError("--update: needs --updated, and vice versa; give both.")
+    if thresholds is not None and report is None and not as_json:
+        raise InvalidProblemError("--thresholds: has no effect without --report or --json.")
     check_paths([model, data], [updated], report)
     require_report(report)
     with noting() as notes, working("Validating"):
