@@ -599,7 +599,7 @@ def test_stable_predictors_and_imputations_are_told(tmp_path):
     assert record["proof"]["valid"]
     texts = {row["item"]: row["text"] for row in record["methods"]}
     assert "imputed 2 times" in texts["11"]
-    assert "The rule was repeated, with resamples of its own" in texts["12c"]
+    assert "The rule was repeated, its resamples included" in texts["12c"]
     bought = {name for step in record["staircase"]["steps"] for name in step["predictors"]}
     assert bought.isdisjoint(card.left_out)
 
