@@ -98,6 +98,7 @@ clean:
 
 # The stamps hold what is installed; pip runs again only when pyproject.toml changes.
 $(BIN)/cmake:
+	@echo "Making an environment in $(VENV) and compiling the core: a minute or two."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
 
