@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import expit
@@ -286,3 +287,11 @@ def test_scales_classes_and_ridges_that_mislead_are_told(data, recwarn, change, 
     messages = [str(warning.message) for warning in recwarn]
     assert len(messages) == (told is not None)
     assert told is None or messages[0].startswith(told)
+
+
+@pytest.mark.parametrize(("value", "what"), [("m", "text"), (None, "missing values")])
+def test_a_table_without_numbers_is_refused_by_its_column(value, what):
+    table = pd.DataFrame({"age": [40.0, 50.0, 60.0, 70.0], "sex": [0, 1, 1, value]})
+    with pytest.raises(sl.InvalidProblemError) as refusal:
+        sl.BestSubsetClassifier(max_features=1, ridge=1.0).fit(table, [0, 1, 0, 1])
+    assert str(refusal.value) == f"X: column 'sex' has {what}; PrognosticModel takes such columns."

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..arguments import Float, Int
-from ..errors import InvalidProblemError, ShortlistWarning
+from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..limits import MaxCoefficient, Signs, given_limits
 from ..losses import loss_of
 from ..problem import Predictor, SubsetProblem
@@ -390,9 +390,12 @@ def _check_inputs(estimator: BestSubsetClassifier, X: Any, y: Any) -> tuple[Any,
 
     No attribute of the estimator is set, so that a fit that fails later leaves it as it was.
     """
-    table, labels = check_X_y(
-        X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False, estimator=estimator
-    )
+    try:
+        table, labels = check_X_y(
+            X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False, estimator=estimator
+        )
+    except ValueError as error:
+        raise _with_column(X, error) from error
     if type_of_target(labels, input_name="y") != "binary":
         check_classification_targets(labels)  # refuses continuous numbers
         raise InvalidProblemError(
@@ -402,6 +405,19 @@ def _check_inputs(estimator: BestSubsetClassifier, X: Any, y: Any) -> tuple[Any,
     if hasattr(X, "columns"):
         return X, labels
     return table.toarray() if hasattr(table, "toarray") else table, labels
+
+
+def _with_column(X: Any, error: ValueError) -> ValueError:
+    """Return a refusal that names the first column of a table that has no numbers, or the error."""
+    import pandas as pd
+
+    for name, column in X.items() if isinstance(X, pd.DataFrame) else ():
+        if pd.to_numeric(column, errors="coerce").isna().any():
+            what = "missing values" if column.isna().any() else "text"
+            return InvalidProblemError(
+                f"X: column {shown(name)} has {what}; PrognosticModel takes such columns."
+            )
+    return error
 
 
 def _weigh_classes(
