@@ -1,5 +1,7 @@
 """The exceptions and warnings that shortlist raises, each with a one-sentence message."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from importlib import import_module
 from reprlib import Repr
 from typing import Any
@@ -46,3 +48,9 @@ def shown(value: object) -> str:
     shortener = Repr()
     shortener.maxstring = shortener.maxother = shortener.maxlong = 60
     return shortener.repr(value)
+
+
+def nearest(name: str, names: Iterable[object], otherwise: str) -> str:
+    """Return whether the name nearest to a wrong one is meant, or what to do if none is near."""
+    close = get_close_matches(name, [each for each in names if isinstance(each, str)], n=1)
+    return f"is it {shown(close[0])}?" if close else otherwise

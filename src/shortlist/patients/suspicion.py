@@ -91,7 +91,7 @@ def remarks(table: pd.DataFrame, outcome: pd.Series[Any]) -> dict[str, str]:
             continue
         kind, values = found_kinds[name], found_columns[name]
         if is_constant(values, kind):
-            found[name] = ["cannot be bought: the same value in every row."]
+            found[name] = ["cannot be bought: the same value in every row, or none."]
             continue
         kinds[name], columns[name] = kind, values
         first = same.setdefault(_pattern(values), name)

@@ -7,7 +7,6 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..arguments import Float, Int, weights_of
 from ..classifier.event import obvious_event
-from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, shown
+from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, nearest, shown
 from ..tables import read_table
 from .column import (
     ColumnKind,
@@ -110,8 +109,7 @@ def split_columns(
     for option, name in others.items():
         if name not in table.columns:
             names = list(table.columns)
-            close = get_close_matches(name, names, n=1)
-            hint = f"is it {shown(close[0])}?" if close else f"there are {_some(names)}."
+            hint = nearest(name, names, f"there are {_some(names)}.")
             raise InvalidFileError(f"{path}: there is no column {shown(name)} for {option}; {hint}")
         same = [other for other, used in others.items() if used == name and other != option]
         if same:
@@ -319,7 +317,8 @@ def check_table(
         del columns[name], candidate_kinds[name]
     if constant:
         warnings.warn(
-            f"{', '.join(map(shown, constant))} cannot be bought: the same value in every row.",
+            f"{', '.join(map(shown, constant))} cannot be bought: the same value in every row, or "
+            "none.",
             ShortlistWarning,
             stacklevel=3,
         )
@@ -483,6 +482,5 @@ def _check_names(argument: str, names: Iterable[str], table: pd.DataFrame) -> No
         )
     for name in names:
         if name not in table.columns:
-            raise InvalidProblemError(
-                f"{argument}: there is no column {shown(name)}; correct the name."
-            )
+            hint = nearest(str(name), table.columns, "correct the name.")
+            raise InvalidProblemError(f"{argument}: there is no column {shown(name)}; {hint}")

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidFileError, ShortlistWarning, shown
+from ..errors import InvalidFileError, ShortlistWarning, nearest, shown
 from .delimited import check_size, find_delimiter, original, read_rows, with_point
 from .table import is_workbook, read_sheet
 
@@ -184,9 +184,8 @@ def _column(path: Path, cell: str, columns: Sequence[str]) -> str:
     for name in (original(cell), cell):
         if name in columns:
             return name
-    raise InvalidFileError(
-        f"{path}: there is no predictor {shown(cell)} in the data; correct or remove it."
-    )
+    hint = nearest(cell, columns, "correct or remove it.")
+    raise InvalidFileError(f"{path}: there is no predictor {shown(cell)} in the data; {hint}")
 
 
 def _amount(path: Path, whose: str, cell: str) -> float:
