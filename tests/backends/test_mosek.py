@@ -25,7 +25,7 @@ def package():
 
 def test_without_the_package_a_sentence_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "mosek", None)
-    with pytest.raises(MissingDependencyError, match=r"install shortlist\[mosek\].*'native'"):
+    with pytest.raises(MissingDependencyError, match=r"install 'shortlist\[mosek\]'.*'native'"):
         sl.solve(KNOWN.problem(), "mosek")
 
 

@@ -153,5 +153,5 @@ def test_two_runs_give_the_same_tree():
 
 def test_without_the_package_a_sentence_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
-    with pytest.raises(MissingDependencyError, match=r"install shortlist\[scip\].*'native'"):
+    with pytest.raises(MissingDependencyError, match=r"install 'shortlist\[scip\]'.*'native'"):
         solve()

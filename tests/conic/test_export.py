@@ -176,6 +176,6 @@ def test_an_old_file_survives_a_failure(tmp_path, monkeypatch):
 
 def test_without_scip_a_sentence_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
-    with pytest.raises(MissingDependencyError, match=r"install shortlist\[scip\]"):
+    with pytest.raises(MissingDependencyError, match=r"install 'shortlist\[scip\]"):
         sl.export(CATALOGUE["tiny"].problem(), tmp_path / "problem.nl")
     assert list(tmp_path.iterdir()) == []

@@ -146,7 +146,7 @@ def test_excel(tmp_path, frame):
 @pytest.mark.parametrize(("package", "ending"), [("pyarrow", "parquet"), ("openpyxl", "xlsx")])
 def test_missing_extra(tmp_path, monkeypatch, package, ending):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=r"install shortlist\[\w+\]"):
+    with pytest.raises(ImportError, match=r"install 'shortlist\[\w+\]"):
         read_table(write(tmp_path, "a,b\n1,2\n", f"t.{ending}"))
 
 
