@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..solution import Options, Progress, Solution, Status
 from .backend import Backend
 from .conic_search import TOLERANCE, ConicSearch, SolverRun
 
+_IPOPT_OPTIONS = Path(__file__).with_name("ipopt.opt")
 _ENDINGS = {
     "optimal": None,
     "gaplimit": None,
@@ -36,9 +38,8 @@ class ScipBackend(Backend):
         # SCIP's default of 1e-6 made objectives 2e-6 to 2e-5 too low.
         scip.setParam("numerics/feastol", TOLERANCE)
         scip.setParam("limits/gap", 0.5 * options.gap)  # the other half is left to the tolerance
-        # Its heuristics with nonlinear programs find nothing better than our start, and the library
-        # that orders their equations may end the whole process: METIS in PySCIPOpt 6.3.
-        scip.setParam("nlp/disable", True)
+        if "nlpi/ipopt/optfile" in scip.getParams():  # SCIP may be built without Ipopt
+            scip.setParam("nlpi/ipopt/optfile", str(_IPOPT_OPTIONS))
         # A solution to start from, which lacks the variables that only SCIP has.
         start = scip.createPartialSol()
         values = point_of(problem, model, best.support, best.coef, best.intercept).tolist()
