@@ -97,7 +97,7 @@ def test_the_ridge_is_known_after_fit_only(data):
 
 def test_a_problem_of_bad_data(data):
     X, y = data
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="has missing values"):
         sl.BestSubsetClassifier().problem(X.mask(X < 0.1), y)
     with pytest.raises(sl.InvalidProblemError, match="class_weight: there is no class 'sick'"):
         sl.BestSubsetClassifier(class_weight={"sick": 2}).problem(X, y)

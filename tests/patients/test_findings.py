@@ -190,7 +190,7 @@ def test_filler_is_named_with_its_price(clean):
     assert found.text.startswith(
         "2.5 of 12.5 buys 'noise', which lowers the loss by less than 0.01%"
     )
-    assert "without it 10." in found.text
+    assert "would cost 10 without it." in found.text
     assert "Filler" not in findings(table, y, max_features=None, budget=10, costs=costs)
 
 
