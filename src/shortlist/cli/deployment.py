@@ -201,7 +201,7 @@ def _print_points(found: PointsChart) -> None:
         "no other points within the limits are better, proven"
         if search.is_proven
         else "other points are better by at most "
-        f"{search.objective / search.points_bound - 1:.2%}, not proven to be none within --time-limit"
+        f"{search.objective / search.points_bound - 1:.2%}, not proven to be none in --time-limit"
     )
     price = "" if found.cost is None else f"Cost {found.cost:g}. "
     typer.echo(
