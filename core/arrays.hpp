@@ -38,11 +38,13 @@ inline Doubles by_given_column(const Problem& problem, const Buffer<double>& the
   return new_array(std::move(coefficients));
 }
 
-inline LossKind loss_of(const std::string& name) {
-  if (name == "logistic") return LossKind::logistic;
-  if (name == "squared_hinge") return LossKind::squared_hinge;
-  require(name == "hinge", "loss: must be logistic, squared_hinge or hinge.");
-  return LossKind::hinge;
+inline FamilyKind family_of(const std::string& name) {
+  if (name == "logistic") return FamilyKind::logistic;
+  if (name == "squared_hinge") return FamilyKind::squared_hinge;
+  if (name == "hinge") return FamilyKind::hinge;
+  if (name == "squared_error") return FamilyKind::squared_error;
+  require(name == "poisson", "family: must be logistic, squared_hinge, hinge, squared_error or poisson.");
+  return FamilyKind::poisson;
 }
 
 }  // namespace shortlist

@@ -27,6 +27,8 @@ void bind_testing(nb::module_& m);  // testing.cpp
 
 namespace {
 
+constexpr double shortest = 0.1;  // seconds in which a search is not broken off inside of a node
+
 std::vector<Index> support_of(const Decisions& decisions) {
   std::vector<Index> support;
   for (Index g = 0; g < decisions.size(); ++g) {
@@ -37,11 +39,12 @@ std::vector<Index> support_of(const Decisions& decisions) {
 
 template <class T>
 std::shared_ptr<Table> make_table(const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& X,
-                                  const InputVector<double>& signs, const InputVector<std::int64_t>& owner,
-                                  Index n_predictors) {
+                                  const InputVector<double>& factor, const InputVector<double>& outcome,
+                                  const InputVector<std::int64_t>& owner, Index n_predictors) {
   const Given<T> given{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1)), X.stride(0),
                        X.stride(1)};
-  require(length(signs) == given.n_rows, "signs: one per row of X is needed.");
+  require(length(factor) == given.n_rows && length(outcome) == given.n_rows,
+          "factor and outcome: one per row of X is needed.");
   require(length(owner) == given.n_columns, "owner: one per column of X is needed.");
   require(n_predictors >= 0 && n_predictors <= given.n_columns, "n_predictors: must be at most the columns of X.");
   std::vector<bool> has_column(static_cast<std::size_t>(n_predictors));
@@ -53,7 +56,7 @@ std::shared_ptr<Table> make_table(const nb::ndarray<const T, nb::ndim<2>, nb::de
   require(std::find(has_column.begin(), has_column.end(), false) == has_column.end(),
           "owner: every predictor needs a column.");
   const nb::gil_scoped_release release;
-  return std::make_shared<Table>(given, signs.data(), owner.data(), n_predictors);
+  return std::make_shared<Table>(given, Outcomes{factor.data(), outcome.data()}, owner.data(), n_predictors);
 }
 
 std::shared_ptr<Data> make_data(const std::shared_ptr<Table>& table, const InputVector<double>& weights) {
@@ -62,46 +65,62 @@ std::shared_ptr<Data> make_data(const std::shared_ptr<Table>& table, const Input
   return std::make_shared<Data>(table, weights.data());
 }
 
-std::shared_ptr<Problem> make_problem(const std::shared_ptr<Data>& data, double ridge, const std::string& loss,
+std::shared_ptr<Problem> make_problem(const std::shared_ptr<Data>& data, double ridge, const std::string& family,
                                       const std::optional<InputVector<double>>& lower,
                                       const std::optional<InputVector<double>>& upper) {
   require(ridge > 0.0 && ridge < infinity, "ridge: must be a number above 0.");
   require(lower.has_value() == upper.has_value(), "lower and upper: give both or none.");
-  if (!lower) return std::make_shared<Problem>(data, ridge, loss_of(loss), nullptr, nullptr);
+  if (!lower) return std::make_shared<Problem>(data, ridge, family_of(family), nullptr, nullptr);
   require(length(*lower) == data->n_columns() && length(*upper) == data->n_columns(),
           "lower and upper: one per column of X is needed.");
   for (Index j = 0; j < data->n_columns(); ++j) {
     require(lower->data()[j] <= 0.0 && upper->data()[j] >= 0.0, "lower and upper: intervals must contain 0.");
   }
-  return std::make_shared<Problem>(data, ridge, loss_of(loss), lower->data(), upper->data());
+  return std::make_shared<Problem>(data, ridge, family_of(family), lower->data(), upper->data());
 }
 
-std::shared_ptr<Limits> make_limits(const InputVector<double>& costs, std::vector<double> fees,
-                                    const std::vector<std::vector<Index>>& members, double budget, Index max_features,
-                                    bool is_integral, std::vector<Index> include, std::vector<Index> exclude) {
-  const Index n_predictors = length(costs);
-  const auto is_price = [](double price) { return price >= 0.0 && price < infinity; };
+/// Amounts in exact units, each four words, the lowest first.
+using Amounts = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::vector<Money> money_of(const Amounts& words) {
+  require(words.shape(1) == 4, "costs, fees and budget: four words each are needed.");
+  std::vector<Money> amounts;
+  for (std::size_t i = 0; i < words.shape(0); ++i) {
+    const std::span<const std::uint64_t, 4> word(words.data() + 4 * i, 4);
+    require(word[3] < std::uint64_t{1} << 58, "costs, fees and budget: must be below 2^250.");
+    amounts.emplace_back(word);
+  }
+  return amounts;
+}
+
+std::shared_ptr<Limits> make_limits(const Amounts& given_costs, const Amounts& given_fees,
+                                    const std::vector<std::vector<Index>>& members,
+                                    const std::optional<Amounts>& given_budget, Index max_features,
+                                    std::vector<Index> include, std::vector<Index> exclude) {
+  std::vector<Money> costs = money_of(given_costs), fees = money_of(given_fees);
+  const Index n_predictors = static_cast<Index>(costs.size());
   const auto is_predictor = [&](Index g) { return 0 <= g && g < n_predictors; };
   const auto are_predictors = [&](const std::vector<Index>& some) {
     return std::all_of(some.begin(), some.end(), is_predictor);
   };
-  Buffer<double> cost(n_predictors);
-  std::copy(costs.data(), costs.data() + n_predictors, cost.begin());
-  require(std::all_of(cost.begin(), cost.end(), is_price), "costs: must be finite and at least 0.");
-  require(std::all_of(fees.begin(), fees.end(), is_price), "fees: must be finite and at least 0.");
+  double total = 0.0;
+  for (const auto* amounts : {&costs, &fees}) {
+    for (const Money& amount : *amounts) total += static_cast<double>(amount);
+  }
+  require(total < 0x1p251, "costs and fees: their total must be below 2^251.");
   require(members.size() == fees.size() && std::all_of(members.begin(), members.end(), are_predictors),
           "members: predictors of each fee are needed.");
-  require(budget >= 0.0, "budget: must be at least 0.");
-  const auto is_whole = [](double price) { return price == std::floor(price); };
-  require(!is_integral ||
-              (std::all_of(cost.begin(), cost.end(), is_whole) && std::all_of(fees.begin(), fees.end(), is_whole)),
-          "is_integral: costs and fees must be whole.");
+  std::optional<Money> budget;
+  if (given_budget) {
+    require(given_budget->shape(0) == 1, "budget: one amount is needed.");
+    budget = money_of(*given_budget).front();
+  }
   require(0 <= max_features && max_features <= n_predictors, "max_features: must be from 0 to the predictors.");
   require(are_predictors(include) && are_predictors(exclude), "include and exclude: must be predictors.");
   require(static_cast<Index>(std::set(include.begin(), include.end()).size()) <= max_features,
           "include: must not be more than max_features.");
-  return std::make_shared<Limits>(std::move(cost), std::move(fees), members, budget, max_features, is_integral,
-                                  std::move(include), std::move(exclude));
+  return std::make_shared<Limits>(std::move(costs), std::move(fees), members, budget, max_features, std::move(include),
+                                  std::move(exclude));
 }
 
 std::shared_ptr<Search> make_search(const std::shared_ptr<Problem>& problem, const std::shared_ptr<Limits>& limits,
@@ -180,18 +199,43 @@ void find_staircase(Search& search, Index n_budgets) {
   require(n_budgets <= most_cells / (1 + search.problem().n_columns()), "n_budgets: too many for so many columns.");
   require(worker.limits.is_integral, "limits: prices must be whole for a staircase.");
   Oracle oracle(worker.limits);
-  oracle.budget = static_cast<double>(n_budgets - 1);
+  oracle.budget = n_budgets - 1;
   require(!oracle.remaining(worker.root).is_overspent(), "n_budgets: what must be bought costs more.");
   search.find_staircase(n_budgets);
 }
 
-bool run_search(Search& search, std::int64_t max_nodes, std::int64_t max_total, int n_threads, double seconds) {
+/// Call a function with a deadline, at which it returns; also when a handler of a signal of Python raises an error,
+/// which is raised then.
+template <class Function>
+auto until(double seconds, Function function) {
   constexpr double a_century = 3e9;
+  const std::chrono::duration<double> left(seconds > shortest ? std::min(seconds, a_century) : shortest);
+  std::exception_ptr error;
+  const auto is_interrupted = [&error] {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) error = std::make_exception_ptr(nb::python_error());
+    return error != nullptr;
+  };
+  Deadline deadline(Deadline::Clock::now() + std::chrono::duration_cast<Deadline::Clock::duration>(left),
+                    is_interrupted);
+  const auto result = [&] {
+    const nb::gil_scoped_release release;
+    return function(deadline);
+  }();
+  if (error) std::rethrow_exception(error);
+  return result;
+}
+
+void polish_search(Search& search, double seconds) {
+  until(seconds, [&](Deadline& deadline) {
+    search.polish(deadline);
+    return true;
+  });
+}
+
+bool run_search(Search& search, std::int64_t max_nodes, std::int64_t max_total, int n_threads, double seconds) {
   require(max_nodes >= 0 && max_total >= 0, "max_nodes and max_total: must be at least 0.");
-  const std::chrono::duration<double> left(seconds > 0.0 ? std::min(seconds, a_century) : 0.0);
-  const auto deadline = Search::Clock::now() + std::chrono::duration_cast<Search::Clock::duration>(left);
-  const nb::gil_scoped_release release;
-  return search.run(max_nodes, max_total, n_threads, deadline);
+  return until(seconds, [&](Deadline& deadline) { return search.run(max_nodes, max_total, n_threads, deadline); });
 }
 
 /// The bytes of a list of structs, which live as long as the trace does.
@@ -302,11 +346,11 @@ bool runs_v3() {
 NB_MODULE(SHORTLIST_MODULE, m) {
   nb::set_leak_warnings(false);  // problems that live until the interpreter ends keep their rows
   m.def("runs_v3", &runs_v3, "Whether this processor has the instructions of x86-64-v3.");
-  nb::class_<Table>(m, "Table", "Features, labels and groups: packed once, whatever the weights.")
-      .def(nb::new_(&make_table<double>), "X"_a.noconvert(), "signs"_a.noconvert(), "owner"_a.noconvert(),
-           "n_predictors"_a)
-      .def(nb::new_(&make_table<float>), "X"_a.noconvert(), "signs"_a.noconvert(), "owner"_a.noconvert(),
-           "n_predictors"_a);
+  nb::class_<Table>(m, "Table", "Features, outcomes and groups: packed once, whatever the weights.")
+      .def(nb::new_(&make_table<double>), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(),
+           "owner"_a.noconvert(), "n_predictors"_a)
+      .def(nb::new_(&make_table<float>), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(),
+           "owner"_a.noconvert(), "n_predictors"_a);
   nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
       .def(nb::new_(&make_data), "table"_a, "weights"_a.noconvert())
       .def_prop_ro(
@@ -323,13 +367,13 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def_prop_ro("n_rows", &Data::n_rows)
       .def_prop_ro("n_columns", &Data::n_columns)
       .def_prop_ro("columns", [](const Data& data) { return data.table()->columns(); });
-  nb::class_<Problem>(m, "Problem", "Data, ridge, loss and intervals of the coefficients.")
-      .def(nb::new_(&make_problem), "data"_a, "ridge"_a, "loss"_a, "lower"_a = nb::none(), "upper"_a = nb::none())
+  nb::class_<Problem>(m, "Problem", "Data, ridge, family and intervals of the coefficients.")
+      .def(nb::new_(&make_problem), "data"_a, "ridge"_a, "family"_a, "lower"_a = nb::none(), "upper"_a = nb::none())
       .def_ro("null_intercept", &Problem::null_intercept)
       .def_ro("null_objective", &Problem::null_objective);
   nb::class_<Limits>(m, "Limits", "Prices and limits in exact units.")
-      .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a, "max_features"_a, "is_integral"_a,
-           "include"_a, "exclude"_a);
+      .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a.none(), "max_features"_a, "include"_a,
+           "exclude"_a);
   nb::class_<Trace>(m, "Trace", "The record of a search, from which its certificate is made.")
       .def_prop_ro(
           "steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
@@ -353,7 +397,7 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def("list_models", &list_models, "threshold"_a, "n_places"_a)
       .def("find_staircase", &find_staircase, "n_budgets"_a)
       .def("run", &run_search, "max_nodes"_a, "max_total"_a, "threads"_a, "seconds"_a)
-      .def("polish", &Search::polish, nb::call_guard<nb::gil_scoped_release>())
+      .def("polish", &polish_search, "seconds"_a)
       .def_prop_ro("nodes", [](const Search& search) { return search.worker().tree.n_processed; })
       .def_prop_ro("n_open", [](const Search& search) { return search.worker().tree.n_open(); })
       .def_prop_ro("lower_bound", [](const Search& search) { return search.worker().tree.lower_bound(); })
@@ -362,6 +406,10 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def_prop_ro("n_unfinished", &Search::n_unfinished)
       .def_prop_ro("is_started", [](const Search& search) { return search.worker().tree.n_created > 0; })
       .def_prop_ro("n_left_out", [](const Search& search) { return listing_of(search).n_left_out; })
+      .def_prop_ro("tree_bytes", [](const Search& search) { return search.worker().tree.n_bytes(); })
+      .def_prop_ro("trace_bytes", [](Search& search) { return search.trace().n_bytes(); })
+      .def("go_depth_first", &Search::go_depth_first, "Where memory is short: take the newest node first.")
+      .def_prop_ro("n_doubtful", [](const Search& search) { return listing_of(search).n_doubtful; })
       .def("incumbent", &incumbent_of)
       .def("models", &models_of)
       .def("stairs", &stairs_of)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "deadline.hpp"
 #include "lanes.hpp"
 
 namespace shortlist {
@@ -10,6 +11,8 @@ namespace {
 
 // A pivot that lost this many digits means that a column depends on earlier ones.
 constexpr double smallest_pivot = 1e-14;
+// From this row on, the deadline is looked at.
+constexpr Index late_row = 128;
 
 /// Inner products of R rows with C others over n values at any address.
 template <int R, int C>
@@ -75,6 +78,7 @@ bool factorise_rows(Matrix& matrix, Index row) {
 bool factorise(Matrix& matrix, Index first, Index n) {
   Index row = first;
   for (; row + 4 <= n; row += 4) {
+    if (row >= late_row) Deadline::check(4.0 * entries_of(row, row));
     if (!factorise_rows<4>(matrix, row)) return false;
   }
   for (; row < n; ++row) {

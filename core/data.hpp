@@ -1,9 +1,9 @@
 // The rows of a problem as the search reads them.
 //
-// Rows are ordered by class, positives first, and stored with their sign: column j holds -y_m x_mj, so that
-// u = X theta + side * theta_0 is minus the margin, with side -1 for positive rows and +1 for negative ones. Identical
-// rows of a class are merged. Each class is padded to a multiple of four rows with rows of 0. Columns are ordered by
-// predictor: predictor g owns columns start[g] to start[g + 1].
+// Rows are stored with the factor s of their response: column j holds s_m x_mj and the column of the intercept s_m, so
+// that u = X theta + s theta_0. With two classes s is -1 for positive rows and +1 for negative ones, so that u is minus
+// the margin, else 1. Rows that are equal, outcome included, are merged, and padded to a multiple of four with rows of
+// 0. Columns are ordered by predictor: predictor g owns columns start[g] to start[g + 1].
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,18 @@ struct Given {
   Index row_step, column_step;
 };
 
-/// Features, labels and groups, without weights.
+/// What each given row has beside its features.
+struct Outcomes {
+  const double* factor;  // of the row, -1 or 1
+  const double* value;   // what its loss needs to know; 0 where the factor says it all
+};
+
+/// Features, outcomes and groups, without weights.
 class Table {
  public:
   /// `owner` is the predictor of each given column.
   template <class T>
-  Table(const Given<T>& given, const double* signs, const std::int64_t* owner, Index n_predictors);
+  Table(const Given<T>& given, const Outcomes& outcomes, const std::int64_t* owner, Index n_predictors);
 
   Index n_columns() const { return static_cast<Index>(columns_.size()); }
   Index n_predictors() const { return static_cast<Index>(start_.size()) - 1; }
@@ -43,17 +49,15 @@ class Table {
   friend class Data;
 
   template <class T>
-  void pack(const Given<T>& given, const double* signs);
+  void pack(const Given<T>& given);
   void merge_rows();
   bool are_equal(Index row, Index other) const;
 
   std::vector<Index> columns_;
   std::vector<Index> start_, owner_;
-  std::vector<Index> rows_;   // given rows by class
-  std::vector<Index> place_;  // of each of these among the rows of X
-  Index n_positive_given_ = 0;
-  Index n_positive_ = 0, n_negative_ = 0;  // rows of X that are not padding
-  std::shared_ptr<Matrix> X_;              // a row per column
+  std::vector<Index> place_;   // of each given row among the rows of X
+  Buffer<double> s_, y_;       // of the rows of X, with padding
+  std::shared_ptr<Matrix> X_;  // a row per column
 };
 
 /// A table with weights: the rows that count. Columns far from zero are centred.
@@ -65,14 +69,13 @@ class Data {
   Index n_rows() const { return n_rows_; }
   Index n_columns() const { return table_->n_columns(); }
   Index n_predictors() const { return table_->n_predictors(); }
-  /// Rows of the positive class with their padding; the negative ones follow.
-  Index n_positive() const { return n_positive_; }
   const double* column(Index j) const { return (*X_)[j]; }
   const double* weights() const { return w_.data(); }
+  const double* intercept_column() const { return s_.data(); }
+  const double* outcomes() const { return y_.data(); }
   Index start(Index g) const { return table_->start_[static_cast<std::size_t>(g)]; }
   Index owner(Index j) const { return table_->owner_[static_cast<std::size_t>(j)]; }
-  double positive_weight() const { return positive_weight_; }
-  double negative_weight() const { return negative_weight_; }
+  double total_weight() const { return total_weight_; }
 
   /// What was taken off each column: 0, unless it is far from zero.
   const Buffer<double>& centre() const { return centre_; }
@@ -90,10 +93,9 @@ class Data {
 
   std::shared_ptr<const Table> table_;
   std::shared_ptr<const Matrix> X_;
-  Buffer<double> w_;
-  Index n_rows_ = 0, n_positive_ = 0;
-  Index n_positive_kept_ = 0, n_negative_kept_ = 0;  // without padding
-  double positive_weight_ = 0.0, negative_weight_ = 0.0;
+  Buffer<double> w_, s_, y_;
+  Index n_rows_ = 0, n_kept_ = 0;  // with padding and without
+  double total_weight_ = 0.0;
   Buffer<double> centre_;
   double distance_ = 0.0, rounding_ = 0.0;
   std::vector<bool> is_constant_;

@@ -1,6 +1,7 @@
 #include "endgame.hpp"
 
 #include "cholesky.hpp"
+#include "deadline.hpp"
 #include "worker.hpp"
 
 namespace shortlist {
@@ -75,14 +76,14 @@ void Endgame::buy_two(std::int64_t node, const Remaining& remaining, double base
     if (first < 0) return close_selection(node);
     // 2. Buy the strongest, and close that node.
     const std::int64_t child = worker_.tree.create_children(trace, node, first);
-    const double left = remaining.budget - oracle.price_at(decisions, first);
+    const Money left = remaining.exact - oracle.price_at(decisions, first);
     decisions[first] = Decision::in;
     oracle.price_at(decisions, first);  // notes the fees that it pays
     candidates_.clear();
     Index n_closed = 0;
     double strongest = 0.0;
     for (Index g = 0; g < decisions.size(); ++g) {
-      if (decisions[g] != Decision::free || !(oracle.price(g) <= left)) continue;
+      if (decisions[g] != Decision::free || oracle.price(g) > left) continue;
       if (base - v[first] - v[g] < cutoff) {
         candidates_.push_back(g);
       } else {
@@ -117,13 +118,7 @@ void Endgame::fit_base(Start start, double intercept) {
   }
   const FitScore score = fit.fit(trial_, intercept, infinity, coarse, start);
   if (!worker_.listing) worker_.offer(trial_, score);
-  base_.u.copy(fit.rows.u);
-  base_.a.copy(fit.rows.a);
-  base_.b.copy(fit.rows.b);
-  base_.d.copy(fit.rows.d);
-  base_.q.copy(fit.rows.q);
-  base_.entropy = fit.rows.entropy;
-  base_.smoothing = fit.rows.smoothing;
+  base_.copy(fit.rows);
   theta_.copy(fit.theta);
   intercept_ = score.intercept;
   objective_ = score.objective;
@@ -139,6 +134,7 @@ void Endgame::fit_base(Start start, double intercept) {
   for (Index g = 0; g < decisions.size(); ++g) {
     if (decisions[g] != Decision::free) continue;
     for (Index j = problem_.start(g); j < problem_.end(g); ++j) {
+      Deadline::check(entries_of(problem_.n_rows(), n_bought_));
       const double product = hessian_.weigh_column(problem_, j, base_.d);
       mean_[j] = product / total_;
       double* row = cross_[j];
@@ -202,6 +198,7 @@ void Endgame::close_candidates(std::int64_t node, Index n) {
   const bool is_solved = is_solved_ && solve_rows(n_bought_, n);
   const double predicted = is_solved ? objective_ - fall(0, n) : -infinity;
   for (const Index g : candidates_) {
+    Deadline::check(entries_of(n, n));
     const Index size = load_predictor(n, g);
     gain_[g] = is_solved && solve_rows(n, size) ? fall(n, size) : infinity;
     if (!(gain_[g] >= 0.0)) gain_[g] = infinity;
@@ -212,6 +209,7 @@ void Endgame::close_candidates(std::int64_t node, Index n) {
   const auto candidate = [&](Index i) { return candidates_[static_cast<std::size_t>(i)]; };
   Index largest = largest_batch;
   for (Index first = 0; first < n_candidates;) {
+    Deadline::check(entries_of(problem_.n_rows(), n));
     // 2. Gather a batch, weakest first.
     const double cutoff = worker_.cutoff();
     Index last = first + 1;

@@ -1,5 +1,7 @@
 #include "gram.hpp"
 
+#include "deadline.hpp"
+
 namespace shortlist {
 
 namespace {
@@ -35,6 +37,7 @@ Gram::Gram(const Problem& problem, Index max_columns)
       position(problem.n_columns(), -1),
       problem_(problem),
       d_(problem.n_rows(), 0.0),
+      weighted_(problem.n_rows()),
       block_(block_columns, block_rows) {}
 
 void Gram::update(const Buffer<double>& theta, const Buffer<double>& d, const Decisions& decisions,
@@ -71,6 +74,8 @@ void Gram::reset(const Buffer<double>& d) {
   for (Index i = 0; i < n_columns; ++i) position[member[i]] = -1;
   n_columns = 0;
   d_.copy(d);
+  const double* s = problem_.intercept_column();
+  for (Index m = 0; m < d.size(); ++m) weighted_[m] = d[m] * s[m];
   total = total_curvature(problem_, d);
 }
 
@@ -81,6 +86,7 @@ void Gram::fill_rows(Index first, Index last) {
     const Index n_rows = std::min(block_rows, problem_.n_rows() - row);
     for (Index begin = first; begin < last; begin += block_columns) {
       const Index end = std::min(begin + block_columns, last);
+      Deadline::check(entries_of(n_rows * block_columns, end));
       for (Index i = begin; i < end; ++i) {
         const double* x = problem_.column(member[i]) + row;
         for (Index m = 0; m < n_rows; m += lane_count) {
@@ -108,10 +114,7 @@ void Gram::fill_rows(Index first, Index last) {
     }
   }
   for (Index i = first; i < last; ++i) {
-    const double* x = problem_.column(member[i]);
-    const Index n_positive = problem_.n_positive();
-    const double product =
-        dot(x + n_positive, d_.data() + n_positive, problem_.n_rows() - n_positive) - dot(x, d_.data(), n_positive);
+    const double product = dot(problem_.column(member[i]), weighted_.data(), problem_.n_rows());
     mean[i] = product / total;
     for (Index k = 0; k <= i; ++k) matrix[k][i] = matrix[i][k] -= product * mean[k];
   }

@@ -35,8 +35,9 @@ class Gram {
   void fill_rows(Index first, Index last);
 
   const Problem& problem_;
-  Buffer<double> d_;  // the curvatures that the matrix belongs to
-  Matrix block_;      // columns times d
+  Buffer<double> d_;         // the curvatures that the matrix belongs to
+  Buffer<double> weighted_;  // the column of the intercept times d
+  Matrix block_;             // columns times d
 };
 
 }  // namespace shortlist

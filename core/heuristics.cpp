@@ -1,6 +1,7 @@
 #include "heuristics.hpp"
 
 #include "cholesky.hpp"
+#include "deadline.hpp"
 #include "worker.hpp"
 
 namespace shortlist {
@@ -12,19 +13,14 @@ constexpr int close_looks = 8;
 
 /// The loss's second derivative in column j, intercept eliminated.
 double curvature_of(const Problem& problem, Index j, const Buffer<double>& d, double total) {
-  const auto moments = [&](Index first, Index last) {
-    const double* x = problem.column(j);
-    Lanes square = broadcast(0.0), mean = square;
-    for (Index m = first; m < last; m += lane_count) {
-      const Lanes column = load(x + m), weighted = load(d.data() + m) * column;
-      mean += weighted;
-      square += weighted * column;
-    }
-    return std::pair(sum(square), sum(mean));
-  };
-  const auto [square, positive] = moments(0, problem.n_positive());
-  const auto [more, negative] = moments(problem.n_positive(), problem.n_rows());
-  return std::max(square + more - (negative - positive) * (negative - positive) / total, 0.0);
+  const double *x = problem.column(j), *s = problem.intercept_column();
+  Lanes square = broadcast(0.0), mean = square;
+  for (Index m = 0; m < problem.n_rows(); m += lane_count) {
+    const Lanes column = load(x + m), weighted = load(d.data() + m) * column;
+    mean += load(s + m) * weighted;
+    square += weighted * column;
+  }
+  return std::max(sum(square) - sum(mean) * sum(mean) / total, 0.0);
 }
 
 bool is_same(const Decisions& selection, const Decisions& other) {
@@ -73,12 +69,14 @@ Index Heuristics::most_promising(const Decisions& selection) {
   for (Index g = 0; g < selection.size(); ++g) {
     gain_[g] = 0.0;
     if (selection[g] != Decision::free) continue;
+    Deadline::check(entries_of(problem.n_rows(), problem.end(g) - problem.start(g)));
     double decrement = 0.0;
     for (Index j = problem.start(g); j < problem.end(g); ++j) {
       const double slope = useful_slope(j);
       decrement += slope * slope / (curvature_of(problem, j, fit.rows.d, total) + problem.ridge);
     }
-    const double price = worker_.limits.has_budget() ? worker_.oracle.price(g) : 1.0;
+    const Limits& limits = worker_.limits;
+    const double price = limits.has_budget() ? limits.below(worker_.oracle.price(g)) : 1.0;
     gain_[g] = price > 0.0 ? decrement / price : infinity;
   }
   Index best = -1;
@@ -112,6 +110,7 @@ double Heuristics::share_not_explained(Index n, Index g, double total) {
   Hessian& hessian = worker_.fit.hessian;
   double alone = 0.0, given = 0.0;
   for (Index j = problem.start(g); j < problem.end(g); ++j) {
+    Deadline::check(entries_of(problem.n_rows(), n));
     const double slope = useful_slope(j);
     const double product = hessian.weigh_column(problem, j, worker_.fit.rows.d);
     double curvature = dot(hessian.weighted.data(), problem.column(j), problem.n_rows()) - product * product / total;

@@ -21,6 +21,8 @@ constexpr double step_share = 0.995;
 constexpr double close_gap = 1e-3;
 // A step that lowers mu by less is the last: rounding does not let it be lower.
 constexpr double least_progress = 0.99;
+// What a careful step lowers mu to, of mu.
+constexpr double careful = 0.3;
 constexpr int max_corrections = 12, max_halvings = 20;
 // Relative gaps that will do for a coarse fit, and when nothing better is to be had.
 constexpr double coarse_gap = 0.1, last_gap = 5e-7;
@@ -56,7 +58,7 @@ class InteriorPoint {
   FitScore better_of(const FitScore& score, double cutoff);
 
  private:
-  double weigh(Index first, Index last);
+  double weigh();
   double complementarity(double length) const;
   void linearise(double mu, double second);
   double direction(double total, double mu, double second);
@@ -83,6 +85,7 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
   Buffer<double> held(n_);
   const double weight = total_of(problem_.weights(), problem_.n_rows());
   double last_mu = infinity;
+  bool is_careful = false;
   for (int trial = 0; trial < max_steps; ++trial) {
     // 1. Objective and bound; a model with that bound, if it is good enough.
     problem_.linear_predictor(theta, intercept, rows.u.data());
@@ -91,14 +94,14 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
       best_theta_.copy(theta);
       best_intercept_ = intercept, best_objective_ = objective;
     }
-    const ByClass mass{weigh(0, problem_.n_positive()), weigh(problem_.n_positive(), problem_.n_rows())};
-    const double entropy = balance(rows.rho, mass, mass);
+    const double entropy = weigh();
     const double bound = entropy - evaluate_columns(problem_, rows, columns.data(), n_, fit_.gradient);
     const double mu = complementarity(0.0) / (2.0 * weight);
     const double gap = objective - bound;
     const bool is_near = gap <= tolerance * objective || (is_coarse && band_of_mu * mu <= problem_.smoothing);
     const bool is_last =
         trial == max_steps - 1 || !(gap > close_gap * finest * objective) || (is_near && mu > least_progress * last_mu);
+    is_careful = is_careful || mu > least_progress * last_mu;
     last_mu = mu;
     if (bound >= cutoff || is_near || is_last) {
       for (Index i = 0; i < n_; ++i) held[i] = theta[columns[i]];
@@ -116,7 +119,8 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
         problem_.linear_predictor(theta, intercept, rows.u.data());
       }
     }
-    // 2. The step to mu = 0 says how far mu can be lowered; then the step to that.
+    // 2. The step to mu = 0 says how far mu can be lowered; then the step to that. Its products may lead in a circle:
+    //    once mu is not lowered, steps are those to a share of mu, without them.
     linearise(0.0, 0.0);
     const double total = total_of(rows.d.data(), problem_.n_rows());
     fit_.hessian.fill(problem_, rows.d, n_, total);
@@ -124,9 +128,9 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
     if (factorise(fit_.hessian.matrix, 0, n_)) step = direction(total, 0.0, 0.0);
     if (!(std::abs(step) < infinity)) return end(intercept, narrowest_band, cutoff, tolerance);
     const double ahead = complementarity(longest()) / (2.0 * weight);
-    const double goal = mu * std::pow(ahead / mu, 3);
-    linearise(goal, 1.0);
-    step = direction(total, goal, 1.0);
+    const double goal = mu * (is_careful ? careful : std::pow(ahead / mu, 3)), second = is_careful ? 0.0 : 1.0;
+    linearise(goal, second);
+    step = direction(total, goal, second);
     const double length = std::min(1.0, step_share * longest());
     advance(length);
     for (Index i = 0; i < n_; ++i) theta[columns[i]] += length * fit_.hessian.step[i];
@@ -147,15 +151,17 @@ FitScore InteriorPoint::better_of(const FitScore& score, double cutoff) {
   return {here.intercept, hinge_loss(problem_, rows.u.data()) + penalty, bound};
 }
 
-/// Fill q = w a for some rows; return its sum.
-double InteriorPoint::weigh(Index first, Index last) {
-  Lanes total = broadcast(0.0);
-  for (Index m = first; m < last; m += lane_count) {
-    const Lanes q = load(problem_.weights() + m) * load(a.data() + m);
-    store(fit_.rows.q.data() + m, q);
-    total += q;
+/// Fill q = w a and the dual point near it; return its entropy.
+double InteriorPoint::weigh() {
+  Rows& rows = fit_.rows;
+  const RowsAt at = problem_.rows_at(rows.u.data(), 0.0);
+  ClassSum mass;
+  for (Index m = 0; m < at.n; m += lane_count) {
+    const Lanes q = load(at.w + m) * load(a.data() + m);
+    store(rows.q.data() + m, q);
+    mass.add(load(at.s + m) < 0.0, q);
   }
-  return sum(total);
+  return balance_classes(at, mass.total(), mass.total(), rows.q.data(), rows.dual.data());
 }
 
 /// Twice mu, times the weights, at the end of a step of this length.

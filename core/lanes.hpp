@@ -125,6 +125,31 @@ inline std::array<double, C> dots(const double* x, const std::array<const double
   return totals;
 }
 
+/// Inner products of each of four columns with V vectors over n padded rows, which share their loads.
+template <int V>
+inline std::array<std::array<double, V>, 4> slopes_of(const std::array<const double*, V>& vectors,
+                                                      const std::array<const double*, 4>& columns, Index n) {
+  std::array<std::array<double, V>, 4> slopes;
+  if constexpr (V == 1) {
+    const auto products = dots<4, 2>(vectors[0], columns, n);
+    for (std::size_t c = 0; c < 4; ++c) slopes[c][0] = products[c];
+  } else {
+    Lanes sums[4][V] = {};
+    for (Index m = 0; m < n; m += lane_count) {
+      Lanes loaded[V];
+      for (int k = 0; k < V; ++k) loaded[k] = load(vectors[static_cast<std::size_t>(k)] + m);
+      for (std::size_t c = 0; c < 4; ++c) {
+        const Lanes column = load(columns[c] + m);
+        for (int k = 0; k < V; ++k) sums[c][k] += column * loaded[k];
+      }
+    }
+    for (std::size_t c = 0; c < 4; ++c) {
+      for (std::size_t k = 0; k < V; ++k) slopes[c][k] = sum(sums[c][k]);
+    }
+  }
+  return slopes;
+}
+
 /// The inner product over n padded rows.
 inline double dot(const double* x, const double* y, Index n) { return dots<1, 4>(x, {y}, n)[0]; }
 

@@ -1,6 +1,7 @@
 #include "limits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace shortlist {
@@ -10,6 +11,8 @@ namespace {
 constexpr double max_table_cells = 30'000;
 // Of a total, from which a large part is taken off again: what rounding may have lost, and more.
 constexpr double rounding = 1e-14;
+constexpr double two_roundings = 0x1p-50;               // and more, relatively
+constexpr Money largest_whole = std::int64_t{1} << 53;  // up to here doubles have every whole number
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -17,34 +20,59 @@ double larger(double a, double b) { return a > b ? a : b; }
 
 }  // namespace
 
-Limits::Limits(Buffer<double> costs, std::vector<double> fees, const std::vector<std::vector<Index>>& members,
-               double most_money, Index most_features, bool has_whole_prices, std::vector<Index> included,
+Limits::Limits(std::vector<Money> costs, std::vector<Money> fees, const std::vector<std::vector<Index>>& members,
+               std::optional<Money> most_money, Index most_features, std::vector<Index> included,
                std::vector<Index> excluded)
-    : cost(std::move(costs)),
-      fee(std::move(fees)),
+    : exact_cost(std::move(costs)),
+      exact_fee(std::move(fees)),
+      exact_budget(most_money.value_or(0)),
+      is_integral(false),
+      unit(1.0),
+      cost(static_cast<Index>(exact_cost.size())),
       fees_of(at(cost.size())),
       charged(at(cost.size()), -1),
       order(at(cost.size())),
-      budget(most_money),
+      budget(infinity),
       max_features(most_features),
-      is_integral(has_whole_prices),
       include(std::move(included)),
       exclude(std::move(excluded)) {
+  if (most_money) {
+    const Money total = std::accumulate(exact_cost.begin(), exact_cost.end(),
+                                        std::accumulate(exact_fee.begin(), exact_fee.end(), Money{0}));
+    is_integral = total <= largest_whole && exact_budget <= largest_whole;
+    if (!is_integral) unit = std::exp2(20 - std::ilogb(std::max(static_cast<double>(exact_budget), 1.0)));
+    budget = above(exact_budget);
+  } else {
+    std::fill(exact_cost.begin(), exact_cost.end(), 0);
+    std::fill(exact_fee.begin(), exact_fee.end(), 0);
+  }
+  std::transform(exact_cost.begin(), exact_cost.end(), cost.begin(), [&](Money amount) { return below(amount); });
+  for (const Money amount : exact_fee) fee.push_back(below(amount));
   for (std::size_t f = 0; f < fee.size(); ++f) {
     for (const Index g : members[f]) {
       fees_of[at(g)].push_back(static_cast<Index>(f));
       // A predictor in several groups is charged the largest fee: without the others the oracle is still an upper
       // bound.
       Index& dearest = charged[at(g)];
-      if (dearest < 0 || fee[at(dearest)] < fee[f]) dearest = static_cast<Index>(f);
+      if (dearest < 0 || exact_fee[at(dearest)] < exact_fee[f]) dearest = static_cast<Index>(f);
     }
   }
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Index g, Index h) { return charged[at(g)] < charged[at(h)]; });
 }
 
+double Limits::below(const Money& amount) const {
+  const double nearest = unit * static_cast<double>(amount);
+  return is_integral ? nearest : nearest - two_roundings * std::abs(nearest);
+}
+
+double Limits::above(const Money& amount) const {
+  const double nearest = unit * static_cast<double>(amount);
+  return is_integral ? nearest : nearest + two_roundings * std::abs(nearest);
+}
+
 Oracle::Oracle(const Limits& limits)
-    : budget(limits.budget),
+    : budget(limits.exact_budget),
       limits_(limits),
       is_paid_(limits.fee.size()),
       ranked_(limits.n_predictors() + 1),
@@ -62,28 +90,30 @@ void Oracle::note_paid_fees(const Decisions& decisions) {
 
 Remaining Oracle::remaining(const Decisions& decisions) {
   note_paid_fees(decisions);
-  Remaining left{budget, limits_.max_features, 0.0, 0, false};
+  Remaining left{budget, infinity, limits_.max_features, 0.0, 0, false};
   for (Index g = 0; g < decisions.size(); ++g) {
     if (decisions[g] == Decision::in) {
-      left.budget -= limits_.cost[g];
+      left.exact -= limits_.exact_cost[at(g)];
       --left.count;
     }
   }
   for (std::size_t f = 0; f < is_paid_.size(); ++f) {
-    if (is_paid_[f]) left.budget -= limits_.fee[f];
+    if (is_paid_[f]) left.exact -= limits_.exact_fee[f];
   }
+  if (limits_.has_budget()) left.budget = limits_.above(left.exact);
   return left;
 }
 
-double Oracle::price(Index g) const {
-  double price = limits_.cost[g];
+Money Oracle::price(Index g) const {
+  Money price = limits_.exact_cost[at(g)];
   if (!is_paid_.empty()) {
-    for (const Index f : limits_.fees_of[at(g)]) price += is_paid_[at(f)] ? 0.0 : limits_.fee[at(f)];
+    for (const Index f : limits_.fees_of[at(g)])
+      if (!is_paid_[at(f)]) price += limits_.exact_fee[at(f)];
   }
   return price;
 }
 
-double Oracle::price_at(const Decisions& decisions, Index g) {
+Money Oracle::price_at(const Decisions& decisions, Index g) {
   note_paid_fees(decisions);
   return price(g);
 }
@@ -92,7 +122,7 @@ Remaining Oracle::forbid_unaffordable(Decisions& decisions) {
   Remaining left = remaining(decisions);
   for (Index g = 0; g < decisions.size(); ++g) {
     if (decisions[g] != Decision::free) continue;
-    if (left.count <= 0 || price(g) > left.budget) {
+    if (left.count <= 0 || price(g) > left.exact) {
       decisions[g] = Decision::out;
     } else {
       ++left.n_free;
@@ -103,11 +133,15 @@ Remaining Oracle::forbid_unaffordable(Decisions& decisions) {
 
 Remaining Oracle::forbid_unaffordable(Decisions& decisions, Buffer<double>& prices) {
   Remaining left = forbid_unaffordable(decisions);
-  double total = 0.0;
+  Money exact_total = 0;
   for (Index g = 0; g < decisions.size(); ++g) {
-    if (decisions[g] == Decision::free) total += prices[g] = price(g);
+    if (decisions[g] != Decision::free) continue;
+    const Money exact_price = price(g);
+    exact_total += exact_price;
+    prices[g] = limits_.below(exact_price);
   }
-  left.is_all_affordable = left.n_free <= left.count && total <= left.budget;
+  left.is_all_affordable = left.n_free <= left.count && exact_total <= left.exact;
+  const double total = limits_.below(exact_total);
   left.capacity = left.budget;
   const double count = static_cast<double>(left.count);
   if (!limits_.has_budget() || count * total < left.budget * static_cast<double>(left.n_free)) {

@@ -1,7 +1,9 @@
 // What is affordable, and the selection oracle that bounds rest on.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,8 +11,52 @@
 
 namespace shortlist {
 
-/// Prices and limits in exact units: sums of prices do not depend on their order.
+/// An amount of money in exact units: a whole number of up to 255 bits, so that sums do not depend on their order.
+class Money {
+ public:
+  constexpr Money(std::int64_t units = 0) : high_(units < 0 ? -1 : 0), low_(static_cast<Low>(units)) {}
+  /// From words of 64 bits, the lowest first.
+  explicit Money(std::span<const std::uint64_t, 4> words)
+      : high_(join(words[2], words[3])), low_(join(words[0], words[1])) {}
+
+  constexpr Money& operator+=(const Money& other) {
+    low_ += other.low_;
+    high_ += other.high_ + (low_ < other.low_ ? 1 : 0);
+    return *this;
+  }
+  constexpr Money& operator-=(const Money& other) {
+    high_ -= other.high_ + (low_ < other.low_ ? 1 : 0);
+    low_ -= other.low_;
+    return *this;
+  }
+  friend constexpr Money operator+(Money a, const Money& b) { return a += b; }
+  friend constexpr Money operator-(Money a, const Money& b) { return a -= b; }
+  friend constexpr auto operator<=>(const Money&, const Money&) = default;
+
+  /// The nearest double, but for two roundings.
+  explicit operator double() const {
+    if (high_ < 0) return -static_cast<double>(Money() - *this);
+    return 0x1p128 * static_cast<double>(high_) + static_cast<double>(low_);
+  }
+  /// The number itself, where it is known to be small.
+  explicit operator Index() const { return static_cast<Index>(low_); }
+
+ private:
+  __extension__ typedef __int128 High;
+  __extension__ typedef unsigned __int128 Low;
+  static Low join(std::uint64_t low, std::uint64_t high) { return (Low{high} << 64) + low; }
+
+  High high_;  // times 2^128
+  Low low_;
+};
+
+/// Prices and limits. What is affordable is decided in exact units; the doubles beside them are for bounds. They are
+/// the same numbers where a double has all totals, and otherwise never stricter.
 struct Limits {
+  std::vector<Money> exact_cost, exact_fee;
+  Money exact_budget;                       // 0, as are all prices, if there is none
+  bool is_integral;                         // whether a double has all totals
+  double unit;                              // in the amounts of the doubles: a power of two
   Buffer<double> cost;                      // of each predictor
   std::vector<double> fee;                  // paid once if any member is bought
   std::vector<std::vector<Index>> fees_of;  // the fees that each predictor incurs
@@ -18,25 +64,28 @@ struct Limits {
   std::vector<Index> order;                 // predictors sorted by that fee
   double budget;                            // infinite if there is none
   Index max_features;
-  bool is_integral;  // whether all prices are whole numbers of units
   std::vector<Index> include, exclude;
 
-  Limits(Buffer<double> costs, std::vector<double> fees, const std::vector<std::vector<Index>>& members, double budget,
-         Index max_features, bool is_integral, std::vector<Index> include, std::vector<Index> exclude);
+  Limits(std::vector<Money> costs, std::vector<Money> fees, const std::vector<std::vector<Index>>& members,
+         std::optional<Money> budget, Index max_features, std::vector<Index> include, std::vector<Index> exclude);
 
   Index n_predictors() const { return cost.size(); }
   bool has_budget() const { return budget < infinity; }
+  /// An amount as a double, rounded downwards or upwards.
+  double below(const Money& amount) const;
+  double above(const Money& amount) const;
 };
 
 /// What is left of the limits at a node.
 struct Remaining {
-  double budget;
+  Money exact;      // of the budget
+  double budget;    // the same or a little more
   Index count;      // predictors left to buy
   double capacity;  // the one of these two that the relaxation uses: it is tighter on average
   Index n_free;
   bool is_all_affordable;  // all free predictors together
 
-  bool is_overspent() const { return budget < 0.0 || count < 0; }
+  bool is_overspent() const { return exact < 0 || count < 0; }
 };
 
 /// What each predictor is worth to a dual point, and what the node is with it forced.
@@ -56,7 +105,7 @@ class Oracle {
   explicit Oracle(const Limits& limits);
 
   /// The budget in force, which a staircase changes from node to node.
-  double budget;
+  Money budget;
 
   /// The budget and the number of predictors that are left after what the node has bought.
   Remaining remaining(const Decisions& decisions);
@@ -65,9 +114,9 @@ class Oracle {
   /// The same; fills the prices that the relaxation charges, and the capacity that goes with them.
   Remaining forbid_unaffordable(Decisions& decisions, Buffer<double>& price);
   /// The price of a predictor at the node last asked about: its cost and the fees that are not paid yet.
-  double price(Index g) const;
+  Money price(Index g) const;
   /// The same at another node.
-  double price_at(const Decisions& decisions, Index g);
+  Money price_at(const Decisions& decisions, Index g);
   /// How many free predictors are affordable together at most: 1, 2, or 3 for all above.
   Index most_purchases(const Decisions& decisions, const Remaining& remaining) const;
 

@@ -1,6 +1,7 @@
 #include "newton.hpp"
 
 #include "cholesky.hpp"
+#include "deadline.hpp"
 #include "interior_point.hpp"
 
 namespace shortlist {
@@ -49,17 +50,17 @@ void Hessian::cross_products(const Problem& problem, Index n, double* out) const
 
 void Hessian::fill(const Problem& problem, const Buffer<double>& d, Index n, double total) {
   // The curvatures of the hinge differ by many orders, which the difference below would not survive.
-  const bool is_centred = problem.loss == LossKind::hinge;
   for (Index i = 0; i < n; ++i) {
+    Deadline::check(entries_of(problem.n_rows(), i + 1));
     const double product = weigh_column(problem, columns[i], d);
     mean[i] = product / total;
     double* row = matrix[i];
-    if (is_centred) {
-      for (Index m = 0; m < problem.n_positive(); ++m) weighted[m] += d[m] * mean[i];
-      for (Index m = problem.n_positive(); m < problem.n_rows(); ++m) weighted[m] -= d[m] * mean[i];
+    if (problem.is_bent) {
+      const double* s = problem.intercept_column();
+      for (Index m = 0; m < problem.n_rows(); ++m) weighted[m] -= d[m] * (s[m] * mean[i]);
     }
     cross_products(problem, i + 1, row);
-    if (!is_centred) {
+    if (!problem.is_bent) {
       for (Index k = 0; k <= i; ++k) row[k] -= product * mean[k];
     }
     // The slack keeps rounding from making the matrix indefinite.
@@ -93,13 +94,13 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
   const Problem& problem = problem_;
   const Index n = hessian.list_columns(problem, decisions);
   is_moved = false;
-  if (problem.loss == LossKind::hinge) return fit_hinge(*this, n, cutoff, tolerance, tolerance >= coarse);
-  const double balance = with_loss(problem.loss, [](auto loss) { return loss.balance; });
+  if (problem.is_bent) return fit_hinge(*this, n, cutoff, tolerance, tolerance >= coarse);
+  const double balance = problem.balance;
   if (start == Start::predictor) intercept = evaluate_rows(problem, rows, intercept, balance).intercept;
   double mismatch;
   if (start == Start::model) {
     mismatch = mismatch_of(problem, rows.q.data());
-    evaluate_columns(problem, rows, hessian.columns.data(), n, gradient);
+    fill_gradient(problem, rows.q.data(), hessian.columns.data(), n, gradient);
   } else {
     theta.fill(0.0);
     intercept = 0.0;
@@ -117,6 +118,7 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
   bool may_restart = true;
   for (int trial = 0; trial < max_steps; ++trial) {
     const bool is_last = trial == max_steps - 1;
+    Deadline::check(entries_of(problem.n_rows(), n));
     // 1. Objective and bound of the current model.
     const Evaluation here = evaluate_rows(problem, rows, intercept, balance);
     intercept = here.intercept;
@@ -179,9 +181,7 @@ void Fit::start_from(const Rows& other) {
 // predictor makes the first step that of iteratively reweighted least squares. Returns the slope of the intercept.
 double Fit::least_squares_slopes(Index n) {
   for (Index m = 0; m < problem_.n_rows(); ++m) target_[m] = rows.q[m] - rows.d[m] * rows.u[m];
-  for (Index i = 0; i < n; ++i) {
-    gradient[hessian.columns[i]] = column_slope(problem_, hessian.columns[i], target_.data());
-  }
+  fill_gradient(problem_, target_.data(), hessian.columns.data(), n, gradient);
   return mismatch_of(problem_, target_.data());
 }
 

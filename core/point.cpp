@@ -1,31 +1,23 @@
 #include "point.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace shortlist {
 
 namespace {
 
-constexpr double max_intercept_step = 4.0;
 constexpr int max_intercept_steps = 8;
 
-ClassRows rows_of_class(const Problem& problem, const Rows& rows, bool is_positive) {
-  const Index first = is_positive ? 0 : problem.n_positive();
-  const Index n = is_positive ? problem.n_positive() : problem.n_rows() - problem.n_positive();
-  return {n, problem.weights() + first, rows.u.data() + first, rows.smoothing};
-}
+DualRows dual_of(Rows& rows) { return {rows.a.data(), rows.b.data(), rows.q.data(), rows.d.data()}; }
+FixedDual dual_of(const Rows& rows) { return {rows.a.data(), rows.b.data(), rows.q.data(), rows.d.data()}; }
 
-ClassDual dual_of_class(const Problem& problem, Rows& rows, bool is_positive) {
-  const Index first = is_positive ? 0 : problem.n_positive();
-  return {rows.a.data() + first, rows.b.data() + first, rows.q.data() + first, rows.d.data() + first};
-}
-
-/// Calls a function with the slopes of columns, by class, four columns at a time.
-template <class Function>
+/// Calls a function with the inner products of columns and V vectors, four columns at a time.
+template <int V, class Function>
 class SlopeSweep {
  public:
-  SlopeSweep(const Problem& problem, const double* q, Function function)
-      : problem_(problem), q_(q), function_(std::move(function)) {}
+  SlopeSweep(const Problem& problem, const std::array<const double*, V>& vectors, Function function)
+      : problem_(problem), vectors_(vectors), function_(std::move(function)) {}
 
   void add(Index j) {
     columns_[count_] = j;
@@ -34,96 +26,86 @@ class SlopeSweep {
 
   void flush() {
     if (count_ == 0) return;
-    const Index n_positive = problem_.n_positive();
-    std::array<const double*, 4> positive, negative;
-    for (std::size_t c = 0; c < 4; ++c) {
-      positive[c] = problem_.column(columns_[c < count_ ? c : 0]);
-      negative[c] = positive[c] + n_positive;
-    }
-    const auto of_positive = dots<4, 2>(q_, positive, n_positive);
-    const auto of_negative = dots<4, 2>(q_ + n_positive, negative, problem_.n_rows() - n_positive);
-    for (std::size_t c = 0; c < count_; ++c) function_(columns_[c], of_positive[c], of_negative[c]);
+    std::array<const double*, 4> columns;
+    for (std::size_t c = 0; c < 4; ++c) columns[c] = problem_.column(columns_[c < count_ ? c : 0]);
+    const auto slopes = slopes_of<V>(vectors_, columns, problem_.n_rows());
+    for (std::size_t c = 0; c < count_; ++c) function_(columns_[c], slopes[c]);
     count_ = 0;
   }
 
  private:
   const Problem& problem_;
-  const double* q_;
+  std::array<const double*, V> vectors_;
   Function function_;
   std::array<Index, 4> columns_;
   std::size_t count_ = 0;
 };
 
-}  // namespace
-
-Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, double tolerance) {
-  const ClassRows positive_rows = rows_of_class(problem, rows, true);
-  const ClassRows negative_rows = rows_of_class(problem, rows, false);
-  ClassSums positive, negative;
-  double mismatch = 0.0;
-  for (int trial = 0; trial < max_intercept_steps; ++trial) {
-    with_loss(problem.loss, [&](auto loss) {
-      positive = loss.evaluate(positive_rows, dual_of_class(problem, rows, true));
-      negative = loss.evaluate(negative_rows, dual_of_class(problem, rows, false));
-    });
-    mismatch = negative.mass - positive.mass;
-    if (std::abs(mismatch) <= tolerance * (negative.mass + positive.mass) || trial == max_intercept_steps - 1) break;
-    const double curvature = positive.curvature + negative.curvature;
-    if (!(curvature > 0.0)) break;
-    const double step = std::min(std::max(-mismatch / curvature, -max_intercept_step), max_intercept_step);
-    intercept += step;
-    for (Index m = 0; m < problem.n_positive(); ++m) rows.u[m] -= step;
-    for (Index m = problem.n_positive(); m < problem.n_rows(); ++m) rows.u[m] += step;
-  }
-  rows.entropy = {positive.entropy, negative.entropy};
-  const double entropy = balance(rows.rho, {positive.mass, negative.mass}, rows.entropy);
-  return {intercept, positive.loss + negative.loss, entropy, mismatch};
+template <int V, class Function>
+SlopeSweep<V, Function> sweep_over(const Problem& problem, const std::array<const double*, V>& vectors,
+                                   Function function) {
+  return {problem, vectors, std::move(function)};
 }
 
-double balance(ByClass& rho, ByClass mass, ByClass entropy) {
-  rho.positive = mass.positive > mass.negative ? mass.negative / mass.positive : 1.0;
-  rho.negative = mass.negative > mass.positive ? mass.positive / mass.negative : 1.0;
-  return rho.positive * entropy.positive + rho.negative * entropy.negative;
+/// Add the columns of all that is not out, whose v become 0.
+void add_open(const Problem& problem, const Decisions& decisions, double* v, auto& sweep) {
+  for (Index g = 0; g < decisions.size(); ++g) {
+    if (decisions[g] == Decision::out) continue;
+    v[g] = 0.0;
+    for (Index j = problem.start(g); j < problem.end(g); ++j) sweep.add(j);
+  }
+  sweep.flush();
+}
+
+}  // namespace
+
+void Rows::copy(const Rows& other) {
+  u.copy(other.u);
+  a.copy(other.a);
+  b.copy(other.b);
+  d.copy(other.d);
+  q.copy(other.q);
+  dual.copy(other.dual);
+  sums = other.sums;
+  smoothing = other.smoothing;
+}
+
+Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, double tolerance) {
+  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing);
+  const double entropy = with_family(problem.family, [&](auto family) {
+    for (int trial = 1;; ++trial) {
+      rows.sums = family.evaluate(at, dual_of(rows));
+      const bool is_balanced = std::abs(rows.sums.mismatch) <= tolerance * rows.sums.size;
+      if (is_balanced || trial == max_intercept_steps) break;
+      const double step = family.intercept_step(rows.sums);
+      if (!(std::abs(step) > 0.0)) break;
+      intercept += step;
+      for (Index m = 0; m < at.n; ++m) rows.u[m] += step * at.s[m];
+    }
+    return family.make_feasible(at, dual_of(std::as_const(rows)), rows.sums, rows.dual.data());
+  });
+  return {intercept, rows.sums.loss, entropy, rows.sums.mismatch};
 }
 
 void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d) {
-  const Index n_positive = problem.n_positive();
-  with_loss(problem.loss, [&](auto loss) {
-    loss.bound_curvature(rows_of_class(problem, rows, true), rows.a.data(), rows.b.data(), d.data());
-    loss.bound_curvature(rows_of_class(problem, rows, false), rows.a.data() + n_positive, rows.b.data() + n_positive,
-                         d.data() + n_positive);
-  });
+  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing);
+  with_family(problem.family, [&](auto family) { family.bound_curvature(at, dual_of(rows), d.data()); });
 }
 
 double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved) {
-  const Index n_positive = problem.n_positive();
-  MovedSums positive, negative;
-  with_loss(problem.loss, [&](auto loss) {
-    positive = loss.move(rows_of_class(problem, rows, true), rows.a.data(), rows.b.data(), moved.t.data(),
-                         moved.q.data(), rows.entropy.positive);
-    negative = loss.move(rows_of_class(problem, rows, false), rows.a.data() + n_positive, rows.b.data() + n_positive,
-                         moved.t.data() + n_positive, moved.q.data() + n_positive, rows.entropy.negative);
+  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing);
+  return with_family(problem.family, [&](auto family) {
+    return family.move(at, dual_of(rows), rows.sums, moved.t.data(), moved.q.data());
   });
-  ByClass rho;
-  const double entropy = balance(rho, {positive.mass, negative.mass}, {positive.entropy, negative.entropy});
-  if (rho.positive != 1.0) {
-    for (Index m = 0; m < n_positive; ++m) moved.q[m] *= rho.positive;
-  }
-  if (rho.negative != 1.0) {
-    for (Index m = n_positive; m < problem.n_rows(); ++m) moved.q[m] *= rho.negative;
-  }
-  return entropy;
 }
 
 double total_curvature(const Problem& problem, const Buffer<double>& d) {
   const double total = total_of(d.data(), problem.n_rows());
-  const bool is_curved = with_loss(problem.loss, [](auto loss) { return loss.is_curved; });
-  return total == 0.0 && !is_curved ? problem.null_objective : total;
+  return total == 0.0 && !problem.is_curved ? problem.null_objective : total;
 }
 
 double mismatch_of(const Problem& problem, const double* q) {
-  const Index n_positive = problem.n_positive();
-  return total_of(q + n_positive, problem.n_rows() - n_positive) - total_of(q, n_positive);
+  return dot(problem.intercept_column(), q, problem.n_rows());
 }
 
 double predictor_value(const Problem& problem, const double* q, Index g) {
@@ -135,37 +117,36 @@ double predictor_value(const Problem& problem, const double* q, Index g) {
 }
 
 void predictor_values(const Problem& problem, const double* q, const Decisions& decisions, double* v) {
-  SlopeSweep sweep(problem, q, [&](Index j, double positive, double negative) {
-    v[problem.owner(j)] += problem.value_of_slope(j, positive + negative);
+  auto sweep = sweep_over<1>(problem, {q}, [&](Index j, const std::array<double, 1>& slope) {
+    v[problem.owner(j)] += problem.value_of_slope(j, slope[0]);
   });
-  for (Index g = 0; g < decisions.size(); ++g) {
-    if (decisions[g] == Decision::out) continue;
-    v[g] = 0.0;
-    for (Index j = problem.start(g); j < problem.end(g); ++j) sweep.add(j);
-  }
-  sweep.flush();
+  add_open(problem, decisions, v, sweep);
 }
 
 void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions, Buffer<double>& gradient,
                          double* v) {
-  SlopeSweep sweep(problem, rows.q.data(), [&](Index j, double positive, double negative) {
-    gradient[j] = positive + negative;
-    v[problem.owner(j)] += problem.value_of_slope(j, rows.rho.positive * positive + rows.rho.negative * negative);
+  const std::array<const double*, 2> vectors{rows.q.data(), rows.dual.data()};
+  auto sweep = sweep_over<2>(problem, vectors, [&](Index j, const std::array<double, 2>& slope) {
+    gradient[j] = slope[0];
+    v[problem.owner(j)] += problem.value_of_slope(j, slope[1]);
   });
-  for (Index g = 0; g < decisions.size(); ++g) {
-    if (decisions[g] == Decision::out) continue;
-    v[g] = 0.0;
-    for (Index j = problem.start(g); j < problem.end(g); ++j) sweep.add(j);
-  }
+  add_open(problem, decisions, v, sweep);
+}
+
+void fill_gradient(const Problem& problem, const double* q, const Index* columns, Index n, Buffer<double>& gradient) {
+  auto sweep =
+      sweep_over<1>(problem, {q}, [&](Index j, const std::array<double, 1>& slope) { gradient[j] = slope[0]; });
+  for (Index i = 0; i < n; ++i) sweep.add(columns[i]);
   sweep.flush();
 }
 
 double evaluate_columns(const Problem& problem, const Rows& rows, const Index* columns, Index n,
                         Buffer<double>& gradient) {
   double total = 0.0;
-  SlopeSweep sweep(problem, rows.q.data(), [&](Index j, double positive, double negative) {
-    gradient[j] = positive + negative;
-    total += problem.value_of_slope(j, rows.rho.positive * positive + rows.rho.negative * negative);
+  const std::array<const double*, 2> vectors{rows.q.data(), rows.dual.data()};
+  auto sweep = sweep_over<2>(problem, vectors, [&](Index j, const std::array<double, 2>& slope) {
+    gradient[j] = slope[0];
+    total += problem.value_of_slope(j, slope[1]);
   });
   for (Index i = 0; i < n; ++i) sweep.add(columns[i]);
   sweep.flush();

@@ -5,42 +5,42 @@
 
 namespace shortlist {
 
-/// A number for each class.
-struct ByClass {
-  double positive = 1.0, negative = 1.0;
-};
-
 /// A point as the rows see it.
 struct Rows {
   explicit Rows(const Problem& problem)
-      : u(problem.n_rows()), a(problem.n_rows()), b(problem.n_rows()), d(problem.n_rows()), q(problem.n_rows()) {}
+      : u(problem.n_rows()),
+        a(problem.n_rows()),
+        b(problem.n_rows()),
+        d(problem.n_rows()),
+        q(problem.n_rows()),
+        dual(problem.n_rows()) {}
 
-  Buffer<double> u;  // linear predictor
-  Buffer<double> a;  // derivative of the loss at u
-  Buffer<double> b;  // 1 - a, of the logistic loss alone
-  Buffer<double> d;  // w times the curvature of the loss
-  Buffer<double> q;  // w a
-  ByClass rho;       // factors that balance the dual mass of the classes
-  ByClass entropy;   // sums of w H(a) over the classes
+  Buffer<double> u;     // linear predictor
+  Buffer<double> a;     // derivative of the loss at u
+  Buffer<double> b;     // what the family keeps beside a
+  Buffer<double> d;     // w times the curvature of the loss
+  Buffer<double> q;     // w a, whose slopes are the gradient of the loss
+  Buffer<double> dual;  // w a of the dual point near it, whose slopes are those of its bound
+  Sums sums;
   double smoothing = 0.0;
+
+  /// Take the rows of another point.
+  void copy(const Rows& other);
 };
 
 /// What `evaluate_rows` finds.
 struct Evaluation {
   double intercept;
   double loss;
-  double entropy;   // sum_m w_m rho H(a_m), which is at most that of the balanced point
+  double entropy;   // of the dual point, sum_m w_m H(a_m), or less
   double mismatch;  // the loss's derivative in the intercept
 };
 
 /// Evaluate the rows at the linear predictor in rows.u, and make a dual point of them.
 ///
-/// The intercept is moved by Newton steps until the dual masses of the two classes agree to the relative
-/// `tolerance`. What mismatch is left is removed by `balance`.
+/// The intercept is moved on its own until the mismatch is within the relative `tolerance`. What is left of it the
+/// family removes.
 Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, double tolerance);
-
-/// Scale the a of the heavier class down; return the entropy, by H(rho a) >= rho H(a).
-double balance(ByClass& rho, ByClass mass, ByClass entropy);
 
 /// Fill d with curvatures of quadratics that touch the loss at the point and are nowhere below it.
 void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d);
@@ -50,7 +50,7 @@ struct MovedPoint {
   explicit MovedPoint(const Problem& problem) : t(problem.n_rows()), q(problem.n_rows()) {}
 
   Buffer<double> t;  // what the step adds to u
-  Buffer<double> q;  // w a', balanced
+  Buffer<double> q;  // w a', feasible
 };
 
 /// Move the dual point of `rows` along moved.t: a' = a + curvature t, where that is allowed; return the entropy.
@@ -62,7 +62,7 @@ double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved);
 /// The sum of the curvatures d; a number of its scale if every row is where its loss is linear.
 double total_curvature(const Problem& problem, const Buffer<double>& d);
 
-/// The sum of q over the negative rows less that over the positive ones: the derivative in the intercept.
+/// The sum of s q, the derivative in the intercept.
 double mismatch_of(const Problem& problem, const double* q);
 
 /// The inner product of column j with q.
@@ -70,15 +70,18 @@ inline double column_slope(const Problem& problem, Index j, const double* q) {
   return dot(problem.column(j), q, problem.n_rows());
 }
 
-/// v_g at a balanced dual point.
+/// v_g at a dual point.
 double predictor_value(const Problem& problem, const double* q, Index g);
 
-/// Fill the v_g of all that is not out, at a balanced dual point.
+/// Fill the v_g of all that is not out, at a dual point.
 void predictor_values(const Problem& problem, const double* q, const Decisions& decisions, double* v);
 
 /// Fill the gradient and v_g of all that is not out.
 void evaluate_predictors(const Problem& problem, const Rows& rows, const Decisions& decisions, Buffer<double>& gradient,
                          double* v);
+
+/// Fill the gradient of n listed columns from q.
+void fill_gradient(const Problem& problem, const double* q, const Index* columns, Index n, Buffer<double>& gradient);
 
 /// Fill the gradient of n listed columns; return the sum of their values.
 double evaluate_columns(const Problem& problem, const Rows& rows, const Index* columns, Index n,

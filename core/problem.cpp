@@ -12,8 +12,8 @@ constexpr double usual_smoothing = 0.2;
 class ColumnSum {
  public:
   ColumnSum(const Problem& problem, double intercept, double* out) : problem_(problem), out_(out) {
-    std::fill(out, out + problem.n_positive(), -intercept);
-    std::fill(out + problem.n_positive(), out + problem.n_rows(), intercept);
+    const double* s = problem.intercept_column();
+    for (Index m = 0; m < problem.n_rows(); ++m) out[m] = s[m] * intercept;
   }
 
   void add(Index j, double factor) {
@@ -44,11 +44,10 @@ class ColumnSum {
 
 }  // namespace
 
-Problem::Problem(std::shared_ptr<const Data> rows, double strength, LossKind kind, const double* given_lower,
+Problem::Problem(std::shared_ptr<const Data> rows, double strength, FamilyKind kind, const double* given_lower,
                  const double* given_upper)
     : ridge(strength),
-      loss(kind),
-      smoothing(kind == LossKind::hinge ? usual_smoothing : 0.0),
+      family(kind),
       lower(rows->n_columns(), -infinity),
       upper(rows->n_columns(), infinity),
       data_(std::move(rows)) {
@@ -60,11 +59,17 @@ Problem::Problem(std::shared_ptr<const Data> rows, double strength, LossKind kin
       is_limited = is_limited || lower[j] > -infinity || upper[j] < infinity;
     }
   }
-  const double positive = data_->positive_weight(), negative = data_->negative_weight();
-  with_loss(loss, [&](auto chosen) {
-    null_intercept = chosen.best_intercept(positive, negative);
-    null_objective = positive * chosen.value(null_intercept) + negative * chosen.value(-null_intercept);
+  with_family(family, [&](auto chosen) {
+    is_curved = chosen.is_curved, is_bent = chosen.is_bent;
+    balance = chosen.balance, furthest = chosen.furthest;
+    smoothing = is_bent ? usual_smoothing : 0.0;
+    least_loss = chosen.least_loss(rows_at(nullptr, smoothing));
+    const NullModel model = chosen.null_model(rows_at(nullptr, smoothing));
+    null_intercept = model.intercept, null_objective = model.objective;
   });
+  if (!(std::abs(null_intercept) < infinity)) {
+    throw std::invalid_argument("weights: the outcomes of the rows that count have no model without coefficients.");
+  }
 }
 
 double Problem::norm(const Buffer<double>& theta, Index g) const {

@@ -1,4 +1,4 @@
-// Rows, ridge, loss and the intervals of the coefficients: all that a fit needs to know.
+// Rows, ridge, family and the intervals of the coefficients: all that a fit needs to know.
 #pragma once
 
 #include <memory>
@@ -7,45 +7,53 @@
 #include "data.hpp"
 #include "hinge.hpp"
 #include "logistic.hpp"
-#include "squared_hinge.hpp"
+#include "poisson.hpp"
+#include "squared_error.hpp"
 
 namespace shortlist {
 
-/// Call a function with the loss of a kind, as a type.
+/// Call a function with the family of a kind, as a type.
 template <class Function>
-decltype(auto) with_loss(LossKind kind, Function&& function) {
+decltype(auto) with_family(FamilyKind kind, Function&& function) {
   switch (kind) {
-    case LossKind::logistic:
+    case FamilyKind::logistic:
       return function(Logistic{});
-    case LossKind::squared_hinge:
+    case FamilyKind::squared_hinge:
       return function(SquaredHinge{});
-    case LossKind::hinge:
+    case FamilyKind::hinge:
       return function(Hinge{});
+    case FamilyKind::squared_error:
+      return function(SquaredError{});
+    case FamilyKind::poisson:
+      return function(Poisson{});
   }
-  throw std::logic_error("a loss without a case");
+  throw std::logic_error("a family without a case");
 }
 
 class Problem {
  public:
   /// Intervals of the coefficients are by given column; without pointers there are none.
-  Problem(std::shared_ptr<const Data> data, double ridge, LossKind loss, const double* lower, const double* upper);
+  Problem(std::shared_ptr<const Data> data, double ridge, FamilyKind family, const double* lower, const double* upper);
 
   const Data& data() const { return *data_; }
   Index n_rows() const { return data_->n_rows(); }
-  Index n_positive() const { return data_->n_positive(); }
   Index n_columns() const { return data_->n_columns(); }
   Index n_predictors() const { return data_->n_predictors(); }
   const double* column(Index j) const { return data_->column(j); }
   const double* weights() const { return data_->weights(); }
+  const double* intercept_column() const { return data_->intercept_column(); }
   Index start(Index g) const { return data_->start(g); }
   Index end(Index g) const { return data_->start(g + 1); }
   Index owner(Index j) const { return data_->owner(j); }
   bool has_one_column(Index g) const { return end(g) - start(g) == 1; }
 
   const double ridge;
-  const LossKind loss;
+  const FamilyKind family;
   /// Of the hinge, where fits and relaxations need not be accurate; 0 for other losses.
-  const double smoothing;
+  double smoothing = 0.0;
+  /// What the family says of itself.
+  bool is_curved = false, is_bent = false;
+  double balance = 0.0, furthest = 0.0, least_loss = 0.0;
   /// Intervals of the coefficients, by column.
   Buffer<double> lower, upper;
   bool is_limited = false;  // whether any of them is finite
@@ -73,9 +81,13 @@ class Problem {
   /// The norm of the coefficients of predictor g.
   double norm(const Buffer<double>& theta, Index g) const;
 
-  /// Fill u = X theta + side * intercept.
+  /// The rows at a linear predictor.
+  RowsAt rows_at(const double* u, double width) const {
+    return {n_rows(), weights(), intercept_column(), data_->outcomes(), u, width, least_loss};
+  }
+  /// Fill u = X theta + s * intercept.
   void linear_predictor(const Buffer<double>& theta, double intercept, double* u) const;
-  /// Fill t = X step + side * intercept, where step is that of n listed columns.
+  /// Fill t = X step + s * intercept, where step is that of n listed columns.
   void add_columns(const Index* columns, const double* step, Index n, double intercept, double* t) const;
 
  private:

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cholesky.hpp"
+#include "deadline.hpp"
 
 namespace shortlist {
 
@@ -61,6 +62,7 @@ double QuadraticModel::minimise(const Decisions& decisions, double budget, doubl
   Index n_kept = 0;  // rows of the factor that are still right
   slack_ = smallest_slack;
   for (int trial = 0; trial < max_corrections; ++trial) {
+    Deadline::check(entries_of(n, static_cast<Index>(active_.size())));
     // 1. Factorise, and solve for the fixed part and the part that grows with sqrt(mu).
     const Index n_active = fill_system(n_kept, root);
     if (n_active < 0) break;

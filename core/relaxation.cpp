@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "deadline.hpp"
+
 namespace shortlist {
 
 namespace {
@@ -10,10 +12,9 @@ constexpr int max_steps = 60, max_halvings = 5;
 // A step that improves primal value and bound by less, relatively, is idle; after a few rounding lets nothing improve.
 constexpr double idle = 1e-10;
 constexpr int max_idle_steps = 3;
-// No model that is worth its loss has a linear predictor beyond this, where exp(-u) is a number.
-constexpr double furthest = 600.0, tiny = 1e-100;
-// How well the classes' dual mass is balanced before the rest is scaled away.
-constexpr double class_balance = 1e-4;
+constexpr double tiny = 1e-100;
+// The relative mismatch up to which the intercept is moved, before the family removes the rest.
+constexpr double balanced = 1e-4;
 // The bound of a point is loose when it is below its primal value by this share.
 constexpr double loose = 0.05;
 // The curvatures of the model are renewed when they are off by this share of their total; by less where there are fewer
@@ -33,10 +34,15 @@ void average(Buffer<double>& values, const Buffer<double>& others) {
 double more_cautious(double caution) { return caution == 0.0 ? 0.01 : std::min(1.0, 10.0 * caution); }
 double less_cautious(double caution) { return caution > 1e-4 ? 0.2 * caution : 0.0; }
 
+/// Whether a relaxation between bound and primal value is known not to reach the cutoff, and the bound to be near it.
+bool is_hopeless(double primal, double bound, double cutoff) {
+  return primal < cutoff && bound > 2.0 * primal - cutoff;
+}
+
 /// Whether no row is further out on the wrong side than numbers reach.
 bool is_moderate(const Problem& problem, const Buffer<double>& u) {
   for (Index m = 0; m < u.size(); ++m) {
-    if (problem.weights()[m] > 0.0 && !(u[m] <= furthest && u[m] > -1.0 / tiny)) return false;
+    if (problem.weights()[m] > 0.0 && !(u[m] <= problem.furthest && u[m] > -1.0 / tiny)) return false;
   }
   return true;
 }
@@ -56,127 +62,165 @@ Relaxation::Relaxation(const Problem& problem, Index max_columns)
       safe_d_(problem.n_rows()),
       bought_(problem.n_predictors()) {}
 
+/// The steps of one relaxation.
+struct Relaxation::Course {
+  double intercept, mu;
+  bool is_inside;   // whether the point is one of the node
+  bool has_origin;  // whether the point before the last step is
+  double origin;    // the intercept of that point
+  double primal = infinity, best_bound = -infinity;
+  double caution = 0.0;   // how far the model's curvatures are on the way from those of the loss to bounds of it
+  bool is_stuck = false;  // whether even the bounds were no help
+  int n_steps = 0, n_halvings = 0, n_idle_steps = 0;
+};
+
 // A Newton step at a point whose rows have next to no curvature goes anywhere. So a step must not raise the primal
 // value of the relaxation: it is halved, towards the model without coefficients if it started outside the node. If that
 // does not help, the next quadratic model has curvatures that bound the loss from above, whose minimum cannot be worse.
 NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Remaining& remaining, double intercept,
                             double mu, double cutoff, bool is_evaluated) {
-  Buffer<double>& theta = model.theta;
   rows.smoothing = problem_.smoothing;
-  if (!is_evaluated) problem_.linear_predictor(theta, intercept, rows.u.data());
-  bool inside = is_inside(decisions, remaining);
-  bool has_origin = inside;  // whether the point before the last step is one of the node
-  double caution = 0.0;      // how far the model's curvatures are on the way from those of the loss to bounds of it
-  bool is_stuck = false;     // whether even the bounds were no help
-  double primal = infinity, old_intercept = intercept;
-  double base, value;
-  int n_halvings = 0, n_steps = 0, n_idle_steps = 0;
-  double best_bound = -infinity;
+  if (!is_evaluated) problem_.linear_predictor(model.theta, intercept, rows.u.data());
+  const bool starts_inside = is_inside(decisions, remaining);
+  Course course{intercept, mu, starts_inside, starts_inside, intercept};
+  NodeBound found{};
   is_moved = false;
   ++n_calls;
   while (true) {
-    // 1. Bound and primal value of the current point.
-    if (!is_evaluated) {
-      const Evaluation here = evaluate_rows(problem_, rows, intercept, class_balance);
-      intercept = here.intercept;
-      loss_ = here.loss, entropy_ = here.entropy, mismatch_ = here.mismatch;
-      evaluate_predictors(problem_, rows, decisions, model.gradient, values.v.data());
-    }
+    // 1. The bound of the current point.
+    if (!is_evaluated) evaluate(decisions, course.intercept);
     is_evaluated = false;
-    base = base_of(entropy_, decisions);
-    value = oracle.complete(values, decisions, remaining);
-    const double bound = base - value;
+    found.base = base_of(entropy_, decisions);
+    found.value = oracle.complete(values, decisions, remaining);
     model.fill_shares(decisions, remaining.capacity, z);
-    if (bound >= cutoff || is_stuck) break;
-    if (n_steps == max_steps) {
+    if (found.bound() >= cutoff || course.is_stuck) break;
+    if (Deadline::is_over(entries_of(problem_.n_rows(), problem_.n_columns()))) break;
+    if (course.n_steps == max_steps) {
       ++n_unfinished;
       break;
     }
-    const double new_primal = inside ? primal_value() : infinity;
-    // 2. Go half-way back if the last step overshot, and all the way if that does not help.
-    if (n_steps > 0 && !has_origin && !(new_primal <= problem_.null_objective)) {
-      start_from_null(old_intercept);
-      has_origin = true;
-      primal = problem_.null_objective;
-    }
-    if (!(new_primal <= primal * (1.0 + 1e-9))) {
-      const bool is_last = ++n_halvings > max_halvings;
-      if (is_last) {
-        rows.u.copy(u_old_);
-        theta.copy(theta_old_);
-        n_halvings = 0;
-        is_stuck = caution == 1.0;
-        caution = more_cautious(caution);
-      } else {
-        average(rows.u, u_old_);
-        average(theta, theta_old_);
-      }
-      intercept = is_last ? old_intercept : 0.5 * (intercept + old_intercept);
-      continue;
-    }
-    const bool is_idle = !(new_primal < primal * (1.0 - idle)) && !(bound - best_bound > idle * std::abs(bound));
-    n_idle_steps = is_idle && caution == 0.0 ? n_idle_steps + 1 : 0;
-    best_bound = std::max(best_bound, bound);
-    primal = new_primal;
-    caution = n_halvings == 0 ? less_cautious(caution) : caution;
+    // 2. Go back if the last step overshot.
+    const double primal = course.is_inside ? primal_value() : infinity;
+    if (retreat(course, primal)) continue;
     // 3. Stop when the relaxation is solved, or when it is known not to reach the cutoff: its optimum lies below the
     //    primal value, and the bound is most of the way there.
-    if (inside && (primal - bound <= 1e-9 * primal || n_idle_steps == max_idle_steps)) break;
-    if (inside && n_steps > 0 && primal < cutoff && bound > 2.0 * primal - cutoff) break;
-    if (inside) is_loose_ = primal - bound > loose * primal;
-    // 4. Renew the model and find its minimiser.
-    if (mu <= 0.0) mu = first_multiplier(decisions, remaining.capacity);
-    const bool is_difficult = n_halvings > 1 || caution > 0.0 || n_steps >= usual_steps;
-    if (caution > 0.0) {
-      bound_curvatures(problem_, rows, safe_d_);
-      for (Index m = 0; m < safe_d_.size(); ++m) safe_d_[m] = rows.d[m] + caution * (safe_d_[m] - rows.d[m]);
-    }
-    const Buffer<double>& d = caution > 0.0 ? safe_d_ : rows.d;
-    model.gram.update(theta, d, decisions, values.v, model.price, worth_entering * mu, is_difficult ? 0.0 : stale_);
-    n_halvings = 0;
-    theta_old_.copy(theta);
-    u_old_.copy(rows.u);
-    old_intercept = intercept;
-    has_origin = inside;
-    mu = model.minimise(decisions, remaining.capacity, mu, mismatch_);
-    intercept = stepped_intercept(intercept);
-    ++n_steps;
-    inside = true;  // to rounding, with which a test would refuse good steps
-    problem_.linear_predictor(theta, intercept, moved_.t.data());
-    if (!is_moderate(problem_, moved_.t)) {
-      // The step leads nowhere: begin anew where it started, or where the rows have most curvature.
-      if (!has_origin) start_from_null(old_intercept);
-      rows.u.copy(u_old_);
-      theta.copy(theta_old_);
-      intercept = old_intercept, mu = 0.0;
-      is_stuck = caution == 1.0;
-      caution = more_cautious(caution);
-      continue;
+    if (is_settled(course, primal, found.bound(), cutoff)) break;
+    // 4. Renew the quadratic model and go to its minimiser.
+    try {
+      if (!step(course, decisions, remaining)) continue;
+    } catch (const Deadline::Passed&) {  // the bound is that of the last point
+      model.theta.copy(theta_old_);
+      break;
     }
     // 5. Where the bounds of points are far below the optimum, move the dual point along the step: that bound is exact
     //    to second order.
-    if (is_loose_ && caution == 0.0) {
-      for (Index m = 0; m < rows.u.size(); ++m) moved_.t[m] -= rows.u[m];
-      const double entropy = move_rows(problem_, rows, moved_);
-      predictor_values(problem_, moved_.q.data(), decisions, values.v.data());
-      const double moved_base = base_of(entropy, decisions);
-      const double moved_value = oracle.complete(values, decisions, remaining);
-      const double moved_bound = moved_base - moved_value;
-      if (moved_bound >= cutoff ||
-          (has_origin && moved_bound > bound && primal < cutoff && moved_bound > 2.0 * primal - cutoff)) {
+    if (is_loose_ && course.caution == 0.0) {
+      const NodeBound before = found;
+      move(course, decisions);
+      found.base = base_of(moved_entropy_, decisions);
+      found.value = oracle.complete(values, decisions, remaining);
+      is_moved = found.bound() >= cutoff || (course.has_origin && found.bound() > before.bound() &&
+                                             is_hopeless(course.primal, found.bound(), cutoff));
+      if (is_moved) {
         model.fill_shares(decisions, remaining.capacity, z);
-        base = moved_base, value = moved_value;
-        is_moved = true;
-        intercept_step_ = intercept - old_intercept;
-        intercept_old_ = old_intercept;
         break;
       }
-      problem_.linear_predictor(theta, intercept, moved_.t.data());
+      problem_.linear_predictor(model.theta, course.intercept, moved_.t.data());
     }
     rows.u.copy(moved_.t);
   }
-  if (base - value < cutoff) oracle.complete_forced(values, decisions, remaining);
-  return {base, value, intercept, mu};
+  found.intercept = course.intercept, found.mu = course.mu;
+  if (found.bound() < cutoff) oracle.complete_forced(values, decisions, remaining);
+  return found;
+}
+
+/// Evaluate the point, with the best intercept for it.
+void Relaxation::evaluate(const Decisions& decisions, double& intercept) {
+  const Evaluation here = evaluate_rows(problem_, rows, intercept, balanced);
+  intercept = here.intercept;
+  loss_ = here.loss, entropy_ = here.entropy, mismatch_ = here.mismatch;
+  evaluate_predictors(problem_, rows, decisions, model.gradient, values.v.data());
+}
+
+/// Go half-way back if the last step overshot, and all the way if that does not help; return whether it did.
+bool Relaxation::retreat(Course& course, double primal) {
+  if (course.n_steps > 0 && !course.has_origin && !(primal <= problem_.null_objective)) {
+    start_from_null(course.origin);
+    course.has_origin = true;
+    course.primal = problem_.null_objective;
+  }
+  if (primal <= course.primal * (1.0 + 1e-9)) return false;
+  if (++course.n_halvings > max_halvings) {
+    return_to_origin(course);
+    course.n_halvings = 0;
+  } else {
+    average(rows.u, u_old_);
+    average(model.theta, theta_old_);
+    course.intercept = 0.5 * (course.intercept + course.origin);
+  }
+  return true;
+}
+
+/// Begin anew where the last step started, with more cautious curvatures.
+void Relaxation::return_to_origin(Course& course) {
+  rows.u.copy(u_old_);
+  model.theta.copy(theta_old_);
+  course.intercept = course.origin;
+  course.is_stuck = course.caution == 1.0;
+  course.caution = more_cautious(course.caution);
+}
+
+/// Keep the point; return whether no further step is of use.
+bool Relaxation::is_settled(Course& course, double primal, double bound, double cutoff) {
+  const bool is_idle =
+      !(primal < course.primal * (1.0 - idle)) && !(bound - course.best_bound > idle * std::abs(bound));
+  course.n_idle_steps = is_idle && course.caution == 0.0 ? course.n_idle_steps + 1 : 0;
+  course.best_bound = std::max(course.best_bound, bound);
+  course.primal = primal;
+  if (course.n_halvings == 0) course.caution = less_cautious(course.caution);
+  if (!course.is_inside) return false;
+  if (primal - bound <= 1e-9 * primal || course.n_idle_steps == max_idle_steps) return true;
+  if (course.n_steps > 0 && is_hopeless(primal, bound, cutoff)) return true;
+  is_loose_ = primal - bound > loose * primal;
+  return false;
+}
+
+/// Take a step to the minimum of the quadratic model, whose linear predictor becomes moved_.t; return false, from where
+/// it started, if it leads nowhere.
+bool Relaxation::step(Course& course, const Decisions& decisions, const Remaining& remaining) {
+  if (course.mu <= 0.0) course.mu = first_multiplier(decisions, remaining.capacity);
+  const bool is_difficult = course.n_halvings > 1 || course.caution > 0.0 || course.n_steps >= usual_steps;
+  if (course.caution > 0.0) {
+    bound_curvatures(problem_, rows, safe_d_);
+    for (Index m = 0; m < safe_d_.size(); ++m) safe_d_[m] = rows.d[m] + course.caution * (safe_d_[m] - rows.d[m]);
+  }
+  const Buffer<double>& d = course.caution > 0.0 ? safe_d_ : rows.d;
+  theta_old_.copy(model.theta);
+  u_old_.copy(rows.u);
+  course.n_halvings = 0;
+  course.origin = course.intercept;
+  course.has_origin = course.is_inside;
+  model.gram.update(model.theta, d, decisions, values.v, model.price, worth_entering * course.mu,
+                    is_difficult ? 0.0 : stale_);
+  course.mu = model.minimise(decisions, remaining.capacity, course.mu, mismatch_);
+  course.intercept = stepped_intercept(course.intercept);
+  ++course.n_steps;
+  course.is_inside = true;  // to rounding, with which a test would refuse good steps
+  problem_.linear_predictor(model.theta, course.intercept, moved_.t.data());
+  if (is_moderate(problem_, moved_.t)) return true;
+  if (!course.has_origin) start_from_null(course.origin);  // where the rows have most curvature
+  return_to_origin(course);
+  course.mu = 0.0;
+  return false;
+}
+
+/// Move the dual point along the last step; moved_.t is the linear predictor after it.
+void Relaxation::move(const Course& course, const Decisions& decisions) {
+  for (Index m = 0; m < rows.u.size(); ++m) moved_.t[m] -= rows.u[m];
+  moved_entropy_ = move_rows(problem_, rows, moved_);
+  predictor_values(problem_, moved_.q.data(), decisions, values.v.data());
+  intercept_step_ = course.intercept - course.origin;
+  intercept_old_ = course.origin;
 }
 
 /// Make the point before the last step the model without coefficients.
@@ -197,13 +241,11 @@ NodeBound Relaxation::relax_all_affordable(Oracle& oracle, Fit& fit, const Decis
   model.theta.copy(fit.theta);
   rows.u.copy(fit.rows.u);
   rows.smoothing = fit.rows.smoothing;
-  const Evaluation here = evaluate_rows(problem_, rows, intercept, class_balance);
-  loss_ = here.loss, entropy_ = here.entropy, mismatch_ = here.mismatch;
-  evaluate_predictors(problem_, rows, decisions, model.gradient, values.v.data());
+  evaluate(decisions, intercept);
   z.fill(1.0);
   oracle.complete_forced(values, decisions, remaining);
   const double value = oracle.complete(values, decisions, remaining);
-  return {base_of(here.entropy, decisions), value, here.intercept, mu};
+  return {base_of(entropy_, decisions), value, intercept, mu};
 }
 
 std::int64_t Relaxation::record(Trace& trace, double intercept) const {
@@ -268,7 +310,7 @@ double Relaxation::first_multiplier(const Decisions& decisions, double budget) {
       spent += model.price[g];
     }
   }
-  return std::max(mu, 1e-12);
+  return std::max(mu, 1e-12 * problem_.null_objective);
 }
 
 }  // namespace shortlist

@@ -46,6 +46,14 @@ class Relaxation {
   double primal_value() const;
 
  private:
+  struct Course;
+
+  void evaluate(const Decisions& decisions, double& intercept);
+  bool retreat(Course& course, double primal);
+  void return_to_origin(Course& course);
+  bool is_settled(Course& course, double primal, double bound, double cutoff);
+  bool step(Course& course, const Decisions& decisions, const Remaining& remaining);
+  void move(const Course& course, const Decisions& decisions);
   void start_from_null(double& intercept);
   double base_of(double entropy, const Decisions& decisions) const;
   bool is_inside(const Decisions& decisions, const Remaining& remaining) const;
@@ -58,7 +66,7 @@ class Relaxation {
   MovedPoint moved_;                  // along the last step
   Buffer<double> safe_d_;             // curvatures that bound the loss from above
   Decisions bought_;                  // the decisions of a node that buys everything
-  double loss_ = 0.0, entropy_ = 0.0, mismatch_ = 0.0;
+  double loss_ = 0.0, entropy_ = 0.0, mismatch_ = 0.0, moved_entropy_ = 0.0;
   bool is_loose_ = false;
   double intercept_old_ = 0.0, intercept_step_ = 0.0;  // of the moved point
   std::vector<Index> order_;

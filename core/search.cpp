@@ -1,6 +1,7 @@
 #include "search.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -26,13 +27,18 @@ double n_bytes(const Worker& worker) {
                 entries(worker.problem.n_rows(), 32) + entries(n_columns, 16));
 }
 
-/// Call a function with 0 to n - 1, from several threads. The first error is thrown when all have ended.
+/// Call a function with 0 to n - 1, from several threads. The first error is thrown when all have ended; until then
+/// this thread looks at the deadline.
 template <class Function>
-void for_each_in_parallel(std::size_t n, std::size_t n_threads, Function function) {
+void for_each_in_parallel(std::size_t n, std::size_t n_threads, Deadline& deadline, Function function) {
+  constexpr std::chrono::milliseconds between_looks{50};
   std::atomic<std::size_t> next = 0;
   std::exception_ptr error;
   std::mutex mutex;
+  std::condition_variable has_ended;
+  std::atomic<std::size_t> n_running = 0;
   const auto work = [&] {
+    const Deadline::Watch watch(deadline);
     for (std::size_t i = next++; i < n; i = next++) {
       try {
         function(i);
@@ -46,12 +52,22 @@ void for_each_in_parallel(std::size_t n, std::size_t n_threads, Function functio
   threads.reserve(n_threads);
   for (std::size_t i = 1; i < std::min(n, n_threads); ++i) {
     try {
-      threads.emplace_back(work);
+      ++n_running;
+      threads.emplace_back([&] {
+        work();
+        const std::lock_guard guard(mutex);
+        --n_running;
+        has_ended.notify_one();
+      });
     } catch (const std::system_error&) {
+      --n_running;
       break;  // the system gives no more threads: those that run do the work
     }
   }
   work();
+  std::unique_lock lock(mutex);
+  while (!has_ended.wait_for(lock, between_looks, [&] { return n_running == 0; })) deadline.has_passed();
+  lock.unlock();
   for (std::thread& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);
 }
@@ -74,7 +90,7 @@ Search::Search(std::shared_ptr<const Problem> problem, std::shared_ptr<const Lim
 
 void Search::list_models(double threshold, Index n_places) {
   worker_.incumbent.objective = threshold;
-  worker_.listing = Listing{n_places, {}, 0};
+  worker_.listing = Listing{n_places, {}};
 }
 
 void Search::find_staircase(Index n_budgets) { worker_.staircase.emplace(worker_, n_budgets); }
@@ -91,7 +107,9 @@ std::int64_t Search::n_unfinished() const {
   return total;
 }
 
-bool Search::run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, Clock::time_point deadline) {
+bool Search::run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, Deadline& deadline) {
+  if (is_broken_off_) return false;
+  const Deadline::Watch watch(deadline);
   if (!is_started_) {
     worker_.start(warm_);
     is_started_ = true;
@@ -108,11 +126,20 @@ bool Search::run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, 
   }
   const bool is_done = worker_.run(max_nodes);
   worker_.trace.limit();
-  if (is_done && !worker_.listing && !worker_.staircase) worker_.polish();
+  is_broken_off_ = !is_done && deadline.has_passed();
+  if (is_done && !worker_.listing && !worker_.staircase) polish(deadline);
   return is_done;
 }
 
-void Search::play_round(std::int64_t max_total, int n_threads, Clock::time_point deadline) {
+void Search::polish(Deadline& deadline) {
+  const Deadline::Watch watch(deadline);
+  try {
+    worker_.polish();
+  } catch (const Deadline::Passed&) {
+  }
+}
+
+void Search::play_round(std::int64_t max_total, int n_threads, Deadline& deadline) {
   Tree& tree = worker_.tree;
   for (Index i = static_cast<Index>(parts_.size()); i < n_parts_; ++i) {
     parts_.push_back(std::make_unique<Worker>(*problem_, *limits_, worker_.gap));
@@ -136,9 +163,8 @@ void Search::play_round(std::int64_t max_total, int n_threads, Clock::time_point
   // 2. Work on them. A deadline leaves nodes open; an error loses the node that was processed, and nothing is proven.
   std::exception_ptr error;
   try {
-    for_each_in_parallel(shares.size(), static_cast<std::size_t>(std::max(n_threads, 1)), [&](std::size_t i) {
-      if (Clock::now() < deadline) parts_[i]->run(shares[i]);
-    });
+    for_each_in_parallel(shares.size(), static_cast<std::size_t>(std::max(n_threads, 1)), deadline,
+                         [&](std::size_t i) { parts_[i]->run(shares[i]); });
   } catch (...) {
     error = std::current_exception();
     tree.close_leaf(-infinity);
@@ -155,6 +181,7 @@ void Search::deal(Worker& part, Index n_nodes) {
   part.tree.n_processed = tree.n_processed;
   part.tree.n_created = tree.n_created;
   part.tree.closed = tree.closed;
+  if (tree.is_depth_first()) part.tree.go_depth_first();
   for (Index i = 0; i < n_nodes; ++i) {
     Node node = tree.take();
     node.point = mirrored(node.point);

@@ -5,17 +5,15 @@
 // on the clock or on the number of threads, so neither does any bit of the result.
 #pragma once
 
-#include <chrono>
 #include <memory>
 
+#include "deadline.hpp"
 #include "worker.hpp"
 
 namespace shortlist {
 
 class Search {
  public:
-  using Clock = std::chrono::steady_clock;
-
   Search(std::shared_ptr<const Problem> problem, std::shared_ptr<const Limits> limits, double gap);
 
   /// A selection to fit first.
@@ -32,10 +30,12 @@ class Search {
 
   /// Process up to so many nodes, or a round; return whether the search has come to its end.
   ///
-  /// No more nodes than max_total are processed in all, and no part of a round begins after the deadline.
-  bool run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, Clock::time_point deadline);
-  /// Refit the incumbent of a search that has not come to its end.
-  void polish() { worker_.polish(); }
+  /// No more nodes than max_total are processed in all. At the deadline the search is broken off, and does not go on.
+  bool run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, Deadline& deadline);
+  /// From here on take the newest node instead of the one of lowest bound.
+  void go_depth_first() { worker_.tree.go_depth_first(); }
+  /// Refit the incumbent of a search that has not come to its end, if there is time.
+  void polish(Deadline& deadline);
 
   const Problem& problem() const { return *problem_; }
   const Worker& worker() const { return worker_; }
@@ -46,7 +46,7 @@ class Search {
 
  private:
   bool has_rounds() const { return !worker_.listing && !worker_.staircase && n_parts_ > 1; }
-  void play_round(std::int64_t max_total, int n_threads, Clock::time_point deadline);
+  void play_round(std::int64_t max_total, int n_threads, Deadline& deadline);
   void deal(Worker& part, Index n_nodes);
   void collect(Worker& part, std::int64_t nodes_before, std::int64_t created_before);
 
@@ -54,7 +54,7 @@ class Search {
   std::shared_ptr<const Limits> limits_;
   Worker worker_;
   std::vector<Index> warm_;
-  bool is_started_ = false;
+  bool is_started_ = false, is_broken_off_ = false;
   Index n_parts_;
   std::int64_t first_round_;    // the node at which rounds begin
   std::int64_t nodes_of_part_;  // in a round

@@ -26,8 +26,8 @@ void Staircase::start() {
   const Index n_budgets = static_cast<Index>(stairs.size());
   for (Index budget = 0; budget < n_budgets; ++budget) {
     Decisions trial = worker_.root;
-    worker_.oracle.budget = static_cast<double>(budget);
-    if (worker_.oracle.remaining(trial).budget < 0.0) continue;
+    worker_.oracle.budget = budget;
+    if (worker_.oracle.remaining(trial).exact < 0) continue;
     double intercept = fit.start_from_null();
     worker_.incumbent.objective = infinity;
     intercept = worker_.try_selection(trial, intercept, infinity, coarse, Start::predictor).intercept;
@@ -54,13 +54,13 @@ void Staircase::process_node() {
   Remaining remaining{};
   std::int64_t point = no_point;
   while (low <= high) {
-    oracle.budget = static_cast<double>(high);
+    oracle.budget = high;
     remaining = oracle.forbid_unaffordable(decisions, relaxation.model.price);
     if (remaining.n_free == 0) break;
     NodeBound bound;
     std::tie(bound, point) = worker_.relax_node(remaining, intercept, mu, cutoff(high), false);
     intercept = bound.intercept, mu = bound.mu;
-    const auto left = static_cast<Index>(remaining.budget);
+    const auto left = static_cast<Index>(remaining.exact);
     const auto table = oracle.value_table(relaxation.values.v, decisions, left);
     found.base = bound.base;
     found.table.assign(table.begin(), table.end());
@@ -70,7 +70,7 @@ void Staircase::process_node() {
   if (low > high) return;
   if (remaining.n_free > 0) {
     // 2. Look for better models, and decide what the bounds decide.
-    oracle.budget = static_cast<double>(high);
+    oracle.budget = high;
     if (worker_.is_heuristic_turn()) {
       worker_.incumbent.objective = infinity;
       worker_.heuristics_.round_relaxation();
@@ -117,8 +117,8 @@ void Staircase::close(Index budget, double bound) {
 double Staircase::cutoff(Index budget) { return stair(budget).upper * (1.0 - worker_.gap); }
 
 Index Staircase::spent(const Decisions& decisions) {
-  const double budget = worker_.oracle.budget;
-  return static_cast<Index>(budget - worker_.oracle.remaining(decisions).budget);
+  Oracle& oracle = worker_.oracle;
+  return static_cast<Index>(oracle.budget - oracle.remaining(decisions).exact);
 }
 
 /// Close the highest and the lowest budgets that the bound reaches.

@@ -1,7 +1,8 @@
-// Inner steps of the search, for tests: packed rows, losses, dual points, the oracle, fits, a relaxation, a linear
+// Inner steps of the search, for tests: packed rows, families, dual points, the oracle, fits, a relaxation, a linear
 // system, rounds.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -27,46 +28,58 @@ Buffer<double> first_of(const Buffer<double>& values, Index n) {
   return first;
 }
 
-/// The rows as the search reads them: a row per column, signed, with padding.
+/// The rows as the search reads them: a row per column, times the factor of the response, with padding.
 nb::dict packed_rows(const Data& data) {
-  Buffer<double> X(data.n_columns() * data.n_rows()), w(data.n_rows());
+  Buffer<double> X(data.n_columns() * data.n_rows()), w(data.n_rows()), s(data.n_rows()), y(data.n_rows());
   for (Index j = 0; j < data.n_columns(); ++j) {
     std::copy(data.column(j), data.column(j) + data.n_rows(), X.data() + j * data.n_rows());
   }
   std::copy(data.weights(), data.weights() + data.n_rows(), w.begin());
+  std::copy(data.intercept_column(), data.intercept_column() + data.n_rows(), s.begin());
+  std::copy(data.outcomes(), data.outcomes() + data.n_rows(), y.begin());
   std::vector<bool> is_constant;
   for (Index g = 0; g < data.n_predictors(); ++g) is_constant.push_back(data.is_constant(g));
   nb::dict result;
   result["X"] = new_array(std::move(X));
   result["w"] = new_array(std::move(w));
-  result["n_positive"] = data.n_positive();
+  result["factor"] = new_array(std::move(s));
+  result["outcome"] = new_array(std::move(y));
   result["is_constant"] = is_constant;
   return result;
 }
 
-/// Rows of one class at u, and at the point moved along t.
-nb::dict evaluate_rows_of(const std::string& loss, const InputVector<double>& given_u,
-                          const InputVector<double>& given_w, const InputVector<double>& given_t, double smoothing) {
+/// Rows at u, and at the point moved along t: both dual points are feasible.
+nb::dict evaluate_rows_of(const std::string& family, const InputVector<double>& given_u,
+                          const InputVector<double>& given_w, const InputVector<double>& given_s,
+                          const InputVector<double>& given_y, const InputVector<double>& given_t, double smoothing) {
   const Index n = length(given_u);
-  require(length(given_w) == n && length(given_t) == n, "w and t: one per row is needed.");
-  const Buffer<double> u = padded_copy(given_u), w = padded_copy(given_w), t = padded_copy(given_t);
-  Buffer<double> a(u.size()), b(u.size(), 0.0), q(u.size()), d(u.size()), moved(u.size());
-  const ClassRows rows{u.size(), w.data(), u.data(), smoothing};
+  for (const auto* given : {&given_w, &given_s, &given_y, &given_t}) require(length(*given) == n, "One per row.");
+  const Buffer<double> u = padded_copy(given_u), w = padded_copy(given_w), s = padded_copy(given_s),
+                       y = padded_copy(given_y), t = padded_copy(given_t);
+  Buffer<double> a(u.size()), b(u.size(), 0.0), q(u.size()), d(u.size()), dual(u.size()), moved(u.size());
+  RowsAt rows{u.size(), w.data(), s.data(), y.data(), u.data(), smoothing, 0.0};
   nb::dict result;
-  with_loss(loss_of(loss), [&](auto chosen) {
-    const ClassSums sums = chosen.evaluate(rows, {a.data(), b.data(), q.data(), d.data()});
-    const MovedSums moved_sums = chosen.move(rows, a.data(), b.data(), t.data(), moved.data(), sums.entropy);
+  with_family(family_of(family), [&](auto chosen) {
+    rows.least = chosen.least_loss(rows);
+    const Sums sums = chosen.evaluate(rows, {a.data(), b.data(), q.data(), d.data()});
+    const FixedDual fixed{a.data(), b.data(), q.data(), d.data()};
     result["loss"] = sums.loss;
-    result["entropy"] = sums.entropy;
-    result["mass"] = sums.mass;
     result["curvature"] = sums.curvature;
-    result["moved_entropy"] = moved_sums.entropy;
-    result["moved_mass"] = moved_sums.mass;
+    result["mismatch"] = sums.mismatch;
+    result["size"] = sums.size;
+    result["mass"] = sums.mass;
+    result["class_entropy"] = sums.entropy;
+    result["entropy"] = chosen.make_feasible(rows, fixed, sums, dual.data());
+    result["moved_entropy"] = chosen.move(rows, fixed, sums, t.data(), moved.data());
+    const NullModel null = chosen.null_model(rows);
+    result["null_intercept"] = null.intercept;
+    result["null_objective"] = null.objective;
   });
   result["a"] = new_array(first_of(a, n));
   result["b"] = new_array(first_of(b, n));
   result["q"] = new_array(first_of(q, n));
   result["d"] = new_array(first_of(d, n));
+  result["dual"] = new_array(first_of(dual, n));
   result["moved_q"] = new_array(first_of(moved, n));
   return result;
 }
@@ -111,11 +124,8 @@ nb::dict dual_point(const Problem& problem, const InputVector<double>& coef, dou
   problem.linear_predictor(by_place(problem, step), intercept_step, moved.t.data());
   const double moved_entropy = move_rows(problem, rows, moved);
   predictor_values(problem, moved.q.data(), all, moved_v.data());
-  for (Index m = 0; m < rows.q.size(); ++m) {
-    rows.q[m] *= m < problem.n_positive() ? rows.rho.positive : rows.rho.negative;
-  }
   nb::dict result;
-  result["q"] = new_array(std::move(rows.q));
+  result["q"] = new_array(std::move(rows.dual));
   result["moved_q"] = new_array(std::move(moved.q));
   result["intercept"] = here.intercept;
   result["loss"] = here.loss;
@@ -164,7 +174,7 @@ Doubles value_table(const Limits& limits, const InputVector<double>& v, const In
   require(0 <= budget && budget <= 1'000'000, "budget: must be from 0 to 1 000 000.");
   Oracle oracle(limits);
   Decisions decisions = decisions_of(given, limits.n_predictors());
-  oracle.budget = static_cast<double>(budget) + limits.budget - oracle.remaining(decisions).budget;
+  oracle.budget += budget - oracle.remaining(decisions).exact;
   oracle.forbid_unaffordable(decisions);
   Buffer<double> values(limits.n_predictors());
   std::copy(v.data(), v.data() + length(v), values.begin());
@@ -256,7 +266,7 @@ void plan_rounds(Search& search, std::int64_t first_node, std::int64_t nodes_of_
 
 void bind_testing(nb::module_& m) {
   m.def("packed_rows", &packed_rows, "data"_a);
-  m.def("evaluate_rows", &evaluate_rows_of, "loss"_a, "u"_a, "w"_a, "t"_a, "smoothing"_a);
+  m.def("evaluate_rows", &evaluate_rows_of, "family"_a, "u"_a, "w"_a, "s"_a, "y"_a, "t"_a, "smoothing"_a);
   m.def("dual_point", &dual_point, "problem"_a, "coef"_a, "intercept"_a, "step"_a, "intercept_step"_a, "tolerance"_a,
         "smoothing"_a);
   m.def("ask_oracle", &ask_oracle, "limits"_a, "v"_a, "decisions"_a);

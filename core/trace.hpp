@@ -49,6 +49,20 @@ class Trace {
            points.size() * sizeof(TracePoint) + columns.size() * sizeof(std::int32_t) + values.size() * sizeof(double);
   }
 
+  /// How much is written down.
+  struct Mark {
+    std::size_t n_steps, n_members, n_points, n_columns, n_values;
+  };
+  Mark mark() const { return {steps.size(), members.size(), points.size(), columns.size(), values.size()}; }
+  /// Forget what was written down after a mark.
+  void cut(const Mark& mark) {
+    steps.resize(mark.n_steps);
+    members.resize(mark.n_members);
+    points.resize(mark.n_points);
+    columns.resize(mark.n_columns);
+    values.resize(mark.n_values);
+  }
+
   void clear() {
     steps.clear();
     members.clear();
@@ -61,6 +75,7 @@ class Trace {
   void limit_to(std::size_t max_bytes) {
     max_bytes_ = max_bytes;
     is_complete = max_bytes > 0;
+    limit();
   }
 
   /// Give the trace up if it is too long.

@@ -1,4 +1,5 @@
-// The open nodes: a heap by lower bound, ties by age, and the node that a dive goes on with.
+// The open nodes: a heap by lower bound, ties by age, and the node that a dive goes on with. Where memory is short, the
+// newest node comes first.
 #pragma once
 
 #include <optional>
@@ -30,6 +31,11 @@ struct Node {
       if (theta_[j] != 0.0) theta.push_back({j, theta_[j]});
     }
   }
+
+  std::size_t n_bytes() const {
+    return sizeof(Node) + static_cast<std::size_t>(decisions.size()) * sizeof(Decision) +
+           theta.capacity() * sizeof(Coefficient);
+  }
 };
 
 class Tree {
@@ -44,8 +50,9 @@ class Tree {
   const std::optional<Node>& dive() const { return dive_; }
 
   void push(Node node) {
+    n_bytes_ += node.n_bytes();
     heap_.push_back(std::move(node));
-    std::push_heap(heap_.begin(), heap_.end(), is_after);
+    std::push_heap(heap_.begin(), heap_.end(), order());
   }
   /// The child that is processed next stays outside the heap.
   void dive_into(Node node) { dive_ = std::move(node); }
@@ -56,11 +63,21 @@ class Tree {
       dive_.reset();
       return node;
     }
-    std::pop_heap(heap_.begin(), heap_.end(), is_after);
+    std::pop_heap(heap_.begin(), heap_.end(), order());
     Node node = std::move(heap_.back());
     heap_.pop_back();
+    n_bytes_ -= node.n_bytes();
     return node;
   }
+  /// From here on take the newest node, which keeps the heap small.
+  void go_depth_first() {
+    if (is_depth_first_) return;
+    is_depth_first_ = true;
+    std::make_heap(heap_.begin(), heap_.end(), order());
+  }
+  bool is_depth_first() const { return is_depth_first_; }
+  /// The memory that the heap takes.
+  std::size_t n_bytes() const { return n_bytes_; }
 
   /// The bound of a leaf counts for the global lower bound for ever; a bound that is no number is none.
   void close_leaf(double bound) {
@@ -70,7 +87,11 @@ class Tree {
   double lower_bound() const {
     if (n_created == 0) return 0.0;  // not even the root was looked at
     double bound = closed;
-    if (!heap_.empty()) bound = std::min(bound, heap_.front().bound);
+    if (is_depth_first_) {
+      for (const Node& node : heap_) bound = std::min(bound, node.bound);
+    } else if (!heap_.empty()) {
+      bound = std::min(bound, heap_.front().bound);
+    }
     if (dive_) bound = std::min(bound, dive_->bound);
     return std::max(bound, 0.0);
   }
@@ -84,12 +105,18 @@ class Tree {
   }
 
  private:
+  using Order = bool (*)(const Node&, const Node&);
+
   static bool is_after(const Node& a, const Node& b) {
     return a.bound != b.bound ? a.bound > b.bound : a.number > b.number;
   }
+  static bool is_older(const Node& a, const Node& b) { return a.number < b.number; }
+  Order order() const { return is_depth_first_ ? is_older : is_after; }
 
   std::vector<Node> heap_;
   std::optional<Node> dive_;
+  std::size_t n_bytes_ = 0;
+  bool is_depth_first_ = false;
 };
 
 }  // namespace shortlist

@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "deadline.hpp"
+
 namespace shortlist {
 
 namespace {
@@ -19,6 +21,9 @@ constexpr double branch_share = 1.0 / 15.0;
 constexpr Index most_branches = 12;
 // Accuracy of the models that are listed, and of the one that is returned.
 constexpr double listed = 1e-13, polished = 1e-15;
+// A fit that is less accurate than objectives are told apart has failed: its model may have another objective.
+constexpr double listed_enough = 1e-9, listed_hinge = 1e-6;
+constexpr double node_entries = 1e4;   // that processing a node reads at least
 constexpr Index largest_model = 4000;  // columns that a working set may hold
 
 /// Columns of the largest support, and of a batch of the endgame on top of it.
@@ -55,34 +60,44 @@ void Worker::start(const std::vector<Index>& warm) {
   double intercept = fit.start_from_null();
   if (!listing) {
     settle(root);
-    Decisions trial = root;
-    for (const Index g : warm) trial[g] = Decision::in;
-    if (oracle.remaining(trial).is_overspent()) trial.copy(root);
-    if (std::find(trial.begin(), trial.end(), Decision::in) != trial.end()) {
-      intercept = try_selection(trial, intercept, infinity, coarse, Start::model).intercept;
+    try {
+      find_first_model(warm, intercept);
+    } catch (const Deadline::Passed&) {
     }
-    if (warm.empty()) {
-      heuristics_.buy_greedily(trial, intercept);
-    } else {
-      try_selection(trial, intercept, infinity, fine, Start::model);
-    }
-    intercept = incumbent.intercept;
+    if (incumbent.objective < infinity) intercept = incumbent.intercept;
   }
   const Buffer<double>& theta = listing ? fit.theta : incumbent.theta;
   const std::int64_t point = trace.record_point(theta, intercept, fit.rows.smoothing);
   tree.push(Node(0, -infinity, point, root, theta, intercept, 0.0));
 }
 
+void Worker::find_first_model(const std::vector<Index>& warm, double intercept) {
+  Decisions trial = root;
+  for (const Index g : warm) trial[g] = Decision::in;
+  if (oracle.remaining(trial).is_overspent()) trial.copy(root);
+  if (std::find(trial.begin(), trial.end(), Decision::in) != trial.end()) {
+    intercept = try_selection(trial, intercept, infinity, coarse, Start::model).intercept;
+  }
+  if (warm.empty()) {
+    heuristics_.buy_greedily(trial, intercept);
+  } else {
+    try_selection(trial, intercept, infinity, fine, Start::model);
+  }
+}
+
 bool Worker::run(std::int64_t max_nodes) {
   const std::int64_t stop = tree.n_processed + max_nodes;
   while (tree.n_open() > 0) {
-    if (tree.n_processed >= stop) return false;
+    // However late it is, the root gets the bound of its first point.
+    if (tree.n_processed >= stop || (tree.n_processed > 0 && Deadline::is_over(node_entries))) return false;
     try {
       if (staircase) {
         staircase->process_node();
       } else {
         process_node();
       }
+    } catch (const Deadline::Passed&) {
+      return false;
     } catch (...) {
       tree.close_leaf(-infinity);  // the node is lost, so nothing is proven
       throw;
@@ -99,6 +114,19 @@ void Worker::process_node() {
   if (node.bound >= cutoff()) return close_node(node.number, node.bound, node.point);
   load(node);
   ++tree.n_processed;
+  before_ = now();
+  try {
+    close_or_branch(node, is_dive);
+  } catch (const Deadline::Passed&) {
+    trace.cut(before_.trace);
+    tree.n_created = before_.n_created;
+    tree.closed = before_.closed;
+    tree.push(std::move(node));
+    throw;
+  }
+}
+
+void Worker::close_or_branch(Node& node, bool is_dive) {
   // 2. Relax, unless nothing is left to decide, or one purchase that a bound so low leaves open anyway.
   Remaining remaining = settle(decisions);
   if (0 < remaining.n_free && remaining.n_free <= Endgame::few && node.bound < far_below * cutoff() &&
@@ -113,6 +141,8 @@ void Worker::process_node() {
     const bool is_evaluated = is_dive && !relaxation.is_moved;
     std::tie(found, point) = relax_node(remaining, node.intercept, node.mu, cutoff(), is_evaluated);
     if (found.bound() >= node.bound) node.bound = found.bound(), node.point = point;
+    before_ = now();
+    Deadline::check(infinity);
     // 3. Look for better incumbents.
     if (node.bound < cutoff() && !listing && is_heuristic_turn()) {
       heuristics_.round_relaxation();
@@ -266,6 +296,9 @@ FitScore Worker::keep_selection(const Decisions& selection, double intercept, do
   if (!listing) return try_selection(selection, intercept, stop_at, fine, start);
   const FitScore score = fit.fit(selection, intercept, stop_at, listed, start);
   if (score.objective < stop_at) list_model(selection, score);
+  const double accuracy = problem.family == FamilyKind::hinge ? listed_hinge : listed_enough;
+  const bool is_fitted = score.objective - score.bound <= accuracy * score.objective;
+  if (!is_fitted && !(score.bound >= stop_at)) ++listing->n_doubtful;
   return score;
 }
 

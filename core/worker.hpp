@@ -36,6 +36,7 @@ struct Listing {
   Index n_places;
   std::vector<Model> models;
   std::int64_t n_left_out = 0;
+  std::int64_t n_doubtful = 0;  // fits that have failed, and whose bounds are below the threshold
 };
 
 class Worker {
@@ -59,7 +60,8 @@ class Worker {
 
   /// Put the root on the tree; for the best model, also fit a first one: that of `warm`, or a greedy one.
   void start(const std::vector<Index>& warm);
-  /// Process up to so many nodes; return whether none is open any more.
+  /// Process up to so many nodes; return whether none is open any more. At a deadline the node that is processed stays
+  /// open, with the bound that it has by then.
   bool run(std::int64_t max_nodes);
   /// Refit the incumbent to the last digits of its coefficients, which its objective hides.
   void polish();
@@ -84,12 +86,23 @@ class Worker {
   void close_node(std::int64_t node, double bound, std::int64_t point);
 
  private:
+  /// What a node that is broken off falls back to.
+  struct Before {
+    Trace::Mark trace;
+    std::int64_t n_created;
+    double closed;
+  };
+
   Heuristics heuristics_;
   Endgame endgame_;
+  Before before_{};
 
   friend class Staircase;
 
+  void find_first_model(const std::vector<Index>& warm, double intercept);
   void process_node();
+  void close_or_branch(Node& node, bool is_dive);
+  Before now() const { return {trace.mark(), tree.n_created, tree.closed}; }
   Remaining settle(Decisions& node);
   Index fix(double base, double stop_at, std::int64_t node, std::int64_t point, double& base_then);
   void branch(const Node& node, const NodeBound& found, std::int64_t point, Index n_branches);

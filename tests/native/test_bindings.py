@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.families import FAMILIES
 from shortlist.native.core import core
 
 MANY = settings(max_examples=1000)
@@ -95,9 +96,9 @@ class Fuzz:
         n_columns = n_predictors + int(rng.integers(3)) * (n_predictors > 0)
         owner = rng.permutation(np.arange(n_columns) % max(n_predictors, 1))
         owner = rng.integers(-2, 8, n_columns) if self.is_harmed(0.1) else owner
-        signs = self.vector(n_rows, (1.0, -1.0))
+        factor, outcome = self.vector(n_rows, (1.0, -1.0)), self.vector(n_rows)
         table = attempt(
-            core.Table, self.table(n_rows, n_columns), signs, self.spoilt(owner),
+            core.Table, self.table(n_rows, n_columns), factor, outcome, self.spoilt(owner),
             self.integer(n_predictors, n_predictors),
         )  # fmt: skip
         data = attempt(core.Data, table, self.vector(n_rows, (1.0, 2.0, 0.5, 0.0)))
@@ -105,21 +106,20 @@ class Fuzz:
         if self.chance(0.3):
             lower, upper = (-1.0, 0.0, -math.inf), (1.0, 0.0, math.inf)
             intervals = self.vector(n_columns, lower), self.vector(n_columns, upper)
-        loss = "huber" if self.is_harmed(0.1) else self.pick(["logistic", "squared_hinge", "hinge"])
-        return attempt(core.Problem, data, self.number(), loss, *intervals)
+        family = "huber" if self.is_harmed(0.1) else self.pick(list(FAMILIES))
+        return attempt(core.Problem, data, self.number(), family, *intervals)
 
     def limits(self, n):
-        prices = self.pick([(1.0,), (0.0, 1.0, 2.0, 5.0), (0.3, 1.1, 0.0)])
+        prices = self.pick([(1,), (0, 1, 2, 5), (0, 2**60, 3 * 2**200, 2**249)])
         members = [self.integers(max(n - 1, 0), 4) for _ in range(self.rng.integers(3))]
         few = 2 * self.chance(0.3)
         return attempt(
             core.Limits,
-            self.vector(n, prices),
-            [self.number(prices) for _ in members],
+            words(self.pick(prices) for _ in range(n)),
+            words(self.pick(prices) for _ in members),
             members,
-            self.number((math.inf, 0.0, 1.0, 3.0, 4.5)),
+            self.pick([None, words([self.pick((0, 1, 3, 2**62, 2**202))])]),
             self.integer(n),
-            prices[0] != 0.3 or self.is_harmed(0.3),
             self.integers(max(n - 1, 0), few),
             self.integers(max(n - 1, 0), few),
         )
@@ -197,35 +197,51 @@ def test_questions_about_limits(seed):
 def test_rows_and_systems(seed):
     fuzz = Fuzz(seed)
     n = int(fuzz.rng.integers(10))
-    loss = fuzz.pick(["logistic", "squared_hinge", "hinge", "huber"])
-    rows = [fuzz.vector(n) for _ in range(3)]
-    attempt(core.testing.evaluate_rows, loss, *rows, fuzz.number())
+    rows = [fuzz.vector(n) for _ in range(5)]
+    attempt(core.testing.evaluate_rows, fuzz.pick([*FAMILIES, "huber"]), *rows, fuzz.number())
     matrix = fuzz.table(n, n, [float])
     attempt(core.testing.solve_system, matrix, fuzz.vector(n), fuzz.integer(n))
 
 
 # --- absurd sizes ---
 
-ROWS = {"X": np.eye(2), "signs": np.array([1.0, -1.0]), "owner": np.arange(2), "n_predictors": 2}
+ROWS = {
+    "X": np.eye(2), "factor": np.array([1.0, -1.0]), "outcome": np.zeros(2),
+    "owner": np.arange(2), "n_predictors": 2,
+}  # fmt: skip
 
 
 def table(**changes):
     return core.Table(**ROWS | changes)
 
 
-def new_search(is_integral=True, n_columns=2, **changes):
+def words(amounts):
+    """Whole numbers in 256 bits each."""
+    return np.array(
+        [[amount >> shift & (2**64 - 1) for shift in (0, 64, 128, 192)] for amount in amounts],
+        dtype=np.uint64,
+    ).reshape(-1, 4)
+
+
+def new_search(n_columns=2, **changes):
     owner = np.arange(n_columns)
     rows = table(X=np.ones((2, n_columns)), owner=owner, n_predictors=n_columns)
     problem = core.Problem(core.Data(rows, np.ones(2)), 1.0, "logistic")
-    limits = {"budget": 1.0, "max_features": n_columns, "include": [], "exclude": []} | changes
-    costs = {"costs": np.ones(n_columns), "fees": [], "members": [], "is_integral": is_integral}
+    limits = {
+        "budget": words([1]),
+        "max_features": n_columns,
+        "include": [],
+        "exclude": [],
+    } | changes
+    costs = {"costs": words([1] * n_columns), "fees": words([]), "members": []}
     return core.Search(problem, core.Limits(**costs | limits), 0.0)
 
 
 def million():
     return {
         "X": np.broadcast_to(1.0, (10**6, 10**6)),
-        "signs": np.tile([1.0, -1.0], 500_000),
+        "factor": np.tile([1.0, -1.0], 500_000),
+        "outcome": np.zeros(10**6),
         "owner": np.arange(10**6),
         "n_predictors": 10**6,
     }
@@ -243,7 +259,8 @@ ABSURD = {
         TypeError, "incompatible",
     ),
     "rows": (
-        lambda: table(X=np.broadcast_to(1.0, (2**40, 2))), ValueError, "signs: one per row",
+        lambda: table(X=np.broadcast_to(1.0, (2**40, 2))),
+        ValueError, "factor and outcome: one per row",
     ),
     "a table of terabytes": (lambda: table(**million()), MemoryError, None),
     "predictors": (lambda: table(n_predictors=2**62), ValueError, "n_predictors: must be at most"),
@@ -251,7 +268,8 @@ ABSURD = {
         lambda: table(owner=np.zeros(2, dtype=int)), ValueError, "every predictor needs a column",
     ),
     "a class without weight": (
-        lambda: core.Data(table(), np.array([1.0, 0.0])), ValueError, "both classes",
+        lambda: core.Problem(core.Data(table(), np.array([1.0, 0.0])), 1.0, "logistic"),
+        ValueError, "have no model without coefficients",
     ),
     "weights that are not finite": (
         lambda: core.Data(table(), np.array([1.0, math.inf])), ValueError, "must be finite",
@@ -266,13 +284,23 @@ ABSURD = {
         lambda: new_search(include=[0, 1]).find_staircase(2), ValueError, "costs more",
     ),
     "prices that are not whole": (
-        lambda: new_search(costs=np.array([0.5, 1.0])), ValueError, "must be whole",
+        lambda: new_search(costs=np.array([0.5, 1.0])), TypeError, "incompatible",
     ),
+    "prices of 512 bits": (
+        lambda: new_search(costs=np.ones((2, 8), dtype=np.uint64)), ValueError, "four words",
+    ),
+    "prices beyond all sums": (
+        lambda: new_search(costs=words([2**250, 1])), ValueError, "below 2.250",
+    ),
+    "prices whose sum is too large": (
+        lambda: new_search(costs=words([2**249] * 5), n_columns=5), ValueError, "below 2.251",
+    ),
+    "two budgets": (lambda: new_search(budget=words([1, 1])), ValueError, "one amount"),
     "more included than allowed": (
         lambda: new_search(include=[0, 1], max_features=1), ValueError, "more than max_features",
     ),
     "a staircase of other prices": (
-        lambda: new_search(is_integral=False).find_staircase(2), ValueError, "must be whole",
+        lambda: new_search(costs=words([2**60, 1])).find_staircase(2), ValueError, "must be whole",
     ),
     "models without a list": (lambda: new_search().models(), ValueError, "list_models: was not"),
     "stairs without a staircase": (lambda: new_search().stairs(), ValueError, "was not called"),
@@ -305,9 +333,10 @@ def test_numbers_of_any_size_where_they_only_limit():
 def test_a_suggestion_that_is_not_affordable_is_none():
     rng = np.random.default_rng(0)
     n = 60
-    rows = core.Table(rng.normal(size=(80, n)), np.tile([1.0, -1.0], 40), np.arange(n), n)
+    outcomes = np.tile([1.0, -1.0], 40), np.zeros(80)
+    rows = core.Table(rng.normal(size=(80, n)), *outcomes, np.arange(n), n)
     problem = core.Problem(core.Data(rows, np.ones(80)), 1.0, "logistic")
-    limits = core.Limits(np.ones(n), [], [], math.inf, 2, False, [], [])
+    limits = core.Limits(words([1] * n), words([]), [], None, 2, [], [])
     found = []
     for support in ([], list(range(n))):
         search = core.Search(problem, limits, 1e-6)

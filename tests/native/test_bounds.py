@@ -223,7 +223,7 @@ def test_no_bound_of_a_relaxation_exceeds_the_best_model_of_the_node():
 
 def check_feasible(rows, q, entropy):
     """a in [0, 1], sum w a y = 0, and sum w H(a) at least what is claimed."""
-    w, is_positive = rows["w"], np.arange(len(rows["w"])) < rows["n_positive"]
+    w, is_positive = rows["w"], rows["factor"] < 0
     assert q[is_positive].sum() == pytest.approx(q[~is_positive].sum(), rel=1e-9, abs=1e-290)
     a = q[w > 0] / w[w > 0]
     assert (q[w == 0] == 0).all()  # padding

@@ -9,7 +9,6 @@ from scaled_problems import (
     check_path,
     check_proof,
     check_solution,
-    scaled_arguments,
     scaled_problem,
 )
 
@@ -96,7 +95,7 @@ def test_rounding_above_the_slack_is_taken_off_the_bound(seed):
     solution = sl.solve(problem)
     rounding = prepare(problem).rounding
     assert not is_checked(problem, solution.objective)
-    assert rounding > problem.loss.slack * solution.objective
+    assert rounding > problem.family.slack * solution.objective
     assert solution.status is sl.Status.OPTIMAL
     assert check_proof(problem, solution) == []
     assert check_path(problem) == []
@@ -139,7 +138,7 @@ def test_a_proof_that_does_not_hold_claims_nothing():
 @pytest.mark.parametrize("seed", [1, 8, 36, 39])
 def test_the_hinge_is_checked_sooner(seed, tmp_path):
     """Its bands are narrow; in the last two a fit goes astray and leaves points of no use."""
-    problem = sl.SubsetProblem(**scaled_arguments(seed), loss="hinge")
+    problem = scaled_problem(seed, "hinge")
     solution, complaints = check_solution(problem)
     assert complaints == []
     assert is_checked(problem, solution.objective)
@@ -155,6 +154,18 @@ def test_an_objective_that_is_rounded_too_far_is_the_proven_one():
         n_raised += solution.objective > problem.objective(solution.coef, solution.intercept)
         assert check_proof(problem, solution) == []
     assert n_raised > 0  # which ones depends on the last bits
+
+
+def test_the_model_without_coefficients_is_that_of_the_outcomes_as_they_are():
+    """Rounding of outcomes so far from zero hides that any coefficient is worth having."""
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(40, 6)), rng.normal(size=40)
+    y = X @ [1.0, 0.5, -0.7, 0.0, 0.0, 0.2] + noise + 1e15
+    problem = sl.SubsetProblem(X, y, ridge=1e8, max_features=2, loss="squared_error")
+    solution = sl.solve(problem)
+    assert solution.support == ()
+    assert solution.intercept == pytest.approx(y.mean(), rel=1e-15)
+    assert solution.objective < 100.0
 
 
 def test_a_list_that_rounding_could_cut_short_is_not_called_complete():

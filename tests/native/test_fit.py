@@ -37,7 +37,7 @@ class Selection:
         model = LogisticRegression(
             C=1 / problem.ridge, solver="newton-cholesky", tol=1e-12, max_iter=1000
         )
-        model.fit(problem.X[used][:, columns], problem.signs[used], problem.weights[used])
+        model.fit(problem.X[used][:, columns], problem.response.values[used], problem.weights[used])
         coef = np.zeros(problem.n_columns)
         coef[columns] = model.coef_[0]
         return problem.objective(coef, float(model.intercept_[0])), coef

@@ -22,7 +22,9 @@ def run(*arguments, package=PACKAGE, minutes=5, **environment):
     """Run Python in a new process that imports the package from a folder; return its output."""
     # Without `site`: the finder of an editable installation would come before the folder.
     packages = sysconfig.get_path("purelib")
-    path = os.pathsep.join([str(package.parent), str(TESTS), str(TESTS.parent), packages])
+    path = os.pathsep.join(
+        [str(package.parent), str(TESTS / "support"), str(TESTS.parent), packages]
+    )
     run = subprocess.run(
         [sys.executable, "-S", *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"} | environment,
@@ -42,7 +44,7 @@ def test_answers_do_not_depend_on_what_memory_held_before():
     expected = many_answers()
     assert many_answers() == expected
     for bits in ("165", "90"):
-        found = run(TESTS / "many_answers.py", MALLOC_PERTURB_=bits)
+        found = run(TESTS / "support" / "many_answers.py", MALLOC_PERTURB_=bits)
         assert found.strip() == expected
 
 
@@ -102,7 +104,7 @@ def test_the_sanitized_core_is_the_one_that_is_used(sanitized):
 
 @pytest.mark.slow
 def test_answers_under_sanitizers(sanitized):
-    assert len(sanitized(TESTS / "many_answers.py").strip()) == 64
+    assert len(sanitized(TESTS / "support" / "many_answers.py").strip()) == 64
 
 
 @pytest.mark.slow

@@ -182,9 +182,10 @@ def test_real_prices_give_the_fractional_knapsack(node, data):
     """Without fees the bound is that of buying by value per price, the last one in part."""
     costs = draw_costs(data, len(node[0]), IRRATIONAL)
     node = Node(*node, costs=costs, budget=draw_budget(data, costs))
-    if node.constraints.integral:  # equal costs are whole numbers of themselves
+    if node.constraints.prices.is_short:  # equal costs are whole numbers of themselves
         reject()
-    left = node.constraints.unit_budget - node.constraints.unit_cost_of(node.bought)
+    prices = node.constraints.prices
+    left = prices.amount_of(prices.budget - node.constraints.units_of(node.bought))
     total = 0.0
     for g in sorted(node.free, key=lambda g: node.v[g] / costs[g], reverse=True):
         share = min(1.0, left / costs[g])
@@ -202,13 +203,13 @@ def test_what_is_left_and_what_a_predictor_costs_now(node, data):
         *node, costs=costs, fees=fees, max_features=6, budget=draw_budget(data, costs, fees)
     )
     limits, answer = node.constraints, node.answer
-    spent = limits.unit_cost_of(node.bought)
-    assert answer["budget"] == limits.unit_budget - spent
+    spent = limits.units_of(node.bought)
+    assert answer["budget"] == limits.prices.budget - spent
     assert answer["count"] == limits.max_features - len(node.bought)
     assert np.flatnonzero(answer["decisions"] == FREE).tolist() == node.free
     if answer["capacity"] == answer["budget"] != answer["count"]:  # the budget is relaxed
         for g in node.free:
-            assert answer["price"][g] == limits.unit_cost_of((*node.bought, g)) - spent
+            assert answer["price"][g] == limits.units_of((*node.bought, g)) - spent
     else:
         assert answer["capacity"] in (answer["budget"], answer["count"])
 
@@ -222,14 +223,14 @@ def test_best_value_for_every_amount(node, data):
     node = Node(*node, costs=costs, fees=fees, budget=draw_budget(data, costs, fees))
     limits = node.constraints
     skipped = data.draw(st.sampled_from([-1, *node.free]), label="skipped")
-    spent = limits.unit_cost_of(node.bought)
-    amount = int(limits.unit_budget - spent)
+    spent = limits.units_of(node.bought)
+    amount = int(limits.prices.budget - spent)
     table = core.testing.value_table(node.limits, node.v, node.decisions, amount, skipped)
     best = np.zeros(amount + 1)
     others = [g for g in node.free if g != skipped]
     for size in range(1, len(others) + 1):
         for added in combinations(others, size):
-            price = int(limits.unit_cost_of((*node.bought, *added)) - spent)
+            price = int(limits.units_of((*node.bought, *added)) - spent)
             best[price:] = np.maximum(best[price:], math.fsum(node.v[list(added)]))
     assert table == pytest.approx(best, rel=1e-12, abs=1e-12)
 
@@ -248,7 +249,7 @@ def test_room_that_is_left():
         node = Node(*node, max_features=max_features, costs=costs, fees=fees, budget=budget)
         limits, bought, free, answer = node.constraints, node.bought, node.free, node.answer
         assert answer["n_free"] == len(free)
-        prices = [limits.unit_cost_of((*bought, g)) - limits.unit_cost_of(bought) for g in free]
+        prices = [limits.units_of((*bought, g)) - limits.units_of(bought) for g in free]
         fits = len(free) <= answer["count"] and math.fsum(prices) <= answer["budget"]
         assert answer["is_all_affordable"] == fits
         if not free:

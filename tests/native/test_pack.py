@@ -33,7 +33,7 @@ def unpack(data):
     """Features without signs, weights and labels of the packed rows, without padding."""
     rows = core.testing.packed_rows(data)
     w = rows["w"]
-    signs = np.where(np.arange(len(w)) < rows["n_positive"], 1.0, -1.0)
+    signs = -rows["factor"]
     table = -signs[:, np.newaxis] * rows["X"].reshape(-1, len(w)).T
     return table[w > 0], w[w > 0], signs[w > 0]
 
@@ -41,7 +41,7 @@ def unpack(data):
 def pack(table, signs, weights, owner=None):
     n_columns = table.shape[1]
     owner = np.arange(n_columns) if owner is None else owner
-    made = core.Table(table, signs, owner, int(owner.max(initial=-1)) + 1)
+    made = core.Table(table, -signs, 0.0 * signs, owner, int(owner.max(initial=-1)) + 1)
     return core.Data(made, weights)
 
 
@@ -81,7 +81,7 @@ def test_rows_merge_as_in_a_dictionary(data):
     signs = np.array(data.draw(st.lists(sign, min_size=n_rows, max_size=n_rows)))
     w[:2], signs[:2] = 1.0, [1.0, -1.0]
     expected = {}
-    for m in sorted(range(n_rows), key=lambda m: -signs[m]):  # positives first
+    for m in range(n_rows):
         if w[m] > 0:
             row = (signs[m], *(table[m] + 0.0).tolist())  # -0.0 becomes 0.0, to which it is equal
             expected[row] = expected.get(row, 0.0) + w[m]
@@ -210,7 +210,7 @@ def variants(problem, rng):
     yield problem.with_limits(max_features=1)
     yield problem.with_limits(exclude=[0], include=())
     weights = rng.integers(0, 3, problem.n_rows)
-    weights[[problem.signs.argmax(), problem.signs.argmin()]] = 1
+    weights[[problem.response.values.argmax(), problem.response.values.argmin()]] = 1
     yield problem.with_weights(weights)
     yield problem.with_weights(weights).with_ridge(2.0)
     yield problem

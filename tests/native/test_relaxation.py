@@ -88,7 +88,9 @@ def test_a_model_of_the_hinge_is_no_worse_than_none(seed):
         include=[0] if rng.random() < 0.3 else [],
     )  # fmt: skip
     solution, reference = sl.solve(problem), sl.solve(problem, "enumeration")
-    empty = problem.objective(np.zeros(n_columns), problem.loss.best_intercept(y.sum(), (~y).sum()))
+    empty = problem.objective(
+        np.zeros(n_columns), problem.family.null_intercept(problem.response.values, problem.weights)
+    )
     assert solution.objective <= empty * (1 + 1e-9)
     assert set(problem.limits.include) <= set(solution.support)
     assert solution.lower_bound <= reference.objective * (1 + 1e-9)

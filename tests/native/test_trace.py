@@ -22,7 +22,7 @@ def dual_values(problem, point):
     """The entropy of a point's dual point, and what each predictor is worth to it."""
     coef = np.zeros(problem.n_columns)
     coef[list(point.columns)] = point.values
-    y, w = problem.signs, problem.weights
+    y, w = problem.response.values, problem.weights
     a = expit(-y * (problem.X @ coef + point.intercept))
     if point.correction:
         step = np.zeros(problem.n_columns)

@@ -6,9 +6,9 @@ wrong by no more than about 2^-53 sum_m w_m |x_m| sqrt(sum_m w_m / ridge), the `
 `Prepared`. Against the objective that is 1e-9 or less for data in any usual units. Only columns,
 weights and a ridge many orders apart make it more than is harmless.
 
-Columns far from zero are centred for the search. The model and the points of the proof are those of
-the columns as they are: their intercepts, and the objective itself, lose the digits that the
-distance takes.
+Columns and outcomes far from zero are centred for the search. The model and the points of the
+proof are those of the data as they are: their intercepts lose the digits that the distance takes,
+and so does the objective where columns are far.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SAME = 1e-9  # two objectives that differ by no more, relatively, are the same 
 
 def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: float) -> bool:
     """Whether a bound near this objective can be said without a check."""
-    harmless = problem.loss.harmless_rounding
-    return prepared.data.distance <= _FARTHEST and prepared.rounding <= harmless * objective
+    harmless = problem.family.harmless_rounding
+    return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * objective
 
 
 def confirmed(
@@ -41,7 +41,7 @@ def confirmed(
     search; its bound is then the one that always holds.
     """
     if is_rounding_harmless(problem, prepared, solution.objective):
-        if prepared.rounding <= problem.loss.slack * solution.objective:
+        if prepared.rounding <= problem.family.slack * solution.objective:
             return solution  # its certificate claims that much less
         lower_bound = max(0.0, solution.lower_bound - prepared.rounding)
         is_closed = solution.objective - lower_bound <= gap * solution.objective

@@ -8,6 +8,9 @@ from importlib import import_module
 from math import inf, isfinite, sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..arguments import Float
 from ..limits import Limits
 from ..problem import SubsetProblem
@@ -29,13 +32,16 @@ class Prepared(NamedTuple):
     problem: Any  # core.Problem
     limits: Any  # core.Limits
     data: Any  # core.Data
+    centre: float  # what was taken off the outcomes
+    distance: float  # how far from zero a column is, or the outcomes are, in spreads
     rounding: float  # of a bound, at most: see `confirmation`
 
     def model(self, coef: Float, intercept: float) -> tuple[Float, float]:
         """Return coefficients with the intercept for columns that are not centred."""
-        if self.data.distance == 0.0:
-            return coef, float(intercept)
-        return coef, uncentred(float(intercept), coef.tolist(), self.data.centre.tolist())[0]
+        intercept = float(intercept)
+        if self.data.distance > 0.0:
+            intercept = uncentred(intercept, coef.tolist(), self.data.centre.tolist())[0]
+        return coef, intercept + self.centre
 
 
 def prepare(problem: SubsetProblem) -> Prepared:
@@ -43,28 +49,66 @@ def prepare(problem: SubsetProblem) -> Prepared:
     packed, limits = problem.packed, problem.limits
     if packed.table is None:
         owner, n_predictors = problem.column_predictor, problem.n_predictors
-        packed.table = core.Table(problem.X, problem.signs, owner, n_predictors)
+        packed.table = core.Table(problem.X, *problem.response.for_core, owner, n_predictors)
     weights, data = packed.weighted
     if weights is not problem.weights:
         data = core.Data(packed.table, problem.weights)
         packed.weighted = problem.weights, data
     intervals = (limits.lower, limits.upper) if limits.has_intervals else ()
-    made = core.Problem(data, problem.ridge, problem.loss.name, *intervals)
-    return Prepared(made, core_limits(limits), data, data.rounding / sqrt(problem.ridge))
+    made = core.Problem(data, problem.ridge, problem.family.name, *intervals)
+    of_slopes = float(data.rounding) / sqrt(problem.ridge)
+    rounding = rounding_of(problem, of_slopes, made.null_objective)
+    centre, distance = problem.response.centre, data.distance
+    if centre != 0.0:
+        distance = max(distance, abs(centre) / float(np.ptp(problem.response.values)))
+    return Prepared(made, core_limits(limits), data, centre, distance, rounding)
+
+
+def rounding_of(problem: SubsetProblem, of_slopes: float, null_objective: float) -> float:
+    """Return what rounding may change a bound by, about; see `confirmation`.
+
+    That of slopes is given for rows with an a of at most about 1, as labels have them. Else the
+    square of a row's a is about twice its loss, times its mean if it is a count. All losses are at
+    most those of the model without coefficients together.
+    """
+    if problem.response.kind == "labels":
+        return of_slopes
+    weights, y = problem.weights, problem.response.for_core[1]
+    share = 2.0 * null_objective / float(weights.sum())
+    if problem.response.kind == "numbers":
+        of_entropy = sqrt(2.0 * null_objective * float(weights @ y**2))
+    else:
+        share *= sqrt(float(weights @ y / weights.sum()))
+        of_entropy = float(weights @ (y * (1.0 + np.abs(np.log(np.maximum(y, 1.0))))))
+    return of_slopes * share + 2.0**-53 * of_entropy
 
 
 def core_limits(limits: Limits) -> Any:
     """Return the limits as the core takes them."""
+    n = len(limits.costs)
+    if limits.budget < inf:
+        words = _in_words([amount for part in limits.prices.relevant for amount in part])
+    else:  # no price matters
+        words = np.zeros((n + len(limits.fees) + 1, 4), dtype=np.uint64)
     return core.Limits(
-        limits.unit_costs,
-        limits.unit_fees.tolist(),
+        words[:n],
+        words[n:-1],
         [fee.members for fee in limits.fees],
-        limits.unit_budget if limits.budget < inf else inf,
+        words[-1:] if limits.budget < inf else None,
         limits.max_features,
-        limits.integral,
         limits.include,
         limits.exclude,
     )
+
+
+def _in_words(amounts: list[int]) -> NDArray[np.uint64]:
+    """Return whole numbers in 256 bits: four words each, the lowest first."""
+    if sum(amounts) < 2**62:
+        small = np.zeros((len(amounts), 4), dtype=np.uint64)
+        small[:, 0] = amounts
+        return small
+    words = b"".join(amount.to_bytes(32, "little") for amount in amounts)
+    return np.frombuffer(words, dtype="<u8").reshape(-1, 4)
 
 
 def uncentred(

@@ -37,6 +37,7 @@ class Prover:
     trace: Any  # core.Trace
     columns: Int  # the problem's column at each place of the core
     centre: Float  # of each column of the problem
+    centre_of_outcomes: float
     leaves: list[tuple[int, int]]  # the nodes that were still open, and their points
 
     @classmethod
@@ -49,7 +50,8 @@ class Prover:
             return None
         # Not the data themselves: a solution must not keep a copy of the rows alive.
         columns = np.array(prepared.data.columns, dtype=np.int64)
-        return cls(problem, search.take_trace(), columns, prepared.data.centre, search.open_nodes())
+        centres = prepared.data.centre, prepared.centre
+        return cls(problem, search.take_trace(), columns, *centres, search.open_nodes())
 
     def __call__(self, solution: Solution) -> Certificate:
         """Return the certificate of the solution."""
@@ -105,7 +107,9 @@ class Prover:
             values = numbers[next_number : next_number + n]
             steps = numbers[next_number + n : next_number + 2 * n] if is_moved else [0.0] * n
             next_number += 2 * n if is_moved else n
-            intercept, left_over = uncentred(intercept0, values, centres[mine])
+            # The outcomes are like a column with a coefficient of -1.
+            moved = ([*values, -1.0], [*centres[mine], self.centre_of_outcomes])
+            intercept, left_over = uncentred(intercept0, *moved)
             if is_moved:
                 left_over += uncentred(step, steps, centres[mine])[0]
             correction = (left_over, *steps) if is_moved or left_over != 0 else ()
@@ -113,7 +117,7 @@ class Prover:
             point = Point(intercept, *of_columns, correction, smoothing)
             if not isfinite(intercept + smoothing + sum(point.values) + sum(correction)):
                 # A fit that went astray. Any point serves, and none would prove what it should.
-                point = Point(0.0, (), (), (), 1.0 if self.problem.loss.is_smoothed else 0.0)
+                point = Point(0.0, (), (), (), 1.0 if self.problem.family.is_smoothed else 0.0)
             points.append(point)
         return points
 
@@ -164,7 +168,7 @@ class BudgetProver:
         nodes = [(0, set(limits.include))]
         while nodes:
             node, bought = nodes.pop()
-            if limits.unit_cost_of(tuple(bought)) > self.budget:
+            if limits.units_of(tuple(bought)) > self.budget:
                 yield Unaffordable(node)
                 continue
             for step, members in by_node[node]:
@@ -173,7 +177,7 @@ class BudgetProver:
                 yield step
                 if isinstance(step, Fix):
                     bought |= set(step.bought)
-                    if limits.unit_cost_of(tuple(bought)) > self.budget:
+                    if limits.units_of(tuple(bought)) > self.budget:
                         yield Unaffordable(node)
                         break
                 elif isinstance(step, Branch):
@@ -200,7 +204,7 @@ def make_certificate(
 
     steps = tuple(renumbered(step) for step in steps)
     # The bounds of the search are floating point: claim a little less than it computed.
-    slack = problem.loss.slack * solution.objective
+    slack = problem.family.slack * solution.objective
     return Certificate(
         problem=problem.digest,
         objective=solution.objective,

@@ -10,6 +10,7 @@ import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator
 from math import inf
+from pathlib import Path
 from sys import maxsize
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -26,7 +27,12 @@ from .proof import BudgetProver, Prover
 
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
-_LARGEST_TRACE = 2**30  # bytes
+_POLISH_SECONDS = 0.3  # that a search which was broken off still takes for its model
+_LARGEST_TRACE = 2**30  # bytes, where no memory_limit is given
+_SHARE_OF_FREE = 0.5  # of the memory that is free, which a search may take
+_LITTLE = 2**26  # bytes that need no limit
+_SMALL_TREE = 0.5  # of what a search may take: with a larger tree it goes depth first
+_FREE_ELSEWHERE = 2**32  # bytes, where the system does not say what is free
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
 # A coefficient so much smaller than the largest may be rounding, as may be such a change of a loss.
 _NEGLIGIBLE, _ROUNDING = 1e-9, 1e-13
@@ -36,15 +42,15 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     """Return the best affordable model; see `shortlist.solve`."""
     started = perf_counter()
     prepared = prepare(problem)
-    gap = max(options.gap, problem.loss.resolution)
+    gap = max(options.gap, problem.family.resolution)
     search = core.Search(prepared.problem, prepared.limits, gap)
-    search.limit_trace(_LARGEST_TRACE)
+    search.limit_trace(maxsize)
     if options.warm_start is not None:
         search.suggest(options.warm_start)
     status = _drive(search, prepared, options, started)
     if search.objective < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished its model
-            search.polish()
+            search.polish(inf if status is Status.NODE_LIMIT else _POLISH_SECONDS)
         model = _without_idle(problem, search.incumbent(), prepared)
     else:  # it was interrupted before its first model
         model = _empty_model(problem, prepared)
@@ -67,8 +73,8 @@ def _empty_model(
     problem: SubsetProblem, prepared: Prepared
 ) -> tuple[tuple[int, ...], Float, float]:
     """Return what must be bought, with coefficients of 0."""
-    intercept: float = prepared.problem.null_intercept
-    return problem.limits.include, np.zeros(problem.n_columns), intercept
+    intercept = prepared.problem.null_intercept
+    return problem.limits.include, *prepared.model(np.zeros(problem.n_columns), intercept)
 
 
 def _without_idle(
@@ -98,7 +104,7 @@ class Listing(NamedTuple):
     is_complete : bool
         Whether these are all of them that there are.
     is_safe : bool
-        Whether rounding cannot have hidden any.
+        Whether rounding cannot have hidden any: not in bounds, and not by making a fit fail.
     prover : Prover, optional
         If it was wanted, and not too long: the tree, whose leaves cover all affordable selections.
     nodes : int
@@ -128,7 +134,7 @@ def list_models(
     prepared = prepare(problem)
     search = core.Search(prepared.problem, prepared.limits, 0.0)
     search.list_models(threshold, limit)
-    search.limit_trace(_LARGEST_TRACE if with_proof else 0)
+    search.limit_trace(maxsize if with_proof else 0)
     options = Options(time_limit=time_limit, callback=callback)
     status = _drive(search, prepared, options, started)
     if status is Status.INTERRUPTED:
@@ -136,7 +142,7 @@ def list_models(
     return Listing(
         [_listed(problem, prepared, *model) for model in search.models()],
         is_complete=status is Status.OPTIMAL and search.n_left_out == 0,
-        is_safe=is_rounding_harmless(problem, prepared, threshold),
+        is_safe=is_rounding_harmless(problem, prepared, threshold) and search.n_doubtful == 0,
         prover=Prover.of(problem, prepared, search) if with_proof else None,
         nodes=search.nodes,
     )
@@ -155,21 +161,20 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
     """Whether one tree can serve all budgets: whole prices, not too many, and no other limit."""
     limits = problem.limits
     return (
-        limits.integral
-        and limits.budget < inf
+        limits.budget < inf
         and limits.max_features >= limits.n_predictors
-        and (limits.unit_budget + 1) * limits.n_predictors <= _LARGEST_TABLE
+        and (limits.prices.budget + 1) * limits.n_predictors <= _LARGEST_TABLE
     )
 
 
 def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
     """Solve the problem with every whole budget from what `include` costs, lowest first."""
     started = perf_counter()
-    gap = max(gap, problem.loss.resolution)
+    gap = max(gap, problem.family.resolution)
     prepared = prepare(problem)
     search = core.Search(prepared.problem, prepared.limits, gap)
-    search.find_staircase(int(problem.limits.unit_budget) + 1)
-    search.limit_trace(_LARGEST_TRACE)
+    search.find_staircase(int(problem.limits.prices.budget) + 1)
+    search.limit_trace(maxsize)
     status = _drive(search, prepared, Options(), started)
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
@@ -181,10 +186,10 @@ def _by_budget(
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
     prover = Prover.of(problem, prepared, search)
     limits, stairs = problem.limits, search.stairs()
-    for b in range(int(limits.unit_cost_of(limits.include)), len(stairs)):
+    for b in range(limits.units_of(limits.include), len(stairs)):
         support, coef, intercept, closed = stairs[b]
         coef, intercept = prepared.model(coef, intercept)
-        smaller = problem.with_limits(budget=limits.amount_of(b))
+        smaller = problem.with_limits(budget=limits.prices.amount_of(b))
         solution = solution_of(
             problem,
             tuple(support),
@@ -206,17 +211,25 @@ def _drive(search: Any, prepared: Prepared, options: Options, started: float) ->
     n_slice = max(1, int(_FIRST_SLICE / (1 + n_entries)))
     node_limit = maxsize if options.node_limit is None else options.node_limit
     deadline = inf if options.time_limit is None else started + options.time_limit
-    threads, is_recording = 1, search.is_recording
-    clock = started
+    threads, most_bytes = 1, options.memory_limit
+    most_of_trace = options.memory_limit or _LARGEST_TRACE
+    clock = perf_counter()
     try:
         while True:
             slice_started, nodes_before = clock, search.nodes
             is_done = search.run(n_slice, node_limit, threads, deadline - clock)
-            if is_recording and not search.is_recording:
-                is_recording = False
+            tree_bytes, trace_bytes = search.tree_bytes, search.trace_bytes
+            if most_bytes is None and tree_bytes + trace_bytes > _LITTLE:
+                most_bytes = tree_bytes + trace_bytes + _SHARE_OF_FREE * _free_bytes()
+            if trace_bytes > min(most_of_trace, (most_bytes or inf) - tree_bytes):
+                search.limit_trace(0)
                 _warn_of_length()
             if is_done:
                 return Status.OPTIMAL
+            if tree_bytes > (most_bytes or inf):
+                return Status.MEMORY_LIMIT
+            if tree_bytes > _SMALL_TREE * (most_bytes or inf):
+                search.go_depth_first()
             clock = perf_counter()
             if options.callback is not None:
                 options.callback(
@@ -239,11 +252,24 @@ def _drive(search: Any, prepared: Prepared, options: Options, started: float) ->
                 threads = options.threads or usable_cores()
     except KeyboardInterrupt:
         return Status.INTERRUPTED
+    except MemoryError:  # which loses the node, and with it the bound
+        search.limit_trace(0)
+        return Status.MEMORY_LIMIT
+
+
+def _free_bytes() -> float:
+    """Return how much memory is free, where the system says it."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return _FREE_ELSEWHERE
+    fields = dict(line.split(":", 1) for line in lines)
+    return 1024.0 * float(fields["MemAvailable"].split()[0])
 
 
 def _warn_of_length() -> None:
     warnings.warn(
-        f"The proof would exceed {_LARGEST_TRACE / 2**30:g} GiB, so the search goes on "
+        "The proof would exceed memory_limit (by default 1 GiB), so the search goes on "
         "without recording it and the solution will have no certificate.",
         ShortlistWarning,
         stacklevel=6,
