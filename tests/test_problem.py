@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -151,6 +152,34 @@ BAD = {
 }
 
 
+NO_NUMBERS = {
+    "complex": (np.array([1.0, 2.0, 3.0, 4.0j]), "y: every value must be a number"),
+    "dates": (np.arange(4).astype("datetime64[D]"), "y: every value must be a number"),
+    "durations": (np.arange(4).astype("timedelta64[D]"), "y: every value must be a number"),
+    "beyond doubles": ([10**400, 1, 2, 3], "y: every value must be a number"),
+    "masked": (np.ma.array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0]), "y: some values are masked"),
+    "words": (["a", "b", "c", "d"], "y: every value must be a number"),
+    "NaN": ([1.0, np.nan, 2.0, 3.0], "y: contains NaN or infinity"),
+    "too large": ([1e200, 1.0, 2.0, 3.0], "y: 1e+200 is beyond 1e-140 to 1e+140; state it in"),
+}
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+@pytest.mark.parametrize("y, expected", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_outcomes_that_are_no_numbers_are_refused(y, expected, loss):
+    with pytest.raises(sl.InvalidProblemError) as caught, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(y=y, loss=loss)
+    assert str(caught.value).startswith(expected)
+
+
+def test_features_that_are_masked_or_beyond_doubles_are_refused():
+    with pytest.raises(sl.InvalidProblemError, match="X: some values are masked"):
+        make(np.ma.array(X, mask=X == 5.0))
+    with pytest.raises(sl.InvalidProblemError, match="X: every value must be a number"):
+        make([[10**400], [1], [2], [3]])
+
+
 def assert_one_sentence(message):
     assert message.endswith(".")
     assert "\n" not in message
@@ -223,7 +252,7 @@ def test_a_fee_can_make_everything_too_expensive():
 
 @pytest.mark.parametrize("container", [list, tuple, np.asarray, pd.Series])
 def test_labels_come_in_any_container(container):
-    assert make(y=container([0, 0, 1, 1])).signs.tolist() == [-1, -1, 1, 1]
+    assert make(y=container([0, 0, 1, 1])).response.values.tolist() == [-1, -1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -232,8 +261,8 @@ def test_labels_come_in_any_container(container):
 )
 def test_any_two_labels(low, high):
     problem = make(y=[high, low, low, high])
-    assert problem.classes.tolist() == [low, high]
-    assert problem.signs.tolist() == [1, -1, -1, 1]
+    assert problem.response.classes.tolist() == [low, high]
+    assert problem.response.values.tolist() == [1, -1, -1, 1]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +277,7 @@ def test_any_two_labels(low, high):
     ids=["categorical", "nullable", "column", "object", "unsigned"],
 )
 def test_labels_of_unusual_types(y):
-    assert make(y=y).signs.tolist() == [1, -1, 1, -1]
+    assert make(y=y).response.values.tolist() == [1, -1, 1, -1]
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=12))
@@ -257,8 +286,8 @@ def test_labels_agree_with_unique(y):
     classes = np.unique(y)
     if len(classes) == 2:
         problem = sl.SubsetProblem(rows, y, ridge=1)
-        assert problem.classes.tolist() == classes.tolist()
-        assert (problem.classes[(problem.signs > 0).astype(int)] == y).all()
+        assert problem.response.classes.tolist() == classes.tolist()
+        assert (problem.response.classes[(problem.response.values > 0).astype(int)] == y).all()
     else:
         with pytest.raises(sl.InvalidProblemError, match=r"y: has .* class"):
             sl.SubsetProblem(rows, y, ridge=1)
@@ -303,14 +332,14 @@ def test_costs_by_name_in_any_order():
 
 def test_column_names_that_are_not_text_are_no_names():
     problem = make(X=pd.DataFrame(X), costs={0: 1.0, 1: 2.0, 2: 3.0})
-    assert problem.predictor_names is None
+    assert problem.predictors.names is None
     assert problem.limits.costs.tolist() == [1, 2, 3]
 
 
 def test_groups_by_name_are_numbered_as_they_appear():
     problem = make(groups=["lab", "age", "lab"], include=["lab"])
     assert problem.n_predictors == 2
-    assert problem.predictor_names == ["lab", "age"]
+    assert problem.predictors.names == ["lab", "age"]
     assert problem.column_predictor.tolist() == [0, 1, 0]
     assert problem.columns_of(problem.limits.include).tolist() == [0, 2]
 
@@ -372,6 +401,25 @@ def test_objective_is_the_formula(features, coef, intercept):
     assert problem.objective(coef, intercept) == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
+@pytest.mark.parametrize("centre", [1e5, 1e8, 1e15])
+def test_the_objective_is_that_of_numbers_far_from_zero(centre):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), centre + rng.normal(size=30)
+    coef, intercept = np.array([0.5, -0.25]), centre + 0.125
+    weights = np.append(np.ones(30), 0.0)  # a row that does not count lies elsewhere
+    problem = make(
+        np.vstack([X, [0, 0]]), np.append(y, 0.0), sample_weight=weights, loss="squared_error"
+    )
+    objective = problem.objective(coef, intercept)
+    exact = Fraction(0.1) / 2 * sum(Fraction(t) ** 2 for t in coef)
+    for row, outcome in zip(X, y, strict=True):
+        u = Fraction(intercept) + sum(
+            Fraction(x) * Fraction(t) for x, t in zip(row, coef, strict=True)
+        )
+        exact += (Fraction(outcome) - u) ** 2 / 2
+    assert objective == pytest.approx(float(exact), rel=1e-14)
+
+
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=4))
 def test_weights_are_repeated_rows(counts):
     if min(sum(counts[:2]), sum(counts[2:])) == 0:
@@ -409,10 +457,10 @@ def test_with_limits_is_the_problem_built_anew(change):
     assert changed.digest == rebuilt.digest != digest
     assert problem.digest == digest
     assert changed.X is problem.X
-    assert changed.index_of("test", "c") == 2
-    for name in ("costs", "unit_costs", "unit_fees"):
-        assert np.array_equal(getattr(changed.limits, name), getattr(rebuilt.limits, name))
-    for name in ("budget", "max_features", "fees", "include", "exclude", "unit", "unit_budget"):
+    assert changed.predictors.index_of("test", "c") == 2
+    assert np.array_equal(changed.limits.costs, rebuilt.limits.costs)
+    assert changed.limits.prices.relevant == rebuilt.limits.prices.relevant
+    for name in ("budget", "max_features", "fees", "include", "exclude"):
         assert getattr(changed.limits, name) == getattr(rebuilt.limits, name)
     solution, reference = sl.solve(changed), sl.solve(rebuilt)
     assert (solution.support, solution.objective) == (reference.support, reference.objective)

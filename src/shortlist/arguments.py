@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -41,8 +41,7 @@ def column_names_of(X: Any) -> list[str] | None:
 
 def features_of(X: Any) -> NDArray[Any]:
     """Return X as a matrix of finite numbers: float64, or as it is if float32 or on disk."""
-    if hasattr(X, "toarray"):
-        X = X.toarray()
+    X = X.toarray() if hasattr(X, "toarray") else unmasked("X", X)
     if getattr(getattr(X, "dtype", None), "kind", None) == "c":
         raise InvalidProblemError("X: contains complex numbers; pass their parts as columns.")
     if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64):
@@ -51,7 +50,7 @@ def features_of(X: Any) -> NDArray[Any]:
     else:
         try:
             array = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidProblemError(
                 "X: every value must be a number; encode text and categories first, "
                 "for example with OneHotEncoder."
@@ -90,93 +89,24 @@ def _check_finite(array: NDArray[Any]) -> None:
     )
 
 
-def labels_of(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], Float]:
-    """Return the two classes, smaller first, and the labels as -1 and 1."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1 or len(labels) != n_rows:
-        raise InvalidProblemError(
-            f"y: expected {n_rows} labels, one per row of X, but got shape {labels.shape}."
-        )
-    if labels.dtype.kind in "biuf" and n_rows > 0:
-        # Two reductions instead of the sort of np.unique: this is on the path of every fit.
-        low, high = labels.min(), labels.max()
-        if not isfinite(low) or not isfinite(high):
-            raise InvalidProblemError("y: contains NaN or infinity; remove those rows.")
-        positive = labels == high
-        n_known = np.count_nonzero(positive) + np.count_nonzero(labels == low)
-        if low != high and n_known == n_rows:
-            return np.array([low, high], dtype=labels.dtype), np.where(positive, 1.0, -1.0)
-    try:
-        classes = np.unique(labels)
-    except TypeError:
-        raise InvalidProblemError(
-            "y: labels must all be of one type and none missing; convert or remove those rows."
-        ) from None
-    if len(classes) != 2:
-        count = "only 1 class" if len(classes) == 1 else f"{len(classes)} classes"
-        raise InvalidProblemError(
-            f"y: has {count} but exactly 2 are needed; select or merge classes."
-        )
-    return classes, np.where(labels == classes[1], 1.0, -1.0)
-
-
-def weights_of(sample_weight: ArrayLike | None, signs: Float) -> Float:
-    """Return the weights, 1 by default."""
-    if sample_weight is None:
-        return np.ones(len(signs))
-    weights = floats("sample_weight", sample_weight)
-    if weights.shape != signs.shape:
-        raise InvalidProblemError(
-            f"sample_weight: expected {len(signs)} weights, one per row, "
-            f"but got shape {weights.shape}."
-        )
-    if not weights.min(initial=0.0) >= 0 or not np.isfinite(weights.sum()):
-        raise InvalidProblemError("sample_weight: weights must be finite and at least 0.")
-    signed = weights * signs
-    if not (signed.max(initial=0.0) > 0 and signed.min(initial=0.0) < 0):
-        raise InvalidProblemError(
-            "sample_weight: the weights of one class are all zero; "
-            "give both classes rows of weight > 0."
-        )
-    in_range("sample_weight", float(weights.max()))
-    return weights
-
-
-def predictors_of(
-    groups: Sequence[Predictor] | ArrayLike | None,
-    column_names: list[str] | None,
-    n_columns: int,
-) -> tuple[Int, list[str] | None]:
-    """Return the predictor of each column, and the predictors' names if they have any."""
-    if groups is None:
-        return np.arange(n_columns, dtype=np.int64), column_names
-    if not isinstance(groups, Iterable):
-        raise InvalidProblemError(
-            f"groups: expected {n_columns} labels, one per column, not {groups!r}."
-        )
-    labels: list[Any] = list(groups)
-    if len(labels) != n_columns:
-        raise InvalidProblemError(
-            f"groups: expected {n_columns} labels, one per column, but got {len(labels)}."
-        )
-    if all(isinstance(label, str) for label in labels):
-        position = {name: index for index, name in enumerate(dict.fromkeys(labels))}
-        return np.array([position[label] for label in labels], dtype=np.int64), list(position)
-    if not all(isinstance(label, int | np.integer) for label in labels) or (
-        set(labels) != set(range(max(labels) + 1))
-    ):
-        raise InvalidProblemError(
-            "groups: labels must be all names, or integers 0, 1, ... without a gap."
-        )
-    return np.array(labels, dtype=np.int64), None
-
-
 def is_integer(value: Any, least: float) -> bool:
     """Whether a value is an integer, and no bool, of at least so much."""
     is_one = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return is_one and bool(value >= least)
+
+
+def check_integer(argument: str, value: Any, least: int, *, or_none: bool = False) -> None:
+    """Refuse what is neither an integer of at least `least` nor, where allowed, None."""
+    if not (is_integer(value, least) or (or_none and value is None)):
+        kind = f"an integer of at least {least}{' or None' if or_none else ''}"
+        raise InvalidProblemError(f"{argument}: must be {kind}, not {value!r}.")
+
+
+def check_choice(argument: str, value: Any, choices: Sequence[Any]) -> None:
+    """Refuse what is none of some values."""
+    if value not in choices:
+        known = " or ".join(map(repr, choices))
+        raise InvalidProblemError(f"{argument}: must be {known}, not {value!r}.")
 
 
 def positive(argument: str, value: float) -> float:
@@ -187,12 +117,15 @@ def positive(argument: str, value: float) -> float:
     return number
 
 
-def in_range(argument: str, value: float) -> float:
+def in_range(
+    argument: str,
+    value: float,
+    remedy: str = "multiply ridge and all weights by the same number",
+) -> float:
     """Refuse a number whose squares would leave the range of a double when summed."""
     if not _SMALLEST <= value <= 1 / _SMALLEST:
         raise InvalidProblemError(
-            f"{argument}: {value:g} is beyond {_SMALLEST:g} to {1 / _SMALLEST:g}; "
-            "multiply ridge and all weights by the same number."
+            f"{argument}: {value:g} is beyond {_SMALLEST:g} to {1 / _SMALLEST:g}; {remedy}."
         )
     return value
 
@@ -226,9 +159,19 @@ def by_label(values: Any) -> Any:
 def floats(argument: str, values: ArrayLike) -> Float:
     """Return a copy as float64, so that later changes of the argument change no problem."""
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        given = np.asarray(unmasked(argument, values))
+        if given.dtype.kind in "cmM":  # complex numbers, times and dates
+            raise TypeError
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise InvalidProblemError(f"{argument}: every value must be a number.") from None
+
+
+def unmasked(argument: str, values: Any) -> Any:
+    """Refuse masked values, which would count as what lies below the mask."""
+    if np.ma.is_masked(values):
+        raise InvalidProblemError(f"{argument}: some values are masked; impute or remove them.")
+    return values
 
 
 def some_of(names: Sequence[str]) -> str:

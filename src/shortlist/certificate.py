@@ -64,7 +64,7 @@ class Point(NamedTuple):
 
     A correction is a step from there (of the intercept, then of each column), along which the dual
     point is moved to first order: see docs/certificate.md. An empty one is none. The smoothing is
-    that of the hinge, see `shortlist.losses`; other losses have none.
+    that of the hinge, see `shortlist.families`; other losses have none.
     """
 
     intercept: Real

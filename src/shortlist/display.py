@@ -24,6 +24,7 @@ _STYLE = """<style>
 </style>"""
 _LIMITS = {
     "time_limit": "the time limit was reached",
+    "memory_limit": "the memory limit was reached",
     "node_limit": "the node limit was reached",
     "interrupted": "the search was interrupted",
     "stalled": "rounding left a gap",

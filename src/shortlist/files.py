@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from .errors import InvalidFileError
@@ -25,20 +25,19 @@ def write_whole(path: Path, content: str | bytes) -> None:
     Parameters
     ----------
     path : Path
-        Where the file goes; an older regular file of that name is replaced.
+        Where the file goes; an older regular file of that name is replaced. Of two writers of one
+        path the last one wins.
     content : str or bytes
         Its content; text is written as UTF-8 with the line ends it has.
     """
     if path.exists() and not path.is_file():
         raise InvalidFileError(f"{path}: is not a regular file; choose another name.")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
-            with part.open("xb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
+        # A folder of its own: another writer of the path, or what one left, is not in the way.
+        with TemporaryDirectory(prefix=".shortlist-", dir=path.parent) as folder:
+            part = Path(folder) / path.name
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
             part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
     except OSError as error:
         raise InvalidFileError(
             f"{path}: cannot be written ({error.strerror}); choose another place."

@@ -1,25 +1,25 @@
-"""The problem: which predictors a linear classifier, such as a logistic regression, should buy.
+"""The problem: which predictors a linear model, such as a logistic regression, should buy.
 
-Rows m have features x_m, labels y_m in {-1, 1} and weights w_m >= 0. Columns are bundled into
-predictors g, and z_g says whether predictor g is bought:
+Rows m have features x_m, outcomes y_m and weights w_m >= 0. Columns are bundled into predictors g,
+and z_g says whether predictor g is bought:
 
-    minimise   sum_m w_m loss(y_m (x_m' theta + theta_0))  +  ridge/2 ||theta||^2
+    minimise   sum_m w_m loss(y_m, x_m' theta + theta_0)  +  ridge/2 ||theta||^2
     over       theta, theta_0, z in Z,   with theta_n = 0 unless z_{g(n)} = 1
     and        lower_n <= theta_n <= upper_n
 
-The loss, log(1 + exp(-t)) unless another is chosen, is defined in `losses`. The affordable
+The loss, log(1 + exp(-y u)) unless another is chosen, is defined in `families`. The affordable
 selections Z and the intervals of the coefficients are defined in `limits`. The intervals contain 0
 and are infinite unless limits are given: |theta_n| <= max_coefficient, and a sign. The intercept
 theta_0 is never penalised. This module owns the objective: `SubsetProblem.objective` scores the
 models of all backends.
 
-Lower bounds come from the other side. For every a in [0, 1]^M with sum_m w_m a_m y_m = 0, and the
-entropy H(a) = -a log a - (1 - a) log(1 - a), a model that buys the predictors S has an objective of
-at least (`losses` says what other losses have in place of H and of [0, 1])
+Lower bounds come from the other side. For every a with sum_m w_m a_m = 0 that the loss allows, and
+the concave H that belongs to it (`families`), a model that buys the predictors S has an objective
+of at least
 
     sum_m w_m H(a_m)  -  sum_{g in S} v_g,    v_g = sum_{n of g} max { s_n t - ridge/2 t^2 },
 
-s_n = sum_m w_m a_m y_m x_mn being the slope of a column, and the maximum that over
+s_n = -sum_m w_m a_m x_mn being the slope of a column, and the maximum that over
 lower_n <= t <= upper_n. Without limits it is s_n^2 / (2 ridge). With |theta_n| <= B it is
 B |s_n| - ridge B^2 / 2 where |s_n| > ridge B, and a sign makes it 0 where s_n has the other one.
 """
@@ -44,17 +44,14 @@ from .arguments import (
     column_names_of,
     features_of,
     in_range,
-    is_integer,
-    labels_of,
     positive,
-    predictors_of,
-    some_of,
-    weights_of,
 )
 from .blocks import row_blocks
 from .errors import InvalidProblemError, ShortlistWarning
+from .families import family_of
 from .limits import Limits, MaxCoefficient, Signs
-from .losses import loss_of
+from .predictors import Predictors
+from .response import Response
 
 __all__ = ["Predictor", "SubsetProblem"]
 
@@ -69,7 +66,7 @@ class Packed:
     """
 
     def __init__(self) -> None:
-        self.table: Any = None  # of the features, labels and groups
+        self.table: Any = None  # of the features, outcomes and groups
         self.weighted: tuple[Any, Any] = (None, None)  # the last weights, and the table with them
 
     def __reduce__(self) -> tuple[type[Packed], tuple[()]]:
@@ -87,11 +84,14 @@ class SubsetProblem:
         The first solve packs it; the packed rows live as long as problems that share them.
         A file that numpy has mapped, as by `np.load(path, mmap_mode="r")`, is read in blocks.
     y : array-like of shape (n_rows,)
-        Labels of any two values; the larger one (in sorted order) counts as positive.
+        Labels of any two values, of which the larger one (in sorted order) counts as positive;
+        numbers for the squared error, and counts for the Poisson loss.
     ridge : float
         Strength of the L2 penalty, greater than 0.
     budget : float, optional
-        Upper limit on the total cost. Without `costs` every predictor costs 1.
+        Upper limit on the total cost. Without `costs` every predictor costs 1. Prices and budget
+        are taken as the decimals that were given (0.1 is one tenth), and a selection is affordable
+        if its exact total is at most the budget times 1 + 1e-9: 3 times 100 / 3 are within 100.
     costs : array-like of shape (n_predictors,) or mapping from name to cost, optional
         Price of each predictor, at least 0.
     max_features : int, optional
@@ -112,8 +112,9 @@ class SubsetProblem:
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
-    loss : {"logistic", "squared_hinge", "hinge"}
-        The loss of a row: that of a logistic regression, or of a support vector machine.
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error", "poisson"}
+        The loss of a row: that of a logistic regression, of a support vector machine, half the
+        squared error, or half the Poisson deviance.
 
     Examples
     --------
@@ -152,21 +153,20 @@ class SubsetProblem:
         column_names = column_names_of(X)
         self.X = features_of(X)
         n_rows, n_columns = self.X.shape
-        self.classes, self.signs = labels_of(y, n_rows)
-        self.weights = weights_of(sample_weight, self.signs)
+        self.family = family_of(loss)
+        self.response = Response.of(y, n_rows, self.family.outcome)
+        self.weights = self.response.weights(sample_weight)
         self.ridge = in_range("ridge", positive("ridge", ridge))
-        self.loss = loss_of(loss)
-        self.column_predictor, self.predictor_names = predictors_of(groups, column_names, n_columns)
+        self.predictors = Predictors.of(groups, column_names, n_columns)
         self.has_groups = groups is not None
         self.packed = Packed()
-        self.n_predictors = int(self.column_predictor.max(initial=-1)) + 1
         self.limits = Limits.of(
-            self, max_coefficient, signs, include=include, exclude=exclude,
+            self.predictors, max_coefficient, signs, include=include, exclude=exclude,
             max_features=max_features, costs=costs, budget=budget, fees=fees,
         )  # fmt: skip
-        if self.limits.has_intervals and not self.loss.takes_intervals:
+        if self.limits.has_intervals and not self.family.takes_intervals:
             raise InvalidProblemError(
-                f"loss: {self.loss.name!r} does not go with max_coefficient and signs; "
+                f"loss: {self.family.name!r} does not go with max_coefficient and signs; "
                 "use 'squared_hinge'."
             )
         self._warn_if_nothing_is_affordable()
@@ -198,7 +198,7 @@ class SubsetProblem:
             "max_features": max_features, "costs": costs, "budget": budget,
         }  # fmt: skip
         changes = {name: value for name, value in given.items() if value is not None}
-        return self._with(limits=self.limits.changed(self, **changes))
+        return self._with(limits=self.limits.changed(self.predictors, **changes))
 
     def with_ridge(self, ridge: float) -> SubsetProblem:
         """Return the same data and limits with another ridge; X is shared, not copied.
@@ -224,7 +224,7 @@ class SubsetProblem:
         >>> problem.with_weights([0, 1, 2, 1]).weights.tolist()
         [0.0, 1.0, 2.0, 1.0]
         """
-        return self._with(weights=weights_of(sample_weight, self.signs))
+        return self._with(weights=self.response.weights(sample_weight))
 
     def _with(self, **changes: Any) -> SubsetProblem:
         other = copy(self)
@@ -232,12 +232,13 @@ class SubsetProblem:
         other.__dict__.update(changes)
         return other
 
-    def with_rows(self, X: Float, signs: Float, weights: Float) -> SubsetProblem:
+    def with_rows(self, X: Float, response: Response, weights: Float) -> SubsetProblem:
         """Return the same limits, ridge and loss with other rows.
 
-        They are taken as they are: finite features, labels of -1 and 1, both with weights above 0.
+        They are taken as they are: finite features, and outcomes that differ where weights are
+        above 0.
         """
-        return self._with(X=X, signs=signs, weights=weights, packed=Packed())
+        return self._with(X=X, response=response, weights=weights, packed=Packed())
 
     @property
     def n_rows(self) -> int:
@@ -247,32 +248,45 @@ class SubsetProblem:
     @property
     def n_columns(self) -> int:
         """Number of columns of X."""
-        return len(self.column_predictor)
+        return len(self.predictors.owner)
+
+    @property
+    def n_predictors(self) -> int:
+        """Number of predictors that can be bought."""
+        return self.predictors.number
+
+    @property
+    def column_predictor(self) -> Int:
+        """The predictor of each column."""
+        return self.predictors.owner
+
+    def name_of(self, predictor: int) -> str:
+        """Return the name of a predictor, `x3` for the fourth of a nameless problem."""
+        return self.predictors.name_of(predictor)
 
     def columns_of(self, support: Iterable[int]) -> Int:
         """Return the sorted indices of the columns that belong to the predictors in `support`."""
-        chosen = np.zeros(self.n_predictors, dtype=bool)
-        chosen[list(support)] = True
-        return np.flatnonzero(chosen[self.column_predictor])
+        return self.predictors.columns_of(support)
 
     def decision_function(self, coef: Float, intercept: float) -> Float:
         """Return x_m' theta + theta_0 for every row."""
-        blocks = (_margin(block, coef, intercept) for _, block in row_blocks(self.X))
+        blocks = (_linear_predictor(block, coef, intercept) for _, block in row_blocks(self.X))
         return np.concatenate([np.empty(0), *blocks])
 
     def objective(self, coef: Float, intercept: float) -> float:
         """Return the penalised loss of a model: the one definition that scores every solution.
 
         Rows of weight 0 are left out, so that no rounding depends on whether they are there.
+        Numbers are taken from the intercept, so that their distance from zero takes no digits.
         """
-        loss = 0.0
+        loss, start = 0.0, intercept if self.response.kind == "numbers" else 0.0
         for rows, block in row_blocks(self.X):
-            margins = self.signs[rows] * _margin(block, coef, intercept)
-            weights = self.weights[rows]
+            u = _linear_predictor(block, coef, intercept - start)
+            y, weights = self.response.values[rows] - start, self.weights[rows]
             counts = weights > 0
             if not counts.all():
-                margins, weights = margins[counts], weights[counts]
-            loss += float(weights @ self.loss.value(margins))
+                u, y, weights = u[counts], y[counts], weights[counts]
+            loss += float(weights @ self.family.value(y, u))
         return float(loss + 0.5 * self.ridge * (coef @ coef))
 
     @cached_property
@@ -283,7 +297,7 @@ class SubsetProblem:
         """
         limits = self.limits
         parts = (
-            self.signs, self.weights, self.column_predictor, limits.costs,
+            self.response.values, self.weights, self.column_predictor, limits.costs,
             # Only if given, so that older certificates stay valid.
             *((limits.lower, limits.upper) * limits.has_intervals),
         )  # fmt: skip
@@ -291,7 +305,7 @@ class SubsetProblem:
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),
             limits.max_features, [(float(fee.amount).hex(), fee.members) for fee in limits.fees],
             limits.include, limits.exclude,
-            *([self.loss.name] if self.loss.name != _FIRST_LOSS else []),
+            *([self.family.name] if self.family.name != _FIRST_LOSS else []),
         )  # fmt: skip
         digest = sha256(repr(summary).encode())
         for _, block in row_blocks(self.X):
@@ -300,48 +314,6 @@ class SubsetProblem:
             little_endian = part.astype(part.dtype.newbyteorder("<"), order="C", copy=False)
             digest.update(np.ascontiguousarray(little_endian).data)
         return digest.hexdigest()
-
-    def name_of(self, predictor: int) -> str:
-        """Return the name of a predictor, `x3` for the fourth of a nameless problem."""
-        return f"x{predictor}" if self.predictor_names is None else self.predictor_names[predictor]
-
-    def index_of(self, argument: str, predictor: Predictor) -> int:
-        """Return the index of a predictor given by name or index."""
-        if isinstance(predictor, str):
-            names = self.predictor_names
-            if names is None:
-                raise InvalidProblemError(
-                    f"{argument}: {predictor!r} is a name but the predictors have none; "
-                    "pass X as a DataFrame or use indices."
-                )
-            if predictor not in self._name_positions:
-                raise InvalidProblemError(
-                    f"{argument}: there is no predictor {predictor!r}; use one of {some_of(names)}."
-                )
-            return self._name_positions[predictor]
-        if not is_integer(predictor, -inf):
-            raise InvalidProblemError(
-                f"{argument}: {predictor!r} is neither a predictor's name nor its index; use one."
-            )
-        if not 0 <= predictor < self.n_predictors:
-            raise InvalidProblemError(
-                f"{argument}: index {predictor} is out of range; "
-                f"there are {self.n_predictors} predictors, numbered from 0."
-            )
-        return int(predictor)
-
-    def support_of(self, argument: str, predictors: Sequence[Predictor]) -> tuple[int, ...]:
-        """Return the sorted indices of predictors given by names or indices."""
-        if isinstance(predictors, str) or not isinstance(predictors, Iterable):
-            raise InvalidProblemError(
-                f"{argument}: expected a list of predictors, such as [{predictors!r}], "
-                f"not {predictors!r}."
-            )
-        return tuple(sorted({self.index_of(argument, predictor) for predictor in predictors}))
-
-    @cached_property
-    def _name_positions(self) -> dict[str, int]:
-        return {name: index for index, name in enumerate(self.predictor_names or ())}
 
     def _warn_if_nothing_is_affordable(self) -> None:
         limits = self.limits
@@ -357,9 +329,9 @@ class SubsetProblem:
             )
 
 
-def _margin(block: Float, coef: Float, intercept: float) -> Float:
+def _linear_predictor(block: Float, coef: Float, intercept: float) -> Float:
     """Return x_m' theta + theta_0 for some rows."""
-    margin = np.full(len(block), intercept)
+    u = np.full(len(block), intercept)
     for column in coef.nonzero()[0]:
-        margin += coef[column] * block[:, column]
-    return margin
+        u += coef[column] * block[:, column]
+    return u

@@ -22,6 +22,7 @@ class Status(Enum):
     OPTIMAL = "optimal"
     TIME_LIMIT = "time_limit"
     NODE_LIMIT = "node_limit"
+    MEMORY_LIMIT = "memory_limit"
     INTERRUPTED = "interrupted"
     STALLED = "stalled"  # every node is closed, but floating point kept the gap above the target
     HEURISTIC = "heuristic"
@@ -52,6 +53,7 @@ class Options:
     gap: float = 1e-6
     time_limit: float | None = None
     node_limit: int | None = None
+    memory_limit: float | None = None  # bytes
     callback: Callable[[Progress], None] | None = None
     warm_start: tuple[int, ...] | None = None
     threads: int | None = None
@@ -105,7 +107,8 @@ class Solution:
     def certificate(self) -> Certificate | None:
         """The proof of `lower_bound`, for `shortlist.verify`.
 
-        None if the backend gives no proof, or if the proof would have exceeded 1 GiB.
+        None if the backend gives no proof, or if the proof grew too long: see `memory_limit` of
+        `solve`.
         """
         return None if self.prover is None else self.prover(self)
 

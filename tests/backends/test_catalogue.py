@@ -42,8 +42,8 @@ def test_the_catalogue_has_every_kind_of_problem():
     problems = [known.problem() for known in CATALOGUE.values()]
     limits = [problem.limits for problem in problems]
     with_budget = [c for c in limits if c.budget < np.inf]
-    assert {c.integral for c in with_budget} == {True, False}
-    assert any(c.unit[1] > 1 for c in with_budget)
+    assert {c.prices.is_short for c in with_budget} == {True, False}
+    assert any(c.prices.unit.denominator > 1 for c in with_budget)
     assert any((c.costs == 0).any() for c in with_budget)
     assert any(c.max_features < c.n_predictors for c in with_budget)
     assert any(c.fees for c in with_budget)

@@ -24,11 +24,11 @@ def noisy_data(n_rows=60, n_columns=6, seed=0):
 def objective_by_scikit_learn(problem, support):
     """Score the model that scikit-learn fits to the columns of a selection."""
     columns = problem.columns_of(support)
-    coef, intercept = np.zeros(problem.n_columns), np.log(np.mean(problem.signs > 0))
-    intercept -= np.log(np.mean(problem.signs < 0))
+    coef, intercept = np.zeros(problem.n_columns), np.log(np.mean(problem.response.values > 0))
+    intercept -= np.log(np.mean(problem.response.values < 0))
     if len(columns):
         model = LogisticRegression(C=1 / problem.ridge, solver="newton-cholesky", tol=1e-10)
-        model.fit(problem.X[:, columns], problem.signs)
+        model.fit(problem.X[:, columns], problem.response.values)
         coef[columns], intercept = model.coef_[0], model.intercept_[0]
     return problem.objective(coef, intercept)
 

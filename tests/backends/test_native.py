@@ -59,7 +59,7 @@ def test_the_random_problems_are_of_every_kind():
     def count(kind):
         return sum(map(kind, drawn))
 
-    assert min(len(set(problem.classes)) for problem in problems) == 2
+    assert min(len(set(problem.response.classes)) for problem in problems) == 2
     for argument in ("max_features", "budget", "fees", "include", "exclude", "groups"):
         assert 10 < count(lambda a, name=argument: name in a) < N_DEFAULT - 10
     assert count(lambda a: "budget" in a and "max_features" in a) > 20
@@ -69,8 +69,11 @@ def test_the_random_problems_are_of_every_kind():
     assert count(lambda a: (np.ptp(a["X"], axis=0) == 0).any()) > 10
     assert count(lambda a: len(np.unique(a["X"], axis=1).T) < a["X"].shape[1]) > 10
     assert count(lambda a: len(np.unique(a["X"], axis=0)) < len(a["X"])) > 10
-    assert sum(not p.limits.integral and p.limits.budget < math.inf for p in problems) > 10
-    assert sum(p.limits.integral and p.limits.unit[1] > 1 for p in problems) > 10
+    assert sum(not p.limits.prices.is_short and p.limits.budget < math.inf for p in problems) > 10
+    assert (
+        sum(p.limits.prices.is_short and p.limits.prices.unit.denominator > 1 for p in problems)
+        > 10
+    )
     shared = [
         sum(len(fee.members) for fee in p.limits.fees)
         - len({g for fee in p.limits.fees for g in fee.members})
@@ -472,7 +475,7 @@ def test_a_gap_near_the_precision_of_doubles_is_met_or_not_claimed(gap):
     assert solution.gap <= 1e-9
     assert solution.status in (sl.Status.OPTIMAL, sl.Status.STALLED)
     if solution.status is sl.Status.OPTIMAL:
-        assert solution.gap <= max(gap, problem.loss.resolution)
+        assert solution.gap <= max(gap, problem.family.resolution)
 
 
 @pytest.mark.parametrize("seed", range(20))

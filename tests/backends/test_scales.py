@@ -9,7 +9,7 @@ import shortlist as sl
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:budget")]
 
-N_PROBLEMS, CHUNK = 400, 100  # `python tests/scaled_problems.py 0 10000` runs more
+N_PROBLEMS, CHUNK = 400, 100  # `python tests/support/scaled_problems.py 0 10000` runs more
 
 
 @pytest.mark.parametrize("first", range(0, N_PROBLEMS, CHUNK))

@@ -38,7 +38,7 @@ class Reference:
         limits = self.problem.limits
         if limits.budget == inf:
             return 1.0
-        return round(limits.unit_cost_of(larger) - limits.unit_cost_of(smaller), 9)
+        return round(limits.units_of(larger) - limits.units_of(smaller), 9)
 
 
 def forward_reference(problem: sl.SubsetProblem, support: tuple[int, ...]) -> tuple[int, ...]:

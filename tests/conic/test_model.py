@@ -11,7 +11,7 @@ from random_problems import limited_problem, random_problem
 import shortlist as sl
 from shortlist.conic.model import Cone, conic_model, point_of
 from shortlist.conic.scip import with_bounds
-from shortlist.losses import LOSSES
+from shortlist.families import FAMILIES
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
@@ -35,7 +35,7 @@ def violation(model, x):
     return worst
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", FAMILIES)
 @pytest.mark.parametrize("scaled", [False, True])
 @MANY
 @given(SEEDS, st.integers(0, 2**32 - 1))
@@ -89,7 +89,7 @@ def test_the_relaxation_is_below_the_optimum_and_limits_raise_it(seed):
     assert relaxed >= solve_relaxation(random_problem(seed)) * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", FAMILIES)
 @settings(max_examples=30)
 @given(SEEDS)
 def test_bounds_do_not_cut_off_the_optimum(loss, seed):

@@ -9,6 +9,7 @@ from conic_relaxation import solve_relaxation
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
+from shortlist.families import FAMILIES
 from shortlist.native.core import core, core_limits, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
@@ -16,7 +17,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
 def relax_root(problem):
     """Bounds of the optimum of the search's relaxation, whose oracle may buy fractions here."""
-    limits = SimpleNamespace(**vars(problem.limits) | {"integral": False})
+    # No double has the totals of numbers so large, so there are no knapsack tables.
+    amounts = [[2**60 * amount for amount in part] for part in problem.limits.prices.relevant]
+    prices = SimpleNamespace(relevant=amounts)
+    limits = SimpleNamespace(**vars(problem.limits) | {"prices": prices})
     lower, upper, _ = core.relax_root(prepare(problem).problem, core_limits(limits))
     return lower, upper
 
@@ -59,15 +63,15 @@ def test_the_native_root_relaxation_encloses_that_of_the_conic_model(make):
     assert n_equal >= (50 if make is random_problem else 30)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("loss", [name for name in FAMILIES if name != "logistic"])
 def test_the_bounds_of_other_losses_are_those_of_the_conic_model(loss):
     n_equal = 0
     for seed in range(40):
         problem = random_problem(seed, loss)
         value, (lower, _) = solve_relaxation(problem), relax_root(problem)
-        assert lower <= value * (1 + 1e-5), seed
-        assert value <= sl.solve(problem).objective * (1 + 1e-5), seed
+        assert lower <= value * (1 + 1e-5) + 1e-8, seed
+        assert value <= sl.solve(problem).objective * (1 + 1e-5) + 1e-8, seed
         n_equal += lower >= value * (1 - 1e-5)
     # The relaxation of the hinge is smoothed, and not solved to the end.
-    if loss == "squared_hinge":
+    if loss != "hinge":
         assert n_equal >= 20

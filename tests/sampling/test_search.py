@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from random_problems import random_problem
 
 import shortlist as sl
 from shortlist import sampling
-from tests.random_problems import random_arguments, random_problem
 
 
 @pytest.fixture
@@ -82,13 +82,36 @@ def test_random_problems_with_tiny_samples(seed):
     assert verdict.valid, verdict.reason
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_error", "poisson"])
 @pytest.mark.parametrize("seed", range(100, 112))
-def test_random_problems_of_the_squared_hinge(seed):
-    arguments = random_arguments(seed) | {"loss": "squared_hinge"}
-    problem = sl.SubsetProblem(**arguments)
+def test_random_problems_of_other_families(seed, loss):
+    problem = random_problem(seed, loss)
     sampled = sl.solve(problem, sample=max(2, problem.n_rows // 4), threads=1)
     assert sampled.objective == pytest.approx(sl.solve(problem).objective, rel=2e-6)
     assert sl.verify(problem, sampled.certificate).valid
+
+
+@pytest.mark.parametrize("centre", [1e8, 1e12])
+def test_outcomes_far_from_zero_are_no_larger_for_the_proof(centre):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 8))
+    y = X @ [1.0, 0.5, -0.7, 0.0, 0.0, 0.2, 0.1, 0.0] + rng.normal(size=30_000) + centre
+    problem = sl.SubsetProblem(X, y, ridge=5.0, loss="squared_error", max_features=3)
+    solution = sl.solve(problem, sample=3000)
+    verdict = sl.verify(problem, solution.certificate)
+    assert verdict.valid, verdict.reason
+    assert solution.lower_bound <= verdict.upper_bound
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_unit_of_numbers_does_not_matter(unit, trees):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 8))
+    y = X @ [1.0, 0.5, -0.7, 0.0, 0.0, 0.2, 0.1, 0.0] + rng.normal(size=30_000)
+    problem = sl.SubsetProblem(X, unit * y, ridge=5.0, loss="squared_error", max_features=3)
+    solution = sl.solve(problem, sample=3000)
+    assert trees == [0]
+    assert solution.lower_bound < solution.objective  # rounding is taken off
 
 
 def test_neither_runs_nor_threads_change_a_bit():
@@ -123,8 +146,8 @@ def test_a_sample_keeps_the_weight_of_each_class():
     sample = sampling.draw_sample(problem, 200)
     assert 190 <= sample.n_rows <= 210
     for y in (-1, 1):
-        total = problem.weights[problem.signs == y].sum()
-        assert sample.weights[sample.signs == y].sum() == pytest.approx(total)
+        total = problem.weights[problem.response.values == y].sum()
+        assert sample.weights[sample.response.values == y].sum() == pytest.approx(total)
     assert sampling.draw_sample(problem, 2000) is None
 
 

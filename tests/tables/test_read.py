@@ -4,6 +4,7 @@ import sys
 from time import perf_counter
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -183,3 +184,21 @@ def test_names_of_many_columns_are_checked_in_a_moment(tmp_path):
     assert perf_counter() - started < 1  # it was 45 s with a count per name
     with pytest.raises(sl.InvalidFileError, match="two columns are named 'gene 7'"):
         check_names(path, [*names, "gene 7"])
+
+
+@pytest.mark.parametrize("place", ["XFD1048576", "ZZ1048576", "XFD4000"])
+def test_a_workbook_with_a_cell_far_away_is_refused(tmp_path, place):
+    """Reading it would fill the memory with empty cells."""
+    book = openpyxl.Workbook()
+    for position, value in {"A1": "age", "B1": "sex", "A2": 1, "B2": "f", place: 1}.items():
+        book.active[position] = value
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(sl.InvalidFileError, match=f"has cells as far as {place}; delete the rows"):
+        read_table(tmp_path / "t.xlsx")
+
+
+def test_a_table_of_too_many_columns_is_refused(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"x{i}" for i in range(100_000)) + "\n" + "1," * 99_999 + "1\n")
+    with pytest.raises(sl.InvalidFileError, match="has 100000 columns, more than the limit"):
+        read_table(path)

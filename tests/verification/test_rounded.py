@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
-from random_problems import random_arguments
+from random_problems import random_problem
 
 import shortlist as sl
 from shortlist import verification
 from shortlist.certificate import Bound, Fix, Point
+from shortlist.families import FAMILIES
 from shortlist.verification import rounded
 from shortlist.verification.duality import DualPoint
 from shortlist.verification.rounded import RoundedData
@@ -39,58 +41,84 @@ def test_the_ends_have_no_entropy():
     assert rounded._logistic_entropy(np.array([0.0, 1.0]))[0].tolist() == [0.0, 0.0]
 
 
-def exact_dual(problem, a_of_class, entropy_of):
-    """Return the entropy and the values of the balanced a, in balls of 300 bits."""
-    entropies, slopes, masses = [], [], []
-    for sign, a in zip((-1, 1), a_of_class, strict=True):
-        rows = np.flatnonzero((problem.weights > 0) & (problem.signs == sign))
-        q = [arb(w) * arb(x) for w, x in zip(problem.weights[rows].tolist(), a, strict=True)]
-        weighted = zip(problem.weights[rows].tolist(), a, strict=True)
-        entropies.append(sum((arb(w) * entropy_of(arb(x)) for w, x in weighted), arb(0)))
-        masses.append(sum(q, arb(0)))
-        columns = problem.X[rows].T.tolist()
-        slopes.append(
-            [
-                sign * sum((x * y for x, y in zip(column, q, strict=True)), arb(0))
-                for column in columns
-            ]
-        )
-    kept = min(masses, key=lambda mass: mass.lower())
-    rho = [kept / mass for mass in masses]
+def total(weights, values):
+    return sum((w * x for w, x in zip(weights, values, strict=True)), arb(0))
+
+
+def balanced(weights, outcomes, a, entropy_of):
+    """The entropy and the a, derivatives in the linear predictor, of labels."""
+    rows = list(zip(weights, outcomes, a, strict=True))
+    mass = {y: sum((w * x for w, z, x in rows if z == y), arb(0)) for y in (-1, 1)}
+    kept = min(mass.values(), key=lambda mass: mass.lower())
+    rho = [kept / mass[int(float(y))] for y in outcomes]
+    entropy = total(weights, [r * entropy_of(x) for r, x in zip(rho, a, strict=True)])
+    return entropy, [-y * r * x for y, r, x in zip(outcomes, rho, a, strict=True)]
+
+
+def centred(weights, outcomes, a):
+    mean = total(weights, a) / sum(weights, arb(0))
+    a = [x - mean for x in a]
+    return total(weights, [-x * (y + x / 2) for x, y in zip(a, outcomes, strict=True)]), a
+
+
+def x_log_x(x):
+    return x * x.log() if x > 0 else arb(0)
+
+
+def scaled(weights, outcomes, means):
+    rho = total(weights, outcomes) / total(weights, means)
+    means = [rho * x for x in means]
+    entropies = [x - x_log_x(x) - y + x_log_x(arb(y)) for x, y in zip(means, outcomes, strict=True)]
+    return total(weights, entropies), [x - y for x, y in zip(means, outcomes, strict=True)]
+
+
+def exact_dual(problem, data, raw, make_feasible):
+    """Return the entropy and the values of the feasible a, in balls of 300 bits."""
+    rows = np.concatenate(data.parts)
+    weights = [arb(w) for w in problem.weights[rows].tolist()]
+    outcomes = [arb(y) for y in problem.response.values[rows].tolist()]
+    entropy, a = make_feasible(weights, outcomes, [arb(x) for x in raw])
+    weighted = [w * x for w, x in zip(weights, a, strict=True)]
     values = [arb(0)] * problem.n_predictors
     for n, g in enumerate(problem.column_predictor.tolist()):
-        slope = rho[0] * slopes[0][n] + rho[1] * slopes[1][n]
+        slope = -total(weighted, problem.X[rows, n].tolist())
         lower, upper = problem.limits.lower[n], problem.limits.upper[n]
         best = slope / arb(problem.ridge)
         best = arb(upper) if best > upper else arb(lower) if best < lower else best
         values[g] += best * (slope - arb(problem.ridge) * best / 2)
-    return rho[0] * entropies[0] + rho[1] * entropies[1], values
+    return entropy, values
 
 
 def entropy_of_logistic(a):
     return sum((-x * x.log() for x in (a, 1 - a) if x > 0), arb(0))
 
 
-ENTROPIES = {
-    "logistic": entropy_of_logistic,
-    "squared_hinge": lambda a: a - a * a / 4,
-    "hinge": lambda a: a,
+FEASIBLE = {
+    "logistic": partial(balanced, entropy_of=entropy_of_logistic),
+    "squared_hinge": partial(balanced, entropy_of=lambda a: a - a * a / 4),
+    "hinge": partial(balanced, entropy_of=lambda a: a),
+    "squared_error": centred,
+    "poisson": scaled,
 }
 
 
-@pytest.mark.parametrize("loss", ENTROPIES)
+def test_every_family_has_a_dual_point_of_its_own_here():
+    assert set(FEASIBLE) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("loss", FEASIBLE)
 @pytest.mark.parametrize("seed", range(12))
-def test_bounds_are_on_the_safe_side_of_the_same_a(loss, seed, monkeypatch):
-    arguments = random_arguments(seed)
-    if loss == "hinge":
-        arguments |= {"max_coefficient": None, "signs": None}
-    problem = sl.SubsetProblem(**(arguments | {"loss": loss}))
+def test_bounds_are_on_the_safe_side_of_the_same_a(loss, seed):
+    problem = random_problem(seed, loss)
     rng = np.random.default_rng(seed)
     n = problem.n_columns
     columns = tuple(range(n))
+    start = 0.0
+    if problem.response.kind != "labels":
+        start = problem.family.null_intercept(problem.response.values, problem.weights)
     points = [
         Point(
-            float(0.1 * rng.normal()),
+            start + float(0.1 * rng.normal()),
             columns,
             tuple((scale * rng.normal(size=n)).tolist()),
             tuple((0.1 * rng.normal(size=n + 1)).tolist()) if i % 2 else (),
@@ -99,14 +127,16 @@ def test_bounds_are_on_the_safe_side_of_the_same_a(loss, seed, monkeypatch):
         for i, scale in enumerate((1e-4, 1.0, 10.0, 1e6))
     ]
     data, used = RoundedData(problem), []
-    allowed = data._allowed
-    monkeypatch.setattr(data, "_allowed", lambda a: used.append(allowed(a)) or used[-1])
+    raw = data.family.raw
+    data.family = data.family._replace(raw=lambda *given: used.append(raw(*given)) or used[-1])
     found = data.evaluate(points)
+    used = np.concatenate(used)
     with ctx.workprec(300):
         for i, point in enumerate(found):
             if point is None:
                 continue
-            entropy, values = exact_dual(problem, [a[:, i].tolist() for a in used], ENTROPIES[loss])
+            raws = used[:, i] * data.scale
+            entropy, values = exact_dual(problem, data, raws.tolist(), FEASIBLE[loss])
             assert arb(point.entropy) <= entropy
             scale = abs(float(entropy)) + float(sum(values, arb(0)))
             assert point.entropy >= float(entropy) - 1e-10 * scale

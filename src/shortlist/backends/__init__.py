@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from math import inf
+from sys import maxsize
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ __all__ = [
     "uninterrupted",
 ]
 
+
+_MOST_THREADS = 2**31 - 1
 
 # A solver is the class `<Name>Backend` of the module of that name, imported when first used. A
 # heuristic is an entry of `HEURISTICS` in the module `heuristics`.
@@ -69,6 +72,7 @@ def solve(
     gap: float = 1e-6,
     time_limit: float | None = None,
     node_limit: int | None = None,
+    memory_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
     warm_start: Sequence[Predictor] | None = None,
     threads: int | None = None,
@@ -93,6 +97,13 @@ def solve(
         Seconds after which the search stops with the best model so far.
     node_limit : int, optional
         Number of nodes after which it stops.
+    memory_limit : float, optional
+        Bytes that open nodes and the record for the proof may take, with the native backend. By
+        default half of the memory that is free, and no more than 1 GiB of that for the record.
+        Beyond it the search goes on without the record, says so, and the solution has no
+        certificate. Once open nodes alone take half of it, the newest comes first, which takes
+        less memory and more time; once they take all of it, the search stops with the best model
+        and the bound so far.
     callback : callable, optional
         Called now and then with a `shortlist.solution.Progress`.
     warm_start : sequence of names or indices, optional
@@ -125,10 +136,10 @@ def solve(
     >>> sl.solve(problem, backend="forward").status
     <Status.HEURISTIC: 'heuristic'>
     """
-    options = Options(gap, time_limit, node_limit, callback, threads=threads)
+    options = Options(gap, time_limit, node_limit, memory_limit, callback, threads=threads)
     _check(problem, backend, options)
     if warm_start is not None:
-        support = problem.support_of("warm_start", warm_start)
+        support = problem.predictors.support_of("warm_start", warm_start)
         if problem.limits.is_affordable(support):
             options = replace(options, warm_start=support)
     if sample is not None:
@@ -191,11 +202,21 @@ def _check(problem: SubsetProblem, backend: str, options: Options) -> None:
         raise InvalidProblemError(
             f"time_limit: must be a number of seconds of at least 0 or None, not {limit!r}."
         )
-    for name, number in (("node_limit", options.node_limit), ("threads", options.threads)):
+    memory = options.memory_limit
+    if memory is not None and not (_is_number(memory) and memory > 0):
+        raise InvalidProblemError(
+            f"memory_limit: must be a number of bytes above 0 or None, not {memory!r}."
+        )
+    for name, number, most in (
+        ("node_limit", options.node_limit, maxsize),
+        ("threads", options.threads, _MOST_THREADS),
+    ):
         if number is not None and not is_integer(number, 1):
             raise InvalidProblemError(
                 f"{name}: must be an integer of at least 1 or None, not {number!r}."
             )
+        if number is not None and number > most:
+            raise InvalidProblemError(f"{name}: must be at most {most}, not {number!r}.")
     if options.callback is not None and not callable(options.callback):
         raise InvalidProblemError(
             f"callback: must be a function of one argument or None, not {options.callback!r}."
@@ -206,7 +227,7 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
     """Check the argument; return the number of rows."""
     if backend != "native":
         raise InvalidProblemError(f"sample: is for the native backend; {backend!r} takes all rows.")
-    if problem.limits.has_intervals or not problem.loss.takes_sample:
+    if problem.limits.has_intervals or not problem.family.takes_sample:
         raise InvalidProblemError(
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."
         )

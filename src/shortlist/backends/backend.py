@@ -43,7 +43,7 @@ def uninterrupted(solution: Solution) -> Solution:
 
 def conclude(
     problem: SubsetProblem,
-    model: SupportModel,
+    model: SupportModel | Solution,
     *,
     lower_bound: float,
     stopped: Status | None,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from math import inf
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import Float
 from ..errors import InvalidProblemError
 from ..limits import Limits
 from ..problem import SubsetProblem
@@ -102,9 +102,8 @@ def _maximal_selections(limits: Limits, choices: NDArray[np.int_]) -> NDArray[np
     last = np.array([-1])  # of the choices in a row, which are bought in this order, the last
     maximal, n_listed, n_maximal = [], 0, 0
     while len(level):
-        price = _price_after_adding(limits, level, choices)
         addable = ~level[:, choices] & bool(level[0].sum() < limits.max_features)
-        addable &= price <= limits.unit_budget
+        addable &= _price_after_adding(limits, level, choices) <= limits.prices.budget
         full = ~addable.any(axis=1)
         maximal.append(level[full])
         n_listed += len(level)
@@ -122,11 +121,13 @@ def _maximal_selections(limits: Limits, choices: NDArray[np.int_]) -> NDArray[np
 
 def _price_after_adding(
     limits: Limits, level: NDArray[np.bool_], choices: NDArray[np.int_]
-) -> Float:
-    """Return the unit price of every selection of `level` with every choice added to it."""
-    before: Float = level.astype(np.float64) @ limits.unit_costs
-    price = before[:, np.newaxis] + limits.unit_costs[choices]
-    for amount, fee in zip(limits.unit_fees, limits.fees, strict=True):
+) -> NDArray[Any]:
+    """Return the price, in units, of every selection of `level` with every choice added to it."""
+    prices = limits.prices
+    before = level.astype(prices.costs.dtype) @ prices.costs
+    price: NDArray[Any] = before[:, np.newaxis] + prices.costs[choices]
+    for amount, fee in zip(prices.fees, limits.fees, strict=True):
         paid: NDArray[np.bool_] = level[:, list(fee.members)].max(axis=1)
-        price += amount * (paid[:, np.newaxis] | np.isin(choices, fee.members))
+        is_due = paid[:, np.newaxis] | np.isin(choices, fee.members)
+        price += amount * is_due.astype(price.dtype)
     return price

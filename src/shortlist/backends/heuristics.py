@@ -68,15 +68,11 @@ def _fitted(problem: SubsetProblem, started: float) -> Solution:
     The native backend fits it several times faster than numpy, which fits where that one stalls: at
     columns that are nearly dependent and large.
     """
-    support = problem.limits.include
     solution = uninterrupted(NativeBackend().solve(problem, Options(gap=0.0)))
-    if solution.status is Status.OPTIMAL:
-        model = SupportModel(support, solution.coef, solution.intercept, solution.objective)
-    else:
-        model, _ = SupportFits(problem).fit(support)
+    is_exact = solution.status is Status.OPTIMAL
     return conclude(
         problem,
-        model,
+        solution if is_exact else SupportFits(problem).fit(problem.limits.include)[0],
         lower_bound=0.0,
         stopped=Status.HEURISTIC,
         gap=0.0,
@@ -304,7 +300,7 @@ def _remove_best(fits: ComparedFits, model: SupportModel) -> SupportModel | None
 
 def _is_improvement(fits: ComparedFits, model: SupportModel, seen: list[SupportModel]) -> bool:
     """Whether the model is better than all that have no more predictors and cost no more."""
-    price = fits.problem.limits.unit_cost_of
+    price = fits.problem.limits.units_of
     return all(
         model.objective < (1 - fits.tie) * other.objective
         for other in seen

@@ -28,7 +28,7 @@ _UNPENALISED = 1e3  # the factor of columns that the penalty should spare
 
 def check_logistic(problem: SubsetProblem, backend: str, does: str) -> None:
     """Raise unless the loss is the one that a rule is made for."""
-    if not problem.loss.gives_risks:
+    if not problem.family.gives_risks:
         raise InvalidProblemError(
             f"backend: {backend!r} {does} logistic regressions; use loss='logistic' or a backend "
             "such as 'forward' or 'swap'."
@@ -49,7 +49,7 @@ def univariable_magnitudes(problem: SubsetProblem) -> Float:
         X = fits.X.T[columns]  # (n_predictors, n_own, n_rows)
         scale = np.abs(X).max(axis=(1, 2))
         scale[scale == 0] = 1.0
-        coefs = _fit_alone(X / scale[:, np.newaxis, np.newaxis], fits.signs, fits.weights)
+        coefs = _fit_alone(X / scale[:, np.newaxis, np.newaxis], fits.y, fits.weights)
         magnitudes[predictors] = np.linalg.norm(coefs, axis=1) / scale
     return magnitudes
 
@@ -128,7 +128,7 @@ def correlations(problem: SubsetProblem) -> Float:
     """
     fits = SupportFits(problem)
     roots = np.sqrt(fits.weights)
-    outcome = roots * (fits.signs - np.average(fits.signs, weights=fits.weights))
+    outcome = roots * (fits.y - np.average(fits.y, weights=fits.weights))
     outcome /= np.linalg.norm(outcome)
     # Columns of tiny values are enlarged before they are squared; constant ones stay 0.
     X = roots[:, np.newaxis] * fits.X / np.maximum(np.abs(fits.X).max(axis=0), np.finfo(float).tiny)
@@ -188,13 +188,13 @@ def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
     X /= np.sqrt(fits.weights @ X**2 / fits.weights.sum())
     X[:, is_penalised] *= prices[owner][is_penalised].min() / prices[owner][is_penalised]
     X[:, ~is_penalised] *= _UNPENALISED
-    share = np.average(fits.signs, weights=fits.weights)
-    largest_penalty = np.abs((fits.weights * (fits.signs - share)) @ X[:, is_penalised]).max() / 2
+    share = np.average(fits.y, weights=fits.weights)
+    largest_penalty = np.abs((fits.weights * (fits.y - share)) @ X[:, is_penalised]).max() / 2
 
     entered = {*limits.include, *free}
     for step in range(1, _STEPS_PER_DECADE * _DECADES + 1):
         C = 10 ** (step / _STEPS_PER_DECADE) / largest_penalty
-        coef, _ = fit_l1(X, fits.signs, fits.weights, C)
+        coef, _ = fit_l1(X, fits.y, fits.weights, C)
         largest = np.zeros(problem.n_predictors)
         np.maximum.at(largest, owner, np.abs(coef))
         newcomers = [g for g in np.flatnonzero(largest).tolist() if g not in entered]

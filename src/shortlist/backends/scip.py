@@ -48,9 +48,7 @@ class ScipBackend(Backend):
         scip.addSol(start)
         reporter = None
         if options.callback is not None:
-            reporter = _report(
-                scip, options.callback, best.objective, search.allowance, search.started
-            )
+            reporter = _report(scip, search, options.callback)
 
         def run(seconds_left: float | None, nodes_left: int | None) -> SolverRun:
             if seconds_left is not None:
@@ -73,13 +71,7 @@ class ScipBackend(Backend):
         return search.solve(run, forbid, _ENDINGS)
 
 
-def _report(
-    scip: Any,
-    callback: Callable[[Progress], None],
-    first_objective: float,
-    allowance: float,
-    started: float,
-) -> Any:
+def _report(scip: Any, search: ConicSearch, callback: Callable[[Progress], None]) -> Any:
     """Call back after every node; an exception stops the search and is kept in `error`."""
     pyscipopt = import_pyscipopt()
 
@@ -96,9 +88,9 @@ def _report(
             progress = Progress(
                 nodes=self.model.getNTotalNodes(),
                 open_nodes=len(self.model.getOpenNodes()),
-                objective=min(first_objective, self.model.getPrimalbound()),
-                lower_bound=max(0.0, self.model.getDualbound() - allowance),
-                seconds=perf_counter() - started,
+                objective=min(search.best.objective, self.model.getPrimalbound()),
+                lower_bound=max(0.0, self.model.getDualbound() - search.allowance),
+                seconds=perf_counter() - search.started,
             )
             try:
                 callback(progress)

@@ -24,7 +24,7 @@ class ComparedFits:
 
     def __init__(self, problem: SubsetProblem) -> None:
         self.problem = problem
-        self.tie = max(_TIE, 5 * problem.loss.rounding)
+        self.tie = max(_TIE, 5 * problem.family.rounding)
         self._prepared = prepare(problem)
 
     def fit(self, support: Iterable[int]) -> SupportModel:

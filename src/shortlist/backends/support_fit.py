@@ -2,7 +2,7 @@
 
 The hinge, which has no derivative at 1, is fitted by an interior-point method instead.
 Enumeration fits with it; it shares no code with the core. The bound of a fit is
-the one that `problem` states for every a with sum_m w_m a_m y_m = 0: it holds however well the fit
+the one that `problem` states for every a with sum_m w_m a_m = 0: it holds however well the fit
 converged. The rounding of the sums is taken off.
 """
 
@@ -42,16 +42,15 @@ class SupportFits:
 
     Centring moves a constant from the columns to the intercept, which is free, and so changes no
     objective; it keeps the Newton equations of columns far from zero well-conditioned. Constant
-    columns are exactly 0. Rows are ordered by class, positives first.
+    columns are exactly 0. Rows are ordered by stratum.
     """
 
     def __init__(self, problem: SubsetProblem) -> None:
         self.problem = problem
-        positive, used = problem.signs > 0, problem.weights > 0
-        rows = np.concatenate([np.flatnonzero(positive & used), np.flatnonzero(~positive & used)])
-        self.n_positive = int(np.count_nonzero(positive & used))
+        rows = np.flatnonzero(problem.weights > 0)
+        rows = rows[np.argsort(-problem.response.strata[rows], kind="stable")]
         self.weights = problem.weights[rows]
-        self.signs = problem.signs[rows]
+        self.y = problem.response.values[rows]
         X = problem.X[rows]
         self.means = self.weights / self.weights.sum() @ X
         self.X = np.asfortranarray(X - self.means)  # columns are gathered again and again
@@ -59,8 +58,7 @@ class SupportFits:
 
     def intercept_model(self) -> SupportModel:
         """Return the best model without coefficients, which is known in closed form."""
-        classes = self.weights[: self.n_positive].sum(), self.weights[self.n_positive :].sum()
-        centred = np.array([self.problem.loss.best_intercept(*classes)])
+        centred = np.array([self.problem.family.null_intercept(self.y, self.weights)])
         return self._model(self.problem.limits.include, np.array([], dtype=np.int64), centred)
 
     def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
@@ -70,20 +68,24 @@ class SupportFits:
         """
         columns = self.problem.columns_of(support)
         X = self.X[:, columns]
-        if self.problem.loss.is_smoothed:
-            beta, a = fit_hinge(X, self.signs, self.weights, self.problem.ridge)
+        if self.problem.family.is_smoothed:
+            beta, a = fit_hinge(X, self.y, self.weights, self.problem.ridge)
+            a = -self.y * a
         else:
             beta = self._minimise(X, columns)
-            a = self.dual(self.signs * (X @ beta[:-1] + beta[-1]))
+            a = self.slope(X @ beta[:-1] + beta[-1])
         return self._model(support, columns, beta), self._bound(X, columns, a)
 
-    def dual(self, margins: Float) -> Float:
-        """Return the a that belongs to margins."""
-        return self.problem.loss.dual(margins, self.problem.loss.smoothing)
+    def slope(self, u: Float) -> Float:
+        """Return the a that belongs to linear predictors."""
+        family = self.problem.family
+        return family.slope(self.y if u.ndim == 1 else self.y[:, np.newaxis], u, family.smoothing)
 
-    def curvature(self, margins: Float) -> Float:
-        """Return the change of that a per unit of the margin."""
-        return self.problem.loss.curvature(margins, self.problem.loss.smoothing)
+    def curvature(self, u: Float) -> Float:
+        """Return the change of that a per unit of the linear predictor."""
+        family = self.problem.family
+        y = self.y if u.ndim == 1 else self.y[:, np.newaxis]
+        return family.curvature(y, u, family.smoothing)
 
     def blocks(self, predictors: Int) -> Iterator[tuple[Int, Int]]:
         """Yield blocks of predictors that own the same number of columns, for vectorised steps.
@@ -106,18 +108,15 @@ class SupportFits:
     def _bound(self, X: Float, columns: Int, a: Float) -> float:
         """Return the bound of the module's docstring for these columns and this a.
 
-        The classes need not be balanced.
+        The a need not be feasible.
         """
-        n, weights = self.n_positive, self.weights
-        a = a.copy()
-        positive, negative = a[:n] @ weights[:n], a[n:] @ weights[n:]
-        # The heavier class is scaled down, so that sum w a y = 0 and a stays in [0, 1].
-        a[:n] *= min(1.0, negative / max(positive, _TINY))
-        a[n:] *= min(1.0, positive / max(negative, _TINY))
-        entropy = self.problem.loss.entropy(a) @ weights
-        rounding = 4 * len(weights) * np.finfo(float).eps * abs(entropy)
+        family, weights = self.problem.family, self.weights
+        a = family.feasible(self.y, a, weights)
+        entropies = family.entropy(self.y, a) * weights
+        entropy = entropies.sum()
+        rounding = 4 * len(weights) * np.finfo(float).eps * np.abs(entropies).sum()
         with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
-            values = self._values((a * (weights * self.signs)) @ X, columns)
+            values = self._values(-(a * weights) @ X, columns)
             return max(float(entropy - values.sum() - rounding), 0.0)  # a loss is positive
 
     def _values(self, slopes: Float, columns: Int) -> Float:
@@ -146,7 +145,7 @@ class SupportFits:
         falling.
         """
         n_rows, n_columns = X.shape
-        signs, weights, losses = self.signs, self.weights, self.problem.loss
+        weights, family = self.weights, self.problem.family
         design = np.column_stack([X, np.ones(n_rows)])
         penalty = np.full(n_columns + 1, self.problem.ridge)
         penalty[-1] = 0.0
@@ -154,16 +153,16 @@ class SupportFits:
         lower, upper = np.append(limits.lower[columns], -inf), np.append(limits.upper[columns], inf)
         is_limited = bool(np.isfinite([lower, upper]).any())
 
-        def loss(beta: Float, margins: Float) -> float:
-            return float(weights @ losses.value(margins) + 0.5 * penalty @ beta**2)
+        def loss(beta: Float, u: Float) -> float:
+            return float(weights @ family.value(self.y, u) + 0.5 * penalty @ beta**2)
 
         beta = best_beta = np.zeros(n_columns + 1)
         best_decrement = inf
         for _ in range(_MAX_NEWTON_STEPS):
-            margins = signs * (design @ beta)
-            value = loss(beta, margins)
-            gradient = penalty * beta - design.T @ (weights * self.dual(margins) * signs)
-            curvature = weights * self.curvature(margins)
+            u = design @ beta
+            value = loss(beta, u)
+            gradient = penalty * beta + design.T @ (weights * self.slope(u))
+            curvature = weights * self.curvature(u)
             if is_limited:
                 steps = (lower - beta, upper - beta)
                 step = _limited_step(design, curvature, penalty, gradient, *steps)
@@ -171,11 +170,13 @@ class SupportFits:
                 step = _newton_step(design, curvature, penalty, gradient)
             decrement = -float(gradient @ step)
             if decrement > 1e-8 * value:
-                length, move = 1.0, signs * (design @ step)
-                while loss(beta + length * step, margins + length * move) > (
+                length, move = 1.0, design @ step
+                while not loss(beta + length * step, u + length * move) <= (
                     value - 1e-4 * length * decrement
                 ):
                     length *= 0.5
+                    if length == 0.0:  # no step is better, or none is a number
+                        return best_beta
                 beta = best_beta = np.clip(beta + length * step, lower, upper)
             elif decrement < best_decrement:
                 best_beta, best_decrement = beta, decrement

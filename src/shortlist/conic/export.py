@@ -73,7 +73,7 @@ def _cbf_lines(problem: SubsetProblem) -> Iterator[str]:
     model = conic_model(problem)
     at_most = model.rows_and_bounds()
     functions = stack([at_most, model.conic], model.n_variables)
-    yield f"# Best-subset selection, {problem.loss.name} loss, written by shortlist."
+    yield f"# Best-subset selection, {problem.family.name} loss, written by shortlist."
     for name, place in model.blocks.items():
         if place.stop > place.start:
             yield f"# {name}: variables {place.start} to {place.stop - 1}"
@@ -100,8 +100,7 @@ def _coordinates(section: str, values: Any) -> Iterator[str]:
 
 
 def _write_nl(problem: SubsetProblem, path: Path) -> None:
-    positive = float(problem.weights[problem.signs > 0].sum())
-    intercept = problem.loss.best_intercept(positive, float(problem.weights.sum()) - positive)
+    intercept = problem.family.null_intercept(problem.response.values, problem.weights)
     nothing_bought = problem.objective(np.zeros(problem.n_columns), intercept)
     scip, _ = build_scip(with_bounds(conic_model(problem, scaled=True), nothing_bought))
     scip.writeProblem(str(path), verbose=False)

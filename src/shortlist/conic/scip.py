@@ -22,8 +22,8 @@ _LEAST_EXPONENT = -50.0
 def build_scip(model: ConicModel) -> tuple[Any, list[Any]]:
     """Return a `pyscipopt.Model` that says the same, and its variables in the model's order.
 
-    A rotated cone is 2 a b >= ||c||^2. The exponential cones of the model have 1 as second and at
-    most 1 as first coordinate: each becomes a >= exp(e) with a variable e >= c between bounds.
+    A rotated cone is 2 a b >= ||c||^2. The exponential cones of the model have 1 as second
+    coordinate: each becomes a >= exp(e) with a variable e >= c between bounds.
     Without them SCIP has met exp of numbers in the thousands, and called wrong solutions optimal.
     """
     pyscipopt = import_pyscipopt()
@@ -46,7 +46,7 @@ def build_scip(model: ConicModel) -> tuple[Any, list[Any]]:
     for kind, size in model.cones:
         a, b, *c = coordinates[first : first + size]
         if kind is Cone.EXPONENTIAL:
-            exponent = scip.addVar(lb=_LEAST_EXPONENT, ub=0.0)
+            exponent = scip.addVar(lb=_LEAST_EXPONENT, ub=model.largest_exponent)
             scip.addCons(c[0] <= exponent)
             scip.addCons(pyscipopt.exp(exponent) <= a)
         elif c:
@@ -59,7 +59,7 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
     """Add bounds that hold for every solution that is not worse than a known objective.
 
     Every term of the objective is then at most that, which bounds t, its own variables, r and, by
-    eq. 6 with z <= 1, theta. A row of each class bounds theta_0, as t bounds the margin. The rows
+    eq. 6 with z <= 1, theta. Rows bound theta_0, as t bounds the margin. The rows
     -largest z_g <= theta_n <= largest z_g follow too. They make theta_n = 0 if z_g = 0 within a
     solver's tolerance, where the cone alone leaves it the square root of that.
 
@@ -79,22 +79,23 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
     lower, upper = model.lower.copy(), model.upper.copy()
     for term in (blocks["t"], blocks["r"]):
         lower[term], upper[term] = 0.0, _MARGIN * objective / model.cost[term]
-    for name, most in model.loss_rows.largest(upper[blocks["t"]]).items():
+    largest_t, largest_exponent = upper[blocks["t"]], 0.0
+    for name, most in model.loss_rows.largest(model.outcomes, largest_t).items():
         lower[blocks[name]], upper[blocks[name]] = 0.0, most
+        largest_exponent = max(largest_exponent, float(np.log(most.max())))
     largest = sqrt(2.0 * upper[blocks["r"]][0])
     lower[blocks["theta"]], upper[blocks["theta"]] = -largest, largest
     slopes = model.margin.matrix.toarray()
-    reach = model.loss_rows.shortfall(upper[blocks["t"]])
-    reach += largest * np.linalg.norm(slopes[:, blocks["theta"]], axis=1)
-    positive = slopes[:, blocks["theta_0"].start] > 0
-    lower[blocks["theta_0"]], upper[blocks["theta_0"]] = (
-        -reach[positive].min(),
-        reach[~positive].min(),
-    )
+    farthest = largest * np.linalg.norm(slopes[:, blocks["theta"]], axis=1)
+    least, most = model.loss_rows.reach(model.outcomes, largest_t)
+    least, most = least - farthest, most + farthest
+    is_positive = slopes[:, blocks["theta_0"].start] > 0
+    lower[blocks["theta_0"]] = np.where(is_positive, least, -most).max()
+    upper[blocks["theta_0"]] = np.where(is_positive, most, -least).min()
     theta = model.block("theta")
     reach_of_z = combine(largest * sparse.eye_array(len(theta)), model.block("z")[model.owner])
     rows = stack([model.rows, theta - reach_of_z, -theta - reach_of_z], model.n_variables)
-    return replace(model, lower=lower, upper=upper, rows=rows)
+    return replace(model, lower=lower, upper=upper, rows=rows, largest_exponent=largest_exponent)
 
 
 def import_pyscipopt() -> Any:

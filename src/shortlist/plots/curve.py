@@ -52,12 +52,9 @@ def plot_calibration(
     top = max(float(values.max()) for values in drawn)
     if histogram is not None:
         top = max(top, float(histogram["to"].max()))
-    top = 1.0 if top > 0.6 else 1.05 * top
-    ax.plot([0, top], [0, top], color=GREY, linewidth=1, linestyle="--")
+    top = _make_square(ax, top)
     if curve is not None and len(curve):
-        ax.fill_between(
-            curve["predicted"], curve["lower"], curve["upper"], color=HUES[0], alpha=0.15, lw=0
-        )
+        _shade(ax, curve, "predicted")
         ax.plot(curve["predicted"], curve["observed"], color=HUES[0], linewidth=1.8)
     ax.errorbar(
         frame["predicted"],
@@ -72,7 +69,6 @@ def plot_calibration(
         capsize=2,
     )
     ax.set(xlabel="predicted probability", ylabel="observed event rate")
-    _square(ax, top)
     if histogram is not None:
         _draw_histogram(ax, histogram, top)
     return ax
@@ -119,10 +115,10 @@ def plot_roc(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     check_columns(frame, ("false_positive_rate", "true_positive_rate"))
     ax = axes_for(ax, 4.4, 4.0)
-    ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")
+    _make_square(ax, 1.0)
     ax.plot(frame["false_positive_rate"], frame["true_positive_rate"], color=HUES[0], linewidth=1.8)
     ax.set(xlabel="1 - specificity", ylabel="sensitivity")
-    return _square(ax, 1.0)
+    return ax
 
 
 def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -154,9 +150,7 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax, 6.0, 3.4)
     ax.axhline(0.0, color=GREY, linewidth=1, linestyle=":", label="treat none")
     ax.plot(frame["threshold"], frame["everyone"], color=HUES[5], linestyle="--", label="treat all")
-    if "lower" in frame and "upper" in frame:
-        band = (frame["lower"], frame["upper"])
-        ax.fill_between(frame["threshold"], *band, color=HUES[0], alpha=0.15, lw=0)
+    _shade(ax, frame, "threshold")
     ax.plot(frame["threshold"], frame["model"], color=HUES[0], linewidth=1.8, label="model")
     top = float(frame[["model", "everyone"]].max().max())
     top = top if top > 0 else 0.01
@@ -190,12 +184,10 @@ def plot_instability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     check_columns(frame, ("risk", "lower", "upper"))
     ax = axes_for(ax, 4.4, 4.0)
-    top = float(frame[["risk", "upper"]].max().max())
-    top = 1.0 if top > 0.6 else 1.05 * top
     ax.vlines(frame["risk"], frame["lower"], frame["upper"], color=HUES[0], lw=0.8, alpha=0.5)
-    ax.plot([0, top], [0, top], color=GREY, linewidth=1, linestyle="--")
+    _make_square(ax, float(frame[["risk", "upper"]].max().max()))
     ax.set(xlabel="predicted risk", ylabel="risk by models of resamples")
-    return _square(ax, top)
+    return ax
 
 
 def plot_effect(
@@ -237,9 +229,7 @@ def plot_effect(
 
     ax.axhline(1.0, color=GREY, linewidth=1, linestyle="--")
     ax.set_yscale("log")
-    if "lower" in frame and "upper" in frame:
-        band = (frame["lower"], frame["upper"])
-        ax.fill_between(frame["value"], *band, color=HUES[0], alpha=0.15, lw=0)
+    _shade(ax, frame, "value")
     ax.plot(frame["value"], frame["odds_ratio"], color=HUES[0], linewidth=1.8)
     if histogram is not None:
         below = ax.twinx()
@@ -258,7 +248,17 @@ def plot_effect(
     return ax
 
 
-def _square(ax: Axes, top: float) -> Axes:
+def _shade(ax: Axes, frame: pd.DataFrame, column: str) -> None:
+    """Draw the band from `lower` to `upper`, if the table has one."""
+    if "lower" in frame and "upper" in frame:
+        ends = (frame["lower"], frame["upper"])
+        ax.fill_between(frame[column], *ends, color=HUES[0], alpha=0.15, lw=0)
+
+
+def _make_square(ax: Axes, largest: float) -> float:
+    """Draw a square's diagonal; return its side: 1, or less where all values are small."""
+    top = 1.0 if largest > 0.6 else 1.05 * largest
+    ax.plot([0, top], [0, top], color=GREY, linewidth=1, linestyle="--")
     ax.set(xlim=(-0.02 * top, 1.02 * top), ylim=(-0.02 * top, 1.02 * top))
     ax.set_aspect("equal")
-    return ax
+    return top

@@ -148,9 +148,8 @@ class _Search:
         problem, model = self._problem, self._model
         # If a limit came first: the predictors of `include`, with coefficients of 0.
         if model.objective == inf:
-            classes = (problem.weights[problem.signs == y] for y in (1, -1))
-            positive, negative = (float(weights.sum()) for weights in classes)
-            model.intercept = problem.loss.best_intercept(positive, negative)
+            outcomes, weights = problem.response.values, problem.weights
+            model.intercept = problem.family.null_intercept(outcomes, weights)
         return solution_of(
             problem,
             model.support,

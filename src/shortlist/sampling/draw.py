@@ -1,4 +1,4 @@
-"""A uniform sample of the rows of each class, as a problem of its own."""
+"""A uniform sample of the rows of each stratum, as a problem of its own."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ def usual_size(n_rows: int) -> int:
 def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
     """Return the problem on about so many rows, or None if that is more than half of them.
 
-    Each class gives rows in proportion to how many it has, but at least a quarter of the sample,
-    or all of its rows if these are fewer. Rows are drawn without replacement, each as likely as any
-    other of its class, and the weights of a class are scaled to its total. To columns that would be
-    constant, though they are not in the data, rows with another value are added.
+    Each stratum, a class of labels, gives rows in proportion to how many it has, but at least a
+    quarter of the sample, or all of its rows if these are fewer. Rows are drawn without
+    replacement, each as likely as any other of its stratum, whose weights are scaled to its total.
+    To columns that would be constant, though they are not in the data, rows with another value are
+    added.
     """
     rng = np.random.default_rng(_SEED)
     used = problem.weights > 0
-    counts = [int(np.count_nonzero(used & (problem.signs == y))) for y in (-1, 1)]
+    strata = problem.response.strata
+    counts = np.bincount(strata[used], minlength=problem.response.n_strata).tolist()
     n_used = sum(counts)
     if 2 * n_rows > n_used:
         return None
@@ -43,8 +45,8 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
     chosen = np.sort(
         np.concatenate(
             [
-                _rows_of_class(problem, y, np.sort(rng.choice(n, share, replace=False)))
-                for y, n, share in zip((-1, 1), counts, shares, strict=True)
+                _rows_of_stratum(problem, c, np.sort(rng.choice(n, share, replace=False)))
+                for c, (n, share) in enumerate(zip(counts, shares, strict=True))
             ]
         )
     )
@@ -56,19 +58,18 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
             X = np.concatenate([X, _rows_of(problem, added)])
             chosen = np.concatenate([chosen, added])
     weights = problem.weights[chosen]
-    signs = problem.signs[chosen]
-    for y in (-1, 1):
-        total = problem.weights.sum(where=problem.signs == y)
-        weights[signs == y] *= total / weights[signs == y].sum()
-    return problem.with_rows(X, signs, weights)
+    for c in range(len(counts)):
+        mine = strata[chosen] == c
+        weights[mine] *= problem.weights.sum(where=strata == c) / weights[mine].sum()
+    return problem.with_rows(X, problem.response.rows(chosen), weights)
 
 
-def _rows_of_class(problem: SubsetProblem, y: int, positions: Int) -> Int:
-    """Return the rows at some positions among those of a class that count, in blocks of them."""
-    found, n_before = [], 0
+def _rows_of_stratum(problem: SubsetProblem, stratum: int, positions: Int) -> Int:
+    """Return the rows at some positions among those of a stratum that count, in blocks of them."""
+    found, n_before, strata = [], 0, problem.response.strata
     for start in range(0, problem.n_rows, BLOCK):
         rows = slice(start, start + BLOCK)
-        mine = start + np.flatnonzero((problem.signs[rows] == y) & (problem.weights[rows] > 0))
+        mine = start + np.flatnonzero((strata[rows] == stratum) & (problem.weights[rows] > 0))
         first, last = np.searchsorted(positions, (n_before, n_before + len(mine)))
         found.append(mine[positions[first:last] - n_before])
         n_before += len(mine)

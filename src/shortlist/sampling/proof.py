@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..arguments import Float
 from ..certificate import Certificate, Point
+from ..native.core import rounding_of
 from ..native.leaves import FREE, Leaves, bound_leaves, leaves_of
 from ..native.proof import Prover, make_certificate, point_of
 from ..problem import SubsetProblem
@@ -65,10 +66,11 @@ class SampleProof:
         self._is_stuck = np.zeros(n_points, dtype=np.bool_)
         self.model = model
         self._place_of_model: int | None = None
-        reach = reach_of(problem)
-        self._rounding = (
-            4 * float_info.epsilon * reach * sqrt(problem.weights.sum() / problem.ridge)
-        )
+        family, outcomes, weights = problem.family, problem.response.values, problem.weights
+        null_losses = family.value(outcomes, np.array(family.null_intercept(outcomes, weights)))
+        of_slopes = 4 * float_info.epsilon * reach_of(problem)
+        of_slopes *= sqrt(weights.sum() / problem.ridge)
+        self._rounding = rounding_of(problem, of_slopes, float(weights @ null_losses))
 
     def approach(self, pool: ThreadPoolExecutor | None) -> None:
         """Take the first steps of all points on a part of the rows, where that is much less."""
@@ -132,10 +134,8 @@ class SampleProof:
         is_better = worst > self._worst[active]
         better = active[is_better]
         self._worst[better] = worst[is_better]
-        self._coefs[:, better], self._intercepts[better] = (
-            coefs[:, is_better],
-            intercepts[is_better],
-        )
+        self._coefs[:, better] = coefs[:, is_better]
+        self._intercepts[better] = intercepts[is_better]
         for i, p in enumerate(active.tolist()):
             if points.is_fit[p] and found.objective[i] < self.model.objective:
                 self._keep(p, coefs[:, i], float(intercepts[i]), float(found.objective[i]))
@@ -197,13 +197,12 @@ class TreePoints:
         if self.is_fit[p]:
             self._target[:, p] = sample.ridge * self.coefs[:, p]
             return
-        margins = sample.signs * (sample.X @ coef + intercept)
-        a = sample.loss.dual(margins, 0.0)
+        y, u = sample.response.values, sample.X @ coef + intercept
+        a = sample.family.slope(y, u, 0.0)
         if point.correction:
-            moves = sample.signs * (sample.X @ step + step0)
-            a -= sample.loss.curvature(margins, 0.0) * moves
-            a = np.clip(a, 0.0, sample.loss.largest)
-        self._target[:, p] = (sample.weights * a * sample.signs) @ sample.X
+            a += sample.family.curvature(y, u, 0.0) * (sample.X @ step + step0)
+            a = sample.family.allowed(y, a)
+        self._target[:, p] = -(sample.weights * a) @ sample.X
 
     def correct(self, p: int, evaluated: Evaluated, place: int) -> None:
         """Take a Newton step, from where the point was evaluated on all rows."""
@@ -232,8 +231,8 @@ class TreePoints:
         """Return the Cholesky factor, the columns' means and the total of the curvature."""
         if self._factors[p] is None:
             sample, columns = self._sample, self.columns[p]
-            margins = sample.signs * (sample.X @ self.coefs[:, p] + self.intercepts[p])
-            d = sample.weights * sample.loss.curvature(margins, 0.0)
+            u = sample.X @ self.coefs[:, p] + self.intercepts[p]
+            d = sample.weights * sample.family.curvature(sample.response.values, u, 0.0)
             total = float(d.sum())
             if not total > 0:
                 return None

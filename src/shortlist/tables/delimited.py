@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 import unicodedata
 from collections import Counter
@@ -13,13 +12,19 @@ from typing import Any
 
 from ..errors import InvalidFileError, shown
 
+_MOST_COLUMNS = 50_000  # of which every later step keeps a record
 SIZE_LIMIT = 2_000_000_000  # bytes; a larger table does not fit into the memory of a usual machine
 _DELIMITERS = (",", ";", "\t", "|")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _NUMBER_WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
-# A spreadsheet takes a cell that starts like this for a formula, unless an apostrophe comes first.
+# A spreadsheet takes a cell that starts like this for a formula, unless an apostrophe comes first;
+# some drop blanks before it.
+# In many countries a semicolon starts a cell too, and quotation marks that then stand inside a cell
+# keep neither it nor a line feed from that.
 # The apostrophe itself is in the list so that `original` undoes every change and no more.
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+_START = r"""((?:^|[;\n])[ "]*)"""
+_DANGEROUS = r"(?=[=+\-@\t\r\n'])"
+_QUOTED = re.compile(r"[,;|\t\n\"]")
 
 
 def check_size(path: Path, limit: int = SIZE_LIMIT) -> None:
@@ -89,6 +94,11 @@ def read_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
 
 def check_names(path: Path, names: list[str]) -> None:
     """Raise unless the names of the columns can be used; some may be empty."""
+    if len(names) > _MOST_COLUMNS:
+        raise InvalidFileError(
+            f"{path}: has {len(names)} columns, more than the limit of {_MOST_COLUMNS}; "
+            "keep only those you need."
+        )
     if not any(names):
         raise InvalidFileError(f"{path}: the first row must hold the names of the columns.")
     twice = {name for name, count in Counter(names).items() if name and count > 1}
@@ -124,24 +134,22 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     >>> csv_text(["predictor", "cost"], [["=cmd()", 0.1], ["age", None]])
     "predictor,cost\n'=cmd(),0.1\nage,\n"
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_cell(name) for name in header])
-    for row in rows:
-        writer.writerow([_cell(value) for value in row])
-    return buffer.getvalue()
+    return "".join(",".join(map(_cell, row)) + "\n" for row in (header, *rows))
 
 
-def _cell(value: object) -> object:
-    # The writer does not quote a carriage return, and a reader would end the row there.
-    return harmless("\n".join(value.splitlines())) if isinstance(value, str) else value
+def _cell(value: object) -> str:
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = harmless("\n".join(value.splitlines()))
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"' if _QUOTED.search(text) else text
 
 
 def harmless(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_DANGEROUS) else text
+    """Return text that no spreadsheet takes for a formula, also one that splits at semicolons."""
+    return re.sub(_START + _DANGEROUS, r"\1'", text)
 
 
 def original(text: str) -> str:
     """Return the text that `harmless` was given."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_DANGEROUS) else text
+    return re.sub(f"{_START}'{_DANGEROUS}", r"\1", text)

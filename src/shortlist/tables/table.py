@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,8 @@ from .delimited import check_names, check_size, find_delimiter, read_rows, with_
 _MISSING = ["?", "."]
 _SAMPLE_ROWS = 1000  # in which decimal commas are looked for
 _UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
+_CELL = re.compile(rb'\sr="([A-Z]{1,3})([0-9]{1,7})"')  # the place of a cell in a sheet
+_MOST_CELLS = 50_000_000  # of a sheet, those between its cells among them
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 # Before version 3.1 pandas reads numbers to the last digit only if asked.
 _EXACT: dict[str, Any] = (
@@ -184,10 +187,11 @@ def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]
     try:
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > _UNPACKED_LIMIT:
-            raise InvalidFileError(
-                f"{path}: is too large; keep only the rows and columns you need."
-            )
+            if unpacked > _UNPACKED_LIMIT:
+                raise InvalidFileError(
+                    f"{path}: is too large; keep only the rows and columns you need."
+                )
+            _check_extent(path, archive)
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = book.sheet_names
             # Without a header: pandas would rename columns of the same name.
@@ -203,22 +207,50 @@ def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]
     return cells, [f"{path}: only the first of {len(sheets)} sheets, {shown(sheets[0])}, is read."]
 
 
+def _check_extent(path: Path, archive: zipfile.ZipFile) -> None:
+    """Raise if few cells of a sheet lie so far apart that the table would fill the memory."""
+    from openpyxl.utils import column_index_from_string
+
+    for sheet in archive.namelist():
+        if not re.fullmatch(r"xl/worksheets/[^/]*\.xml", sheet):
+            continue
+        last_column, last_row, rest = b"", 0, b""
+        with archive.open(sheet) as file:
+            while block := file.read(2**20):
+                for column, row in _CELL.findall(rest + block):
+                    last_column = max(last_column, column, key=lambda name: (len(name), name))
+                    last_row = max(last_row, int(row))
+                rest = block[-16:]  # a place may lie across two blocks
+        if last_row and column_index_from_string(last_column.decode()) * last_row > _MOST_CELLS:
+            raise InvalidFileError(
+                f"{path}: has cells as far as {last_column.decode()}{last_row}; "
+                "delete the rows and columns beyond the table."
+            )
+
+
 def write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table as an Excel workbook; text that looks like a formula stays text."""
     openpyxl = import_extra("openpyxl", "excel", ", or write CSV")
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("prices")
-    for row in (header, *rows):
-        cells = []
-        for value in row:
-            cell = openpyxl.cell.WriteOnlyCell(sheet, value)
-            if isinstance(value, str):
-                cell.data_type = "s"
-            cells.append(cell)
-        sheet.append(cells)
+    book = openpyxl.Workbook()
+    book.active.title = "prices"
+    for number, row in enumerate((header, *rows), start=1):
+        for column, value in enumerate(row, start=1):
+            put_cell(book.active, number, column, value)
     buffer = io.BytesIO()
     book.save(buffer)
     write_whole(path, buffer.getvalue())
+
+
+def put_cell(sheet: Any, row: int, column: int, value: Any) -> Any:
+    """Set a cell of a workbook; a text stays a text, also one that looks like a formula."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if isinstance(value, str):
+        value = ILLEGAL_CHARACTERS_RE.sub("", value)
+    cell = sheet.cell(row, column, value)
+    if isinstance(value, str):
+        cell.data_type = "s"
+    return cell
 
 
 def first_line(error: Exception) -> str:

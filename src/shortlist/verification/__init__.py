@@ -20,8 +20,8 @@ Nothing here comes from the solver. The claims of a certificate are recomputed f
 `rounded` does that in doubles for many points at a time, and takes off what rounding may have
 added. Leaves that stay below the claim are looked at again by `duality`, which works with balls of
 python-flint: they contain the exact value. It also evaluates the model.
-`affordability` works with integers: prices, in a unit small enough for all of them, and the v_g,
-rounded up to a grid.
+`affordability` works with integers: prices, in a unit that all of them are multiples of, and the
+v_g, rounded up to a grid.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""Affordability and the largest value of affordable selections, in exact integers."""
+"""Affordability and the largest value of affordable selections, in exact integers.
+
+A price is the decimal number that was given, the shortest one that is the same double, and a
+selection is affordable if its total is at most the budget times 1 + 1e-9.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil, inf, lcm
+from math import ceil, floor, gcd, inf, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +17,7 @@ from ..problem import SubsetProblem
 
 _IMPOSSIBLE = -(2**61)  # a value: values add up to about 2**60, so that it stays negative
 _TABLE_CELLS = 20_000_000
+_GENEROUS = 1 + Fraction(1, 10**9)  # what a total may be of the budget
 
 
 class Affordability:
@@ -23,11 +28,15 @@ class Affordability:
         self.include, self.exclude = frozenset(limits.include), frozenset(limits.exclude)
         self._all = frozenset(range(limits.n_predictors))
         self.max_features = limits.max_features
-        self.has_budget = limits.unit_budget < inf
-        prices = [*limits.unit_costs.tolist(), *limits.unit_fees.tolist(), limits.unit_budget]
-        exact = [Fraction(p if self.has_budget else 0) for p in prices]
+        self.has_budget = limits.budget < inf
+        prices = [*limits.costs.tolist(), *(float(fee.amount) for fee in limits.fees)]
+        exact = [Fraction(repr(p)) if self.has_budget else Fraction(0) for p in prices]
         unit = lcm(*(p.denominator for p in exact))
-        *amounts, self.budget = (int(p * unit) for p in exact)
+        amounts = [int(p * unit) for p in exact]
+        common = gcd(*amounts) or 1
+        amounts = [amount // common for amount in amounts]
+        most = Fraction(repr(float(limits.budget))) * _GENEROUS if self.has_budget else Fraction(0)
+        self.budget = floor(most * unit / common)
         self.costs, self.fees = amounts[: limits.n_predictors], amounts[limits.n_predictors :]
         self.fees_of: list[list[int]] = [
             [f for f, fee in enumerate(limits.fees) if g in fee.members]

@@ -6,14 +6,13 @@ leaves open on which side of an end it lies, a is that end, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import inf, nextafter
 from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat
-from numpy.typing import NDArray
 
 from ..certificate import Point
 from ..problem import SubsetProblem
@@ -31,15 +30,25 @@ class ProofError(Exception):
     """The certificate proves less than it claims; the message is the verdict's reason."""
 
 
-class BallLoss(NamedTuple):
-    """One loss.
+class Row(NamedTuple):
+    """A row at a point: its outcome, linear predictor, the change of that along the correction."""
 
-    `value` returns the loss of a margin. `dual` returns H(a) and a, given the margin, the change of
-    the margin along the correction (0 if there is none) and the smoothing.
+    y: arb
+    u: arb
+    move: arb
+    smoothing: arb
+
+
+class BallFamily(NamedTuple):
+    """One family of outcomes.
+
+    `value` returns the loss of an outcome and a linear predictor. `dual` returns the sum of w H(a)
+    and the w a of rows and their weights, for a dual point: its w a add up to 0. It returns None if
+    there is none.
     """
 
-    value: Callable[[arb], arb]
-    dual: Callable[[arb, arb, arb], tuple[arb, arb]]
+    value: Callable[[arb, arb], arb]
+    dual: Callable[[Sequence[Row], Sequence[arb]], tuple[arb, list[arb]] | None]
 
 
 def _logistic(margin: arb) -> tuple[arb, arb, arb]:
@@ -100,10 +109,73 @@ def _hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
     return a, a
 
 
-_LOSSES = {
-    "logistic": BallLoss(lambda margin: _logistic(margin)[0], _logistic_dual),
-    "squared_hinge": BallLoss(lambda margin: _shortfall(margin) ** 2, _squared_hinge_dual),
-    "hinge": BallLoss(_shortfall, _hinge_dual),
+def _of_margins(
+    value: Callable[[arb], arb], dual: Callable[[arb, arb, arb], tuple[arb, arb]]
+) -> BallFamily:
+    """Return the family of a loss of the margin y u, given H(a) and a = minus its derivative."""
+
+    def balanced(rows: Sequence[Row], weights: Sequence[arb]) -> tuple[arb, list[arb]] | None:
+        """Scale the heavier class down: both factors are at most 1, and H(rho a) >= rho H(a)."""
+        found = [dual(row.y * row.u, row.y * row.move, row.smoothing) for row in rows]
+        mass = {True: arb(0), False: arb(0)}
+        for row, w, (_, a) in zip(rows, weights, found, strict=True):
+            mass[bool(row.y > 0)] += w * a
+        kept = min(each.lower() for each in mass.values())
+        if not kept > 0:
+            return None
+        rho = [kept / mass[bool(row.y > 0)] for row in rows]
+        parts = list(zip(rows, weights, rho, found, strict=True))
+        entropy = sum((w * r * of_row for _, w, r, (of_row, _) in parts), arb(0))
+        return entropy, [-row.y * w * r * a for row, w, r, (_, a) in parts]
+
+    return BallFamily(lambda y, u: value(y * u), balanced)
+
+
+def _centred(rows: Sequence[Row], weights: Sequence[arb]) -> tuple[arb, list[arb]]:
+    """Return the dual point of squared errors: a = u - y, moved, less its mean."""
+    a = [row.u - row.y + row.move for row in rows]
+    weighted = [w * of_row for w, of_row in zip(weights, a, strict=True)]
+    mean = sum(weighted, arb(0)) / sum(weights, arb(0))
+    weighted = [of_row - w * mean for w, of_row in zip(weights, weighted, strict=True)]
+    entropy = sum(
+        (
+            -wa * (row.y + (of_row - mean) / 2)
+            for row, wa, of_row in zip(rows, weighted, a, strict=True)
+        ),
+        arb(0),
+    )
+    return entropy, weighted
+
+
+def _x_log_x(x: arb) -> arb:
+    """Return x log x; not a number if x is not exactly 0 but may be."""
+    return arb(0) if x == 0 else x * x.log()
+
+
+def _scaled(rows: Sequence[Row], weights: Sequence[arb]) -> tuple[arb, list[arb]] | None:
+    """Return the dual point of counts: means exp(u), moved, scaled to add up to the counts."""
+    means = []
+    for row in rows:
+        mean = row.u.exp() * (1 + row.move)
+        means.append(mean if mean > 0 else arb(0))
+    total = sum((w * mean for w, mean in zip(weights, means, strict=True)), arb(0))
+    if not total > 0:
+        return None
+    counts = sum((w * row.y for w, row in zip(weights, rows, strict=True)), arb(0))
+    means = [mean * counts / total for mean in means]
+    parts = list(zip(rows, weights, means, strict=True))
+    entropy = sum(
+        (w * (mean - _x_log_x(mean) - row.y + _x_log_x(row.y)) for row, w, mean in parts), arb(0)
+    )
+    return entropy, [w * (mean - row.y) for row, w, mean in parts]
+
+
+_FAMILIES = {
+    "logistic": _of_margins(lambda margin: _logistic(margin)[0], _logistic_dual),
+    "squared_hinge": _of_margins(lambda margin: _shortfall(margin) ** 2, _squared_hinge_dual),
+    "hinge": _of_margins(_shortfall, _hinge_dual),
+    "squared_error": BallFamily(lambda y, u: (y - u) ** 2 / 2, _centred),
+    "poisson": BallFamily(lambda y, u: u.exp() - y * u - y + _x_log_x(y), _scaled),
 }
 
 
@@ -115,22 +187,38 @@ def check_point(problem: SubsetProblem, point: Point) -> None:
     for column in point.columns:
         if not 0 <= column < problem.n_columns:
             raise ProofError(f"A point has a coefficient for column {column}.")
-    if problem.loss.is_smoothed != (point.smoothing > 0):
+    if problem.family.is_smoothed != (point.smoothing > 0):
         raise ProofError("A point has a smoothing that the loss does not need, or lacks it.")
 
 
 class ExactData:
-    """The rows of positive weight, one part per class."""
+    """The rows of positive weight."""
 
     def __init__(self, problem: SubsetProblem) -> None:
-        used = problem.weights > 0
-        self.parts = [_Part(problem, np.flatnonzero(used & (problem.signs == y))) for y in (-1, 1)]
+        self._problem, self._used = problem, np.flatnonzero(problem.weights > 0)
+        self.weights = [arb(w) for w in problem.weights[self._used].tolist()]
+        self.outcomes = [arb(y) for y in problem.response.values[self._used].tolist()]
         self.column_predictor = problem.column_predictor.tolist()
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
-        self.loss = _LOSSES[problem.loss.name]
+        self.family = _FAMILIES[problem.family.name]
         limits = problem.limits
         self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
+
+    def _rows(self, columns: tuple[int, ...] | slice) -> arb_mat:
+        """Return the rows (x_m, 1), of some columns."""
+        X = self._problem.X[self._used][:, columns]
+        return arb_mat(np.column_stack([X, np.ones(len(X))]).tolist())
+
+    @cached_property
+    def rows(self) -> arb_mat:
+        """The rows (x_m, 1)."""
+        return self._rows(slice(None))
+
+    @cached_property
+    def columns(self) -> arb_mat:
+        """A row for each column, and the last for the intercept."""
+        return self.rows.transpose()
 
     def spread(self, columns: tuple[int, ...], values: tuple[float, ...]) -> arb_mat:
         """Return one value for each column, and the first value, of the intercept, as the last."""
@@ -152,55 +240,22 @@ class ExactData:
             if not lower <= coef.get(n, 0.0) <= upper:
                 raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
-        objective += sum((part.loss(self.loss, model) for part in self.parts), arb(0))
+        u = self._rows(model.columns) * _vector([arb(t) for t in (*model.values, model.intercept)])
+        for w, y, of_row in zip(self.weights, self.outcomes, u.entries(), strict=True):
+            objective += w * self.family.value(y, of_row)
         near = float(objective.upper())
         return near if arb(near) >= objective else nextafter(near, inf)
 
-
-class _Part:
-    """The rows of a class."""
-
-    def __init__(self, problem: SubsetProblem, rows: NDArray[np.intp]) -> None:
-        self._problem, self._rows = problem, rows
-        self._weights = [arb(w) for w in problem.weights[rows].tolist()]
-
-    def _signed(self, columns: tuple[int, ...] | slice) -> NDArray[np.float64]:
-        """Return y_m (x_m, 1), of some columns."""
-        X, signs = self._problem.X[self._rows][:, columns], self._problem.signs[self._rows]
-        signed: NDArray[np.float64] = signs[:, None] * np.column_stack([X, np.ones(len(signs))])
-        return signed
-
-    @cached_property
-    def _signed_rows(self) -> arb_mat:
-        return arb_mat(self._signed(slice(None)).tolist())
-
-    @cached_property
-    def weighted(self) -> arb_mat:
-        """A row for each column: w_m y_m (x_m, 1)."""
-        columns = self._signed(slice(None)).T.tolist()
-        return arb_mat(
-            [[w * x for w, x in zip(self._weights, column, strict=True)] for column in columns]
-        )
-
-    def _total(self, values: list[arb]) -> arb:
-        """Return sum_m w_m value_m."""
-        return (_vector(self._weights).transpose() * _vector(values))[0, 0]
-
-    def loss(self, loss: BallLoss, model: Point) -> arb:
-        """Return sum_m w_m loss(margin_m)."""
-        X = arb_mat(self._signed(model.columns).tolist())
-        margins = X * _vector([arb(t) for t in (*model.values, model.intercept)])
-        return self._total([loss.value(margin) for margin in margins.entries()])
-
-    def dual(
-        self, loss: BallLoss, theta: arb_mat, delta: arb_mat | None, smoothing: arb
-    ) -> tuple[arb, list[arb]]:
-        """Return sum_m w_m H(a_m), and every a_m."""
-        margins = (self._signed_rows * theta).entries()
-        moves = [arb(0)] * len(margins) if delta is None else (self._signed_rows * delta).entries()
-        rows = zip(margins, moves, strict=True)
-        entropies, a = zip(*(loss.dual(*row, smoothing) for row in rows), strict=True)
-        return self._total(list(entropies)), list(a)
+    def dual(self, point: Point) -> tuple[arb, list[arb]] | None:
+        """Return the entropy and the slopes of the columns, the intercept's last, of a point."""
+        u = (self.rows * self.spread(point.columns, (point.intercept, *point.values))).entries()
+        moves = [arb(0)] * len(u)
+        if point.correction:
+            moves = (self.rows * self.spread(point.columns, point.correction)).entries()
+        smoothing = arb(point.smoothing)
+        rows = [Row(*row, smoothing) for row in zip(self.outcomes, u, moves, strict=True)]
+        found = self.family.dual(rows, self.weights)
+        return None if found is None else (found[0], (self.columns * _vector(found[1])).entries())
 
 
 class DualPoint:
@@ -211,26 +266,13 @@ class DualPoint:
 
     def __init__(self, data: ExactData, point: Point) -> None:
         self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
-        theta = data.spread(point.columns, (point.intercept, *point.values))
-        delta = data.spread(point.columns, point.correction) if point.correction else None
-        smoothing = arb(point.smoothing)
-        slopes, masses, entropies = [], [], []
-        for part in data.parts:
-            entropy, a = part.dual(data.loss, theta, delta, smoothing)
-            slope = part.weighted * _vector(a)  # sum_m w_m a_m y_m (x_m, 1)
-            slopes.append(slope)
-            masses.append(abs(slope.entries()[-1]))
-            entropies.append(entropy)
-        # The smaller mass is kept: both factors are at most 1, and H(rho a) >= rho H(a).
-        kept = min(mass.lower() for mass in masses)
-        if not kept > 0:
+        found = data.dual(point)
+        if found is None:
             return
-        rho = [kept / mass for mass in masses]
-        entropy = rho[0] * entropies[0] + rho[1] * entropies[1]
-        slope = slopes[0] * rho[0] + slopes[1] * rho[1]
+        entropy, slopes = found
         values = [arb(0)] * data.n_predictors
         for n, g in enumerate(data.column_predictor):
-            values[g] += _value(slope[n, 0], data.ridge, *data.intervals[n])
+            values[g] += _value(-slopes[n], data.ridge, *data.intervals[n])
         if sum(values, entropy).is_finite():
             self.entropy, self.values = entropy, values
 
