@@ -3,6 +3,7 @@
 from . import datasets as datasets
 from . import deployment as deployment
 from . import evaluation as evaluation
+from . import external as external
 from . import plots as plots
 from . import report as report
 from .backends import available_backends as available_backends
@@ -13,8 +14,8 @@ from .choice import near_optimal as near_optimal
 from .choice import price_ranges as price_ranges
 from .choice import solve_path as solve_path
 from .choice import substitutes as substitutes
-from .classifier import BestSubsetClassifier as BestSubsetClassifier
 from .conic import export as export
+from .cross_validation import Tuning as Tuning
 from .deployment import points as points
 from .errors import InfeasibleError as InfeasibleError
 from .errors import InvalidCertificateError as InvalidCertificateError
@@ -22,9 +23,12 @@ from .errors import InvalidFileError as InvalidFileError
 from .errors import InvalidProblemError as InvalidProblemError
 from .errors import MissingDependencyError as MissingDependencyError
 from .errors import ShortlistWarning as ShortlistWarning
+from .estimator import BestSubsetClassifier as BestSubsetClassifier
+from .estimator import BestSubsetRegressor as BestSubsetRegressor
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
 from .patients import ModelCard as ModelCard
+from .patients import Preparation as Preparation
 from .patients import PrognosticModel as PrognosticModel
 from .problem import SubsetProblem as SubsetProblem
 from .solution import Solution as Solution

@@ -229,6 +229,12 @@ def test_random_problem(seed):
     check_everything(random_problem(seed), verify=seed % 4 == 0)
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+@pytest.mark.parametrize("seed", [s for s in range(24) if n_free(s) <= MOST_FREE_LIMITED])
+def test_random_problem_of_another_family(seed, loss):
+    check_everything(random_problem(seed, loss), verify=seed % 2 == 0)
+
+
 @pytest.mark.parametrize("seed", [s for s in range(N_LIMITED) if n_free(s) <= MOST_FREE_LIMITED])
 def test_random_problem_with_limits_on_coefficients(seed):
     check_everything(limited_problem(seed), verify=True)

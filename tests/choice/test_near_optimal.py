@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from shortlist.backends.support_fit import SupportFits
 from shortlist.native import search
 
 module = import_module("shortlist.choice.near_optimal")  # whose name is the function's too
@@ -34,14 +35,14 @@ def balanced(n_columns=5, twins=0, **limits):
 
 def test_duplicates_tie_and_are_all_listed(problem):
     X = np.column_stack([problem.X, problem.X[:, 0]])
-    both = sl.SubsetProblem(X, problem.signs, ridge=0.5, max_features=1)
+    both = sl.SubsetProblem(X, problem.response.values, ridge=0.5, max_features=1)
     assert [model.support for model in sl.near_optimal(both, 0.0)] == [(0,), (8,)]
 
 
 def test_of_ties_the_cheaper_one_is_first(problem):
     X = problem.X[:, [0, 0, 0]]
     priced = sl.SubsetProblem(
-        X, problem.signs, ridge=0.5, costs=[2, 1, 3], budget=3, max_features=1
+        X, problem.response.values, ridge=0.5, costs=[2, 1, 3], budget=3, max_features=1
     )
     assert [model.support for model in sl.near_optimal(priced, 0.0)] == [(1,), (0,), (2,)]
 
@@ -166,3 +167,30 @@ def test_what_is_no_problem(function):
 def test_numbers_of_numpy(problem):
     found = sl.near_optimal(problem, np.float64(0.1), np.int64(5))
     assert len(found) == 5
+
+
+def hinge_problem(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.random((12, 6))
+    y = (X @ rng.normal(size=6) + 0.5 * (seed % 2) * rng.logistic(size=12) > 0).astype(int)
+    y[:2] = 0, 1
+    ridge = 10 ** rng.uniform(-3, 1)
+    return sl.SubsetProblem(X, y, ridge=ridge if seed % 5 else 0.0635, loss="hinge")
+
+
+def test_fits_of_the_hinge_do_not_go_in_a_circle():
+    """One that did listed a model at an objective it does not have."""
+    problem = hinge_problem(310)
+    fits = SupportFits(problem)
+    found = sl.near_optimal(problem, 10.0)
+    assert found.is_complete
+    assert (0, 3, 4, 5) in {model.support for model in found}
+    for model in found:
+        assert model.objective <= fits.fit(model.support)[0].objective * (1 + 1e-6)
+
+
+def test_a_list_is_not_complete_where_a_fit_has_failed():
+    """All rows of a model without use are at the kink, and its fit finds no bound."""
+    problem = hinge_problem(3109)
+    assert sl.near_optimal(problem, 0.3).is_complete
+    assert not sl.near_optimal(problem, 10.0).is_complete

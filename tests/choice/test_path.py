@@ -51,7 +51,7 @@ def test_by_budget(problem, path):
 @pytest.mark.parametrize("max_features", [3, None])
 def test_by_number(problem, max_features):
     path = sl.solve_path(
-        sl.SubsetProblem(problem.X, problem.signs, ridge=0.1, max_features=max_features)
+        sl.SubsetProblem(problem.X, problem.response.values, ridge=0.1, max_features=max_features)
     )
     assert (path.limit_name, path.highest_limit) == ("max_features", max_features or np.inf)
     assert [step.limit for step in path] == list(range((max_features or 5) + 1))
@@ -181,7 +181,7 @@ def test_a_staircase_of_many_units_ends():
     y = X[:, 0] + rng.normal(size=40) > 0
     costs = np.round(rng.uniform(500, 1500, 4), 6)
     problem = sl.SubsetProblem(X, y, ridge=0.1, costs=costs, budget=float(costs.sum()))
-    assert problem.limits.integral
+    assert problem.limits.prices.is_short
     path = sl.solve_path(problem)
     assert path[0].limit == 0
     assert path[-1].solution.support == (0, 1, 2, 3)

@@ -1,9 +1,8 @@
 """Other choices: near-optimal models, the best purchase for every budget, substitutes."""
 
 from ..solution import ListedModel
-from .cheapest import Cheapest, cheapest_within
 from .near_optimal import NearOptimal, near_optimal
-from .path import Path, PathStep, solve_path
+from .path import Cheapest, Path, PathStep, cheapest_within, solve_path
 from .sensitivity import (
     PriceRange,
     PriceRanges,

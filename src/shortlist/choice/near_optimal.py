@@ -36,7 +36,7 @@ class NearOptimal(ListOf[ListedModel]):
         Whether these are all models within the tolerance. If not, a limit was reached: at the
         limit on their number they are the best ones, at the time limit those that were found.
         Also False where columns, weights and ridge are so many orders apart that rounding could
-        have hidden a model.
+        have hidden a model, or has made a fit fail.
     tolerance : float
         The tolerance asked for.
     names : tuple of str
@@ -153,7 +153,7 @@ def near_optimal(
         solve(problem, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
     )
     deadline = inf if time_limit is None else started + time_limit
-    tie = problem.loss.resolution
+    tie = problem.family.resolution
     factor = 1.0 + max(float(tolerance), tie)
     # The search stops a little above the tolerance, so that rounding decides nothing.
     threshold = best.objective * factor * (1.0 + tie)
@@ -184,7 +184,7 @@ def _within_tolerance(
         for model in listed
         if model.objective <= highest and not _is_idle(problem, model, objective)
     )
-    return _sorted(models, problem.loss.rounding)
+    return _sorted(models, problem.family.rounding)
 
 
 def _is_idle(
@@ -196,7 +196,7 @@ def _is_idle(
     than places, it is at most that of the same coefficients with zeros for g. It exceeds the
     model's by at least ridge/2 times the square of the coefficients of g.
     """
-    equal = model.objective * (1.0 + problem.loss.rounding)
+    equal = model.objective * (1.0 + problem.family.rounding)
     for g in model.support:
         if g in problem.limits.include:
             continue

@@ -1,4 +1,4 @@
-"""The staircase: the best model for every budget."""
+"""The staircase, the best model for every budget, and its lowest step that is good enough."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..arguments import is_share
 from ..backends import check_problem, solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
+from ..limits import GENEROSITY, largest_total
 from ..native.search import has_shared_tree, solve_budgets
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from .record import GAP, ListOf, changes, joined, make_record, names_of
+from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,21 +78,20 @@ class Path(ListOf[PathStep]):
     def at(self, limit: float) -> PathStep:
         """Return the step that a budget (or a number of predictors) buys."""
         lowest, highest = self.steps[0].limit, self.highest_limit
-        generosity = self._generosity_at(limit)
-        within = limit + generosity
-        if not (lowest <= within and limit <= highest + generosity):
+        largest_limit = highest * (1 + float(GENEROSITY))
+        affordable = [step for step in self.steps if self._is_within(step, limit)]
+        if not affordable or not limit <= largest_limit:
             raise InvalidProblemError(
                 f"limit: the path is known from {lowest:g} to {highest:g}, so it does not say "
                 f"what {limit!r} buys; solve it with other limits."
             )
-        return [step for step in self.steps if step.limit <= within][-1]
+        return affordable[-1]
 
-    def _generosity_at(self, limit: float) -> float:
-        """Return by how much a total may exceed a budget; see `limits`."""
+    def _is_within(self, step: PathStep, limit: float) -> bool:
+        """Whether a limit buys the step; of a budget a total may be a little more, see `limits`."""
         if self.limit_name != "budget" or not 0 <= limit < inf:
-            return 0.0
-        limits = self.steps[-1].problem.with_limits(budget=limit, include=()).limits
-        return max(0.0, limits.amount_of(limits.unit_budget) - limit)
+            return step.limit <= limit
+        return step.problem.limits.total_of(step.solution.support) <= largest_total(limit)
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one record per step, as JSON values.
@@ -191,7 +192,7 @@ def solve_path(
     """
     check_problem(problem)
     limits = problem.limits
-    current, name = first_problem(problem)
+    current, name = _first_problem(problem)
     by_budget = name == "budget"
     highest = limits.budget
     if not by_budget and limits.max_features < limits.n_predictors - len(limits.exclude):
@@ -201,13 +202,15 @@ def solve_path(
     solutions = (
         reversed(solve_budgets(current, GAP))
         if shared
-        else solve_downwards(current, name, time_limit, callback, threads)
+        else _solve_downwards(current, name, time_limit, callback, threads)
     )
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
     for solved, solution in solutions:
         is_certified = is_certified and solution.status is Status.OPTIMAL
-        if found and solution.objective <= found[-1][1].objective * (1.0 + problem.loss.resolution):
+        if found and solution.objective <= found[-1][1].objective * (
+            1.0 + problem.family.resolution
+        ):
             found.pop()  # as good and not dearer
         found.append((solved, solution))
     return Path(
@@ -215,7 +218,100 @@ def solve_path(
     )
 
 
-def first_problem(problem: SubsetProblem) -> tuple[SubsetProblem, str]:
+@dataclass(frozen=True)
+class Cheapest:
+    """The cheapest selection within a share of the best one's objective.
+
+    Attributes
+    ----------
+    tolerance : float
+        The share asked for.
+    limit_name : str
+        The limit that it lowers: "budget", or "max_features" where nothing has a price.
+    limit : float
+        The smallest limit that buys a selection within the tolerance, which is its cost.
+    solution : Solution
+        The best selection at that limit.
+    best : Solution
+        The best selection at the problem's own limit.
+    is_proven : bool
+        Whether no cheaper selection is within the tolerance: every search on the way ended with a
+        proof.
+    """
+
+    tolerance: float
+    limit_name: str
+    limit: float
+    solution: Solution
+    best: Solution
+    is_proven: bool
+
+    @property
+    def excess(self) -> float:
+        """By how much its objective is above the best one, relatively."""
+        return excess(self.solution.objective, self.best.objective)
+
+
+def cheapest_within(
+    problem: SubsetProblem,
+    tolerance: float = 0.01,
+    *,
+    time_limit: float | None = None,
+    callback: Callable[[Progress], None] | None = None,
+    threads: int | None = None,
+) -> Cheapest:
+    """Find the cheapest selection whose objective is within a tolerance of the optimum.
+
+    The limit goes down from selection to selection, each of them the best for less than the one
+    before costs, until one is worse than the tolerance allows. All that cost less are then worse
+    too. Of several selections that cost the same, the one with the smallest objective is found.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Data, prices and limits; without prices the fewest predictors are the cheapest.
+    tolerance : float
+        Relative to the optimum: 0.01 gives up at most 1 %.
+    time_limit : float, optional
+        Seconds for each search; after it, `is_proven` is False.
+    callback, threads
+        As in `solve`.
+
+    Returns
+    -------
+    Cheapest
+        The selection, the limit that buys it, and whether it is proven to be the cheapest.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]]
+    >>> problem = sl.SubsetProblem(X, [0, 0, 1, 1], ridge=0.1, budget=7, costs=[4, 3])
+    >>> found = sl.cheapest_within(problem, 0.2)
+    >>> found.limit, found.solution.support, found.best.support, found.is_proven
+    (4.0, (0,), (0, 1), True)
+    """
+    if not is_share(tolerance):
+        raise InvalidProblemError(
+            f"tolerance: must be a share from 0 to below 1, such as 0.01, not {tolerance!r}."
+        )
+    check_problem(problem)
+    first, limit_name = _first_problem(problem)
+    best = chosen = None
+    is_proven = True
+    for _, solution in _solve_downwards(first, limit_name, time_limit, callback, threads):
+        is_proven = is_proven and solution.status is Status.OPTIMAL
+        best = best or solution
+        highest = best.objective * (1.0 + max(float(tolerance), problem.family.resolution))
+        if solution.objective > highest:
+            break
+        chosen = solution
+    assert best is not None and chosen is not None  # the first search finds a selection
+    limit = chosen.cost if limit_name == "budget" else float(len(chosen.support))
+    return Cheapest(float(tolerance), limit_name, limit, chosen, best, is_proven)
+
+
+def _first_problem(problem: SubsetProblem) -> tuple[SubsetProblem, str]:
     """Return the problem at its highest limit, and the name of the limit that goes down from there.
 
     That is the budget if there is one, or prices; it is no more than everything costs.
@@ -229,7 +325,7 @@ def first_problem(problem: SubsetProblem) -> tuple[SubsetProblem, str]:
     return problem, "budget"
 
 
-def solve_downwards(
+def _solve_downwards(
     problem: SubsetProblem,
     limit_name: str,
     time_limit: float | None,
@@ -254,11 +350,9 @@ def _next_limits(
     if not by_budget:
         n = len(solution.support)
         return problem.with_limits(max_features=n - 1) if n > len(limits.include) else None
-    cost, lowest = map(limits.unit_cost_of, (solution.support, limits.include))
-    if cost <= lowest:
-        return None
-    lower = max(cost - limits.unit_step, lowest)
-    return problem.with_limits(budget=limits.amount_of(lower))
+    budget = limits.prices.budget_below(limits.units_of(solution.support))
+    is_lowest = budget < 0 or limits.total_of(limits.include) > largest_total(budget)
+    return None if is_lowest else problem.with_limits(budget=budget)
 
 
 def _steps(found: list[tuple[SubsetProblem, Solution]], by_budget: bool) -> Iterator[PathStep]:

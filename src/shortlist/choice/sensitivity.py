@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from fractions import Fraction
+from math import inf, nextafter
 from typing import Any
 
 import pandas as pd
 
 from ..backends import check_problem, solve, uninterrupted
 from ..errors import InvalidProblemError
+from ..limits import exact, largest_total
 from ..problem import Predictor, SubsetProblem
 from ..solution import Progress, Solution, Status
 from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
@@ -135,7 +137,7 @@ def substitutes(
     """
     check_problem(problem)
     limits = problem.limits
-    given = None if predictor is None else problem.index_of("predictor", predictor)
+    given = None if predictor is None else problem.predictors.index_of("predictor", predictor)
     if given in limits.include:
         raise InvalidProblemError(
             f"predictor: {problem.name_of(given)} is in include, so every model has it; "
@@ -253,7 +255,8 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
     ranges = []
     for g in range(problem.n_predictors):
         price = float(limits.costs[g])
-        high = price + max(0.0, limits.budget - best.cost) if g in best.support else inf
+        left = max(Fraction(0), exact(limits.budget) - limits.total_of(best.support))
+        high = float(exact(price) + left) if g in best.support else inf
         low, rival = _lowest_price(problem, best, g)
         ranges.append(PriceRange(g, price, low, high, not rival, rival))
     return PriceRanges(best, tuple(ranges), names_of(problem))
@@ -274,8 +277,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
     """The highest price of g at which a better selection is affordable, and that selection."""
     limits = problem.limits
     with_g = tuple(sorted({*limits.include, g}))
-    # The next higher price at which another rival may be the last affordable one.
-    step = limits.amount_of(limits.unit_step)
+    budget, most = exact(limits.budget), largest_total(limits.budget)
     low = price = 0.0
     rival: tuple[int, ...] = ()
     while price < limits.costs[g]:
@@ -285,10 +287,14 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         if not cheaper.limits.is_affordable(with_g):
             break
         solution = _optimum(cheaper.with_limits(include=with_g))
-        if solution.objective >= best.objective * (1.0 - problem.loss.resolution):
+        if solution.objective >= best.objective * (1.0 - problem.family.resolution):
             break
         # Affordable as long as the price of g is at most the rest of the budget.
-        left = max(0.0, limits.budget - (solution.cost - price))
-        low, rival = min(left, float(limits.costs[g])), solution.support
-        price = left + step
+        others = cheaper.limits.total_of(solution.support) - exact(price)
+        left = max(Fraction(0), budget - others)
+        low, rival = min(float(left), float(limits.costs[g])), solution.support
+        # The next higher price at which another rival may be the last affordable one.
+        price = float(max(most - others, budget - others + limits.prices.unit))
+        while exact(price) <= most - others:
+            price = nextafter(price, inf)
     return low, rival

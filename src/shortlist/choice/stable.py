@@ -98,7 +98,7 @@ def _weights(
     rng = np.random.default_rng((seed, number))
     while True:
         weights = problem.weights * draw_counts(rng, problem.n_rows) if draw is None else draw(rng)
-        if len(np.unique(problem.signs[weights > 0])) == 2:
+        if problem.response.can_be_fitted(weights):
             return weights
 
 

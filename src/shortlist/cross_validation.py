@@ -1,4 +1,4 @@
-"""The ridge that scores best over the folds of a cross-validation, and these folds."""
+"""Cross-validation: its folds, its loop, and the ridge that scores best."""
 
 from __future__ import annotations
 
@@ -11,16 +11,61 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..arguments import Int
-from ..errors import InvalidProblemError, shown
-from ..solution import Solution, Status
+from .arguments import Int
+from .errors import InvalidProblemError, shown
+from .solution import Solution, Status
 
-Estimator = TypeVar("Estimator")
+Part = TypeVar("Part")
+Model = TypeVar("Model")
+Score = TypeVar("Score")
 Fold = tuple[Int, Int]
+
+
+class Tuning(BaseEstimator):  # type: ignore[misc]
+    """How a ridge is chosen by cross-validation.
+
+    Parameters
+    ----------
+    ridges : sequence of float
+        Strengths of the L2 penalty to choose from.
+    cv : int, cross-validation splitter or iterable of (train, test) indices
+        The folds; a number means stratified and shuffled ones, with each person in one of them,
+        and no more of them than there are rows of the rarer outcome.
+    n_repeats : int
+        How often the patients are split into folds, if `cv` is a number; the mean score over all
+        folds counts, so that the ridge depends less on one split.
+    scoring : str or callable
+        The score to maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
+    n_jobs : int, optional
+        Number of processes over the folds; it changes no result.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> data = sl.datasets.make_prognostic(n_samples=82, random_state=1)
+    >>> tuning = sl.Tuning(ridges=(1.0, 0.1), n_repeats=1)
+    >>> sl.PrognosticModel(max_features=2, tuning=tuning).fit(data.X, data.y).ridge_
+    0.1
+    """
+
+    def __init__(
+        self,
+        ridges: Sequence[float] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
+        cv: Any = 5,
+        n_repeats: int = 5,
+        scoring: str | Callable[..., float] = "neg_log_loss",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ridges = ridges
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.scoring = scoring
+        self.n_jobs = n_jobs
 
 
 class FoldScore(NamedTuple):
@@ -71,55 +116,80 @@ class RidgeSearch:
         return float(self.results["mean_test_score"][self.best])
 
 
+def cross_validate(
+    folds: Sequence[tuple[Part, Part]],
+    fit: Callable[[Part], Iterable[Model]],
+    score: Callable[[Model, Part], Score],
+    *,
+    n_jobs: int | None = 1,
+    announce: Callable[[str], None] = lambda text: None,
+) -> list[list[Score]]:
+    """Return the score of every candidate in every fold.
+
+    Parameters
+    ----------
+    folds : sequence of (train, test)
+        The parts of the rows.
+    fit : callable
+        Given the training part, the models of all candidates, one after the other.
+    score : callable
+        Given one of them and the test part, its score.
+    n_jobs : int, optional
+        Number of processes, as in scikit-learn; it changes no result.
+    announce : callable
+        Called with the fold that comes next, in words.
+    """
+
+    def score_fold(train: Part, test: Part) -> list[Score]:
+        return [score(model, test) for model in fit(train)]
+
+    scores: list[list[Score]] = []
+    done: Iterable[list[Score]] = (score_fold(*fold) for fold in folds)
+    if n_jobs != 1:
+        jobs = (delayed(score_fold)(*fold) for fold in folds)
+        done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    announce(f"fold 1 of {len(folds)}")
+    for found in done:
+        scores.append(found)
+        announce(f"fold {min(len(scores) + 1, len(folds))} of {len(folds)}")
+    return scores
+
+
 def search_ridges(
     ridges: list[float],
     folds: Sequence[Fold],
-    score_fold: Callable[[Int, Int], list[FoldScore]],
+    fit: Callable[[Int], Iterable[Any]],
+    score: Callable[[Any, Int], float],
     n_jobs: int | None,
     announce: Callable[[str], None] = lambda text: None,
     n_repeats: int = 1,
 ) -> RidgeSearch:
-    """Solve every fold for every ridge.
+    """Score the classifier of every ridge in every fold.
 
     Parameters
     ----------
     ridges : list of float
         From the strongest to the weakest.
-    folds : sequence of (train, test)
-        Indices of rows.
-    score_fold : callable
-        Given the indices of a fold, the score of every ridge.
-    n_jobs : int, optional
-        Number of processes, as in scikit-learn; it changes no result.
+    folds, n_jobs
+        As in `cross_validate`; rows are indices.
+    fit, score : callable
+        As there; the models are classifiers that have a `solution_`.
     announce : callable
         Called with a sentence on the progress of the search.
     n_repeats : int
         How often the folds go through all rows.
     """
-    paths = []
-    announce(f"Choosing the ridge: fold 1 of {len(folds)}")
-    for path in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(score_fold)(*fold) for fold in folds
-    ):
-        paths.append(path)
-        announce(f"Choosing the ridge: fold {min(len(paths) + 1, len(folds))} of {len(folds)}")
+
+    def score_and_search(model: Any, test: Int) -> FoldScore:
+        solution = model.solution_
+        return FoldScore(score(model, test), solution.gap, is_cut_short(solution))
+
+    def tell(fold: str) -> None:
+        announce(f"Choosing the ridge: {fold}")
+
+    paths = cross_validate(folds, fit, score_and_search, n_jobs=n_jobs, announce=tell)
     n_unproven = sum(entry.is_cut_short for path in paths for entry in path)
     return RidgeSearch(ridges, _tabulate(ridges, paths), n_unproven, len(folds), n_repeats)
-
-
-def score_ridges(
-    ridges: Sequence[float],
-    fit: Callable[[float, tuple[int, ...] | None], tuple[Estimator, Solution]],
-    score: Callable[[Estimator], float],
-) -> list[FoldScore]:
-    """Fit and score every ridge in a fold, each starting from the selection before it."""
-    scores: list[FoldScore] = []
-    support = None
-    for ridge in ridges:
-        model, solution = fit(ridge, support)
-        support = solution.support
-        scores.append(FoldScore(score(model), solution.gap, is_cut_short(solution)))
-    return scores
 
 
 def is_cut_short(solution: Solution) -> bool:
@@ -175,8 +245,8 @@ def make_folds(
     cv: Any,
     X: Any,
     labels: NDArray[Any],
-    persons: NDArray[Any] | None = None,
-    seed: int | None = None,
+    persons: NDArray[Any] | None,
+    seed: int,
     n_repeats: int = 1,
 ) -> list[Fold]:
     """Return the (train, test) rows that a parameter `cv` stands for.
@@ -184,20 +254,17 @@ def make_folds(
     Parameters
     ----------
     cv : int, cross-validation splitter or iterable of (train, test) indices
-        A number means stratified folds. With a seed these are shuffled, and no more than there are
-        rows of the rarer outcome.
+        A number means stratified and shuffled folds, no more than there are rows of the rarer
+        outcome.
     X, labels
         The rows to split.
     persons : ndarray of shape (n_rows,), optional
-        Whom each row belongs to; needs a seed.
-    seed : int, optional
-        Seed of the shuffle; without one, folds are in the order of the rows, and scikit-learn's
-        errors are raised as they are.
+        Whom each row belongs to.
+    seed : int
+        Seed of the shuffle.
     n_repeats : int
-        How often the rows are shuffled and split, if `cv` is a number and there is a seed.
+        How often the rows are shuffled and split, if `cv` is a number.
     """
-    if seed is None:
-        return list(check_cv(cv, labels, classifier=True).split(X, labels))
     if isinstance(cv, Integral):
         rarest = int(np.unique(labels, return_counts=True)[1].min())
         n_folds = min(int(cv), rarest)

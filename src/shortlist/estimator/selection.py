@@ -1,9 +1,12 @@
-"""The base of classifiers that have a selection and predict by log-odds."""
+"""The bases of estimators that have a selection.
+
+They say how an estimator solves and what every fit sets, and how a classifier predicts by log-odds.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +19,58 @@ from sklearn.utils.validation import check_is_fitted
 from ..arguments import Float
 from ..backends import solve, uninterrupted
 from ..certificate import Certificate
-from ..losses import LOGISTIC, risk_of
+from ..families import LOGISTIC, risk_of
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution
+
+
+class SelectionEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator with the parameters of a solve, and the attributes of a solution."""
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The proof of `lower_bound_`; documented with the other attributes of a fit."""
+        check_is_fitted(self)
+        return self.solution_.certificate
+
+    def _solve(
+        self,
+        problem: SubsetProblem,
+        time_limit: float | None,
+        warm_start: tuple[int, ...] | None = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        solution = solve(
+            problem,
+            self.backend,
+            gap=self.gap,
+            time_limit=time_limit,
+            node_limit=self.node_limit,
+            callback=callback,
+            warm_start=warm_start,
+            threads=self.threads,
+        )
+        return uninterrupted(solution)
+
+    def _solve_along(
+        self, problem: SubsetProblem, ridges: Sequence[float], time_limit: float | None
+    ) -> Iterator[tuple[SubsetProblem, Solution]]:
+        """Solve a problem with each ridge, from the selection before it."""
+        support = None
+        for ridge in ridges:
+            at_ridge = problem.with_ridge(ridge)
+            solution = self._solve(at_ridge, time_limit, support)
+            support = solution.support
+            yield at_ridge, solution
+
+    def _set_solution(self, problem: SubsetProblem, solution: Solution) -> None:
+        self.selected_features_ = [problem.name_of(g) for g in solution.support]
+        self.cost_ = solution.cost
+        self.objective_ = solution.objective
+        self.lower_bound_ = solution.lower_bound
+        self.gap_ = solution.gap
+        self.status_ = solution.status
+        self.solution_ = solution
 
 
 def _gives_log_odds(classifier: Any) -> bool:
@@ -32,8 +84,8 @@ def _gives_log_odds(classifier: Any) -> bool:
     return True
 
 
-class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Labels and probabilities from log-odds, and the attributes that every fit sets."""
+class LogOddsClassifier(ClassifierMixin, SelectionEstimator):  # type: ignore[misc]
+    """Labels and probabilities from log-odds."""
 
     @abstractmethod
     def decision_function(self, X: Any) -> Float:
@@ -90,40 +142,9 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log_odds = self.decision_function(X)
         return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
 
-    @property
-    def certificate_(self) -> Certificate | None:
-        """The proof of `lower_bound_`; documented with the other attributes of a fit."""
-        check_is_fitted(self)
-        return self.solution_.certificate
-
-    def _solve(
-        self,
-        problem: SubsetProblem,
-        time_limit: float | None,
-        warm_start: tuple[int, ...] | None = None,
-        callback: Callable[[Progress], None] | None = None,
-    ) -> Solution:
-        solution = solve(
-            problem,
-            self.backend,
-            gap=self.gap,
-            time_limit=time_limit,
-            node_limit=self.node_limit,
-            callback=callback,
-            warm_start=warm_start,
-            threads=self.threads,
-        )
-        return uninterrupted(solution)
-
     def _set_solution(self, problem: SubsetProblem, solution: Solution) -> None:
-        self.classes_ = problem.classes
-        self.selected_features_ = [problem.name_of(g) for g in solution.support]
-        self.cost_ = solution.cost
-        self.objective_ = solution.objective
-        self.lower_bound_ = solution.lower_bound
-        self.gap_ = solution.gap
-        self.status_ = solution.status
-        self.solution_ = solution
+        super()._set_solution(problem, solution)
+        self.classes_ = problem.response.classes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,8 @@ ESTIMATORS = [
     sl.BestSubsetClassifier(loss="squared_hinge"),
     sl.BestSubsetClassifier(ridge=None),
     sl.BestSubsetClassifier(ridge=None, max_features=1, scoring=None),
+    sl.BestSubsetRegressor(),
+    sl.BestSubsetRegressor(ridge=None, max_features=2),
 ]
 
 

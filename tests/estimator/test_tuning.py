@@ -75,7 +75,7 @@ def test_a_fold_goes_from_strong_to_weak_ridges_and_starts_from_the_last_support
         calls.append((problem.n_rows, problem.ridge, warm_start, solution.support))
         return solution
 
-    monkeypatch.setattr("shortlist.classifier.log_odds.solve", recorded)
+    monkeypatch.setattr("shortlist.estimator.selection.solve", recorded)
     model = tuned(max_features=2, ridges=(0.01, 10.0, 1.0)).fit(X, y)
     assert [ridge for _, ridge, _, _ in calls] == [10.0, 1.0, 0.01] * 3 + [model.ridge_]
     assert [n_rows for n_rows, *_ in calls] == [80] * 9 + [120]

@@ -199,7 +199,7 @@ def test_an_interrupt_ends_the_fit(data, monkeypatch):
         found = sl.solve(sl.SubsetProblem([[0], [1]], [0, 1], ridge=1), "enumeration")
         return type(found)(**{**vars(found), "status": sl.Status.INTERRUPTED})
 
-    monkeypatch.setattr("shortlist.classifier.log_odds.solve", interrupted)
+    monkeypatch.setattr("shortlist.estimator.selection.solve", interrupted)
     model = sl.BestSubsetClassifier()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
