@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from numbers import Integral, Real
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -344,12 +345,10 @@ def sample_prognostic(random_state: int | np.random.Generator = 0) -> Prognostic
 
 def _write_whole(path: Path, content: bytes) -> None:
     """Write beside the final place, then rename, so that no half of a file is ever seen."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with TemporaryDirectory(prefix=".shortlist-", dir=path.parent) as folder:
+        draft = Path(folder) / path.name
         draft.write_bytes(content)
         draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _integer(argument: str, value: int, low: int, high: float = np.inf) -> int:

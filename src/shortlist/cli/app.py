@@ -15,9 +15,8 @@ from ..errors import (
     InvalidProblemError,
     MissingDependencyError,
 )
-from .choice import alternatives, path
+from .choice import alternatives, explore, path
 from .deployment import calculator, export_model, manuscript, nomogram, points
-from .explore import explore
 from .fit import costs_template, fit
 from .prediction import predict, validate
 from .proof import export, verify

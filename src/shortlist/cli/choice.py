@@ -1,13 +1,23 @@
-"""`shortlist path` and `shortlist alternatives`: other budgets, and other selections."""
+"""`shortlist path`, `alternatives` and `explore`: other budgets, and other selections."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from ..errors import InvalidProblemError
 from .option import AsJson, LossName, ProblemOptions, with_problem_options
 from .terminal import check_paths, noting, print_json, print_table, working
+
+_page_option = partial(typer.Option, rich_help_panel="Page")
+_ABOUT_DATA = (
+    *("positive", "person", "budget", "costs", "fees", "exclude", "categorical", "numeric"),
+    *("missing_codes", "merge_levels", "synonyms", "spline_knots", "missing_indicator"),
+    "imputation",
+)
 
 
 @with_problem_options()
@@ -30,7 +40,7 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
     if as_json:
         record = {
             "ridge": problem.ridge,
-            "loss": problem.loss.name,
+            "loss": problem.family.name,
             "limit_name": stairs.limit_name,
             "is_proven": proven,
             "steps": steps,
@@ -95,7 +105,7 @@ def alternatives(
     if as_json:
         record = {
             "ridge": problem.ridge,
-            "loss": problem.loss.name,
+            "loss": problem.family.name,
             "tolerance": tolerance,
             "is_complete": models.is_complete,
             "is_proven": proven,
@@ -128,3 +138,75 @@ def alternatives(
         typer.echo(f"Ridge {problem.ridge:g}. " + ("All results are proven." if proven else ""))
     if not proven:
         raise typer.Exit(3)
+
+
+@with_problem_options(*_ABOUT_DATA, make=dict)
+def explore(
+    about_data: dict[str, Any],
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA",
+            help="Patients, as for `shortlist fit`; without them, synthetic ones are shown.",
+            show_default=False,
+        ),
+    ] = None,
+    outcome: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
+    ] = None,
+    ridge: Annotated[
+        float,
+        _page_option(
+            min=1e-4,
+            max=1e4,
+            help="Strength of the L2 penalty at the start; `shortlist fit` can tune it.",
+        ),
+    ] = 1.0,
+    settings: Annotated[
+        Path | None, _page_option(metavar="FILE", help="Settings that the page saved.")
+    ] = None,
+    port: Annotated[
+        int, _page_option(min=0, max=65535, help="Port on this machine; 0 is a free one.")
+    ] = 0,
+    browser: Annotated[bool, _page_option("--browser/--no-browser", help="Open the page.")] = True,
+) -> None:
+    """Drag the budget on a page of this machine, and watch the proven best model change.
+
+    Prices, shared fees, and required or unavailable predictors are set on the page too. The page
+    contacts only this machine, and works without a network. Ctrl-C stops it. It shows the best of
+    all predictors, missing values replaced once: --stable and --imputations are options of fit.
+    """
+    if data is None and any((outcome, *about_data.values())):
+        raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
+    if data is not None and outcome is None:
+        raise InvalidProblemError("--outcome: name the column to predict.")
+    with noting(), working("Preparing"):
+        from ..explorer import PreparedPatients, example_patients
+        from ..explorer.serve import check_installed, serve
+
+        check_installed()
+        if data is None or outcome is None:
+            prepared = example_patients()
+        else:
+            options = ProblemOptions(data, outcome, **about_data)
+            options.check_limits(required=False)
+            patients, model = options.read()
+            prepared = PreparedPatients.prepare(
+                data.name,
+                patients,
+                costs=model.costs,
+                fees=model.fees or (),
+                exclude=model.exclude,
+                preparation=model.preparation,
+                budget=model.budget,
+            )
+    serve(
+        prepared,
+        ridge=ridge,
+        port=port,
+        settings=None if settings is None else settings.read_text("utf-8", errors="replace"),
+        open_browser=browser,
+        announce=lambda address: typer.echo(
+            f"The explorer is running at {address}\nPress Ctrl-C to stop it."
+        ),
+    )

@@ -205,6 +205,6 @@ def _print_points(found: PointsChart) -> None:
     )
     price = "" if found.cost is None else f"Cost {found.cost:g}. "
     typer.echo(
-        f"{price}AUC {found.auc:.3f}{corrected}. Certified loss of rounding at most "
+        f"{price}Apparent AUC {found.auc:.3f}{corrected}. Certified loss of rounding at most "
         f"{found.loss_of_rounding:.2%}; {proof}."
     )

@@ -125,9 +125,9 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
-    from ..losses import loss_of
+    from ..families import family_of
 
-    if not loss_of(loss).gives_risks:
+    if not family_of(loss).gives_risks:
         raise InvalidProblemError(
             f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
             "`alternatives`, or BestSubsetClassifier in Python."
@@ -144,7 +144,10 @@ def fit(
     options.check_limits()
     started = perf_counter()
     with noting() as notes, working("Reading") as announce:
-        from ..patients import save_proof  # slow to import, so after the first checks
+        # Slow to import, so after the first checks.
+        from sklearn.metrics import roc_auc_score
+
+        from ..patients import save_proof
 
         patients, estimator = options.read()
         estimator.set_params(within=within, stable=stable)
@@ -160,7 +163,7 @@ def fit(
         card = estimator.card_
         for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
             warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
-        auc = _apparent_auc(card, patients)
+        auc = float(roc_auc_score(patients.events, card.log_odds(patients.predictors)))
         if model is not None:
             card.save(model)
         if certificate is not None:
@@ -203,37 +206,23 @@ def _make_report(
     groups: dict[str, Any],
 ) -> None:
     """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
-    from ..report import compare_rules, validate_centres, validate_model, write_report
+    from ..report import write_report
 
     console = Console(stderr=True)
-    console.print(f"Report: repeating the selection on {n_resamples} resamples.")
-    data = (patients.predictors, patients.events)
-    options: dict[str, Any] = {"persons": patients.persons, "n_jobs": "auto", "progress": True}
-    evaluation = validate_model(model, *data, n_resamples=n_resamples, **options)
-    console.print("Report: other ways to get a model, on the same resamples.")
-    rivals = compare_rules(model, *data, n_resamples=n_resamples, **options)
-    if patients.centres is not None:
-        console.print("Report: leaving out each centre in turn.")
-        groups["centres"] = validate_centres(model, *data, patients.centres, **options)
-    with working("Writing the report") as announce:
-        write_report(
-            path,
-            model,
-            *data,
-            persons=patients.persons,
-            evaluation=evaluation,
-            rivals=rivals,
-            announce=announce,
-            **groups,
-        )
+    write_report(
+        path,
+        model,
+        patients.predictors,
+        patients.events,
+        persons=patients.persons,
+        centres=patients.centres,
+        n_resamples=n_resamples,
+        n_jobs="auto",
+        progress=True,
+        announce=lambda news: console.print(f"Report: {news[0].lower()}{news[1:]}."),
+        **groups,
+    )
     console.print(f"{path} written. Open it in a browser.", soft_wrap=True, highlight=False)
-
-
-def _apparent_auc(card: ModelCard, patients: Patients) -> float:
-    """Return the area under the ROC curve on the patients that the model was fitted to."""
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(patients.events, card.log_odds(patients.predictors)))
 
 
 def _print_record(

@@ -1,11 +1,12 @@
 """Arguments and options of the commands, and the problem that they state."""
 
+# ruff: noqa: RUF009 - the calls in `ProblemOptions` make its fields
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 ColumnList = list[str] | None  # each entry is a name, or several with commas between them
 
-# Options in the panels of --help.
-_limit = partial(typer.Option, rich_help_panel="Prices and limits")
-_column = partial(typer.Option, rich_help_panel="Columns")
-_search = partial(typer.Option, rich_help_panel="Search")
+_LIMITS, _COLUMNS, _SEARCH = "Prices and limits", "Columns", "Search"  # panels of --help
 
 DataFile = Annotated[
     Path,
@@ -84,9 +82,10 @@ Thresholds = Annotated[
 ]
 LossName = Annotated[
     str,
-    _search(
+    typer.Option(
         "--loss",
         metavar="NAME",
+        rich_help_panel=_SEARCH,
         help="logistic, or squared_hinge or hinge for a support vector machine, which needs "
         "--ridge.",
     ),
@@ -159,8 +158,9 @@ def risks(text: str | None) -> list[float]:
 
 Within = Annotated[
     Any,
-    _limit(
+    typer.Option(
         "--within",
+        rich_help_panel=_LIMITS,
         parser=_share,
         metavar="SHARE",
         help="Buy the cheapest selection whose loss is within this share of the best one's, such "
@@ -171,12 +171,32 @@ Within = Annotated[
 
 Stable = Annotated[
     bool,
-    _limit(
+    typer.Option(
         "--stable",
+        rich_help_panel=_LIMITS,
         help="Buy the best selection among the predictors that at least half of 50 resamples "
         "select, instead of the best of all; not with --within.",
     ),
 ]
+
+
+def _in_panel(
+    panel: str,
+    help: str,
+    metavar: str | None = None,
+    *,
+    names: Sequence[str] = (),
+    default: Any = None,
+    **settings: Any,
+) -> Any:
+    """Return a field of `ProblemOptions`: an option, in a panel of --help."""
+    option = typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel, **settings)
+    return field(default=default, metadata={"option": option})
+
+
+_limit = partial(_in_panel, _LIMITS)
+_column = partial(_in_panel, _COLUMNS)
+_search = partial(_in_panel, _SEARCH)
 
 
 @dataclass(frozen=True)
@@ -188,126 +208,77 @@ class ProblemOptions:
     positive: EventValue = None
     person: PersonColumn = None
     centre: CentreColumn = None
-    budget: Annotated[
-        float | None,
-        _limit(
-            parser=_amount, metavar="NUMBER", help="Upper limit on the total cost; needs --costs."
-        ),
-    ] = None
-    costs: Annotated[
-        Path | None,
-        _limit(
-            metavar="FILE",
-            help="The price list: a predictor and its cost per row; `shortlist costs-template` "
-            "makes one to fill in.",
-        ),
-    ] = None
-    fees: Annotated[
-        Path | None,
-        _limit(
-            metavar="FILE",
-            help="Fees paid once: an amount, then the predictors that share it, per row.",
-        ),
-    ] = None
-    max_features: Annotated[
-        int | None, _limit(min=0, help="Upper limit on the number of predictors.")
-    ] = None
-    include: Annotated[
-        ColumnList,
-        _limit(metavar="COLUMNS", help="Predictors that must be bought, separated by commas."),
-    ] = None
-    exclude: Annotated[
-        ColumnList,
-        _column(metavar="COLUMNS", help="Columns that are not predictors, separated by commas."),
-    ] = None
-    max_coefficient: Annotated[
-        float | None,
-        _search(
-            metavar="NUMBER",
-            help="Upper limit on the size of coefficients, per two standard deviations of a number "
-            "or per level.",
-        ),
-    ] = None
-    increasing: Annotated[
-        ColumnList,
-        _search(metavar="COLUMNS", help="Numbers and truth values that may only raise the risk."),
-    ] = None
-    decreasing: Annotated[
-        ColumnList,
-        _search(metavar="COLUMNS", help="Numbers and truth values that may only lower the risk."),
-    ] = None
-    categorical: Annotated[
-        ColumnList, _column(metavar="COLUMNS", help="Columns whose numbers are codes, not amounts.")
-    ] = None
-    numeric: Annotated[
-        ColumnList, _column(metavar="COLUMNS", help="Columns whose numbers are amounts.")
-    ] = None
-    missing_codes: Annotated[
-        list[str] | None,
-        _column(
-            metavar="CODES",
-            help="Values that stand for missing ones, by column, separated by commas: "
-            "'glucose=0,*=-9'; * is every column.",
-        ),
-    ] = None
-    merge_levels: Annotated[
-        bool,
-        _column(
-            "--merge-levels", help="Take levels that differ in case, blanks or one letter for one."
-        ),
-    ] = False
-    synonyms: Annotated[
-        Path | None,
-        _column(
-            metavar="FILE", help="Levels to replace: a column, a level and the one meant, per row."
-        ),
-    ] = None
-    spline_knots: Annotated[
-        int | None,
-        _column(min=3, max=5, help="Model numbers by natural cubic splines with this many knots."),
-    ] = None
-    missing_indicator: Annotated[
-        bool, _column("--missing-indicator", help="Let a missing value itself predict.")
-    ] = False
-    imputation: Annotated[
-        str | None,
-        _column(
-            metavar="KIND",
-            help="Missing numbers and truth values are what the other predictors lead to expect "
-            "(conditional, the default), or the median and the most frequent value (median).",
-        ),
-    ] = None
-    imputations: Annotated[
-        int | None,
-        _column(
-            min=1,
-            metavar="NUMBER",
-            help="Select on so many copies of the patients whose missing values are drawn, given "
-            "the other columns and the outcome (multiple imputation).",
-        ),
-    ] = None
-    ridge: Annotated[
-        str,
-        _search(
-            metavar="NUMBER", help="Strength of the L2 penalty, or 'tuned' by cross-validation."
-        ),
-    ] = "tuned"
-    time_limit: Annotated[
-        float | None,
-        _search(
-            min=0,
-            metavar="SECONDS",
-            help="Stop a search with the best model so far, and exit code 3. Tuning the ridge "
-            "may take as long again.",
-        ),
-    ] = None
-    threads: Annotated[
-        int | None,
-        _search(
-            min=1,
-            help="Threads of a long search; default: one per core. They do not change results.",
-        ),
-    ] = None
+    budget: float | None = _limit(
+        "Upper limit on the total cost; needs --costs.", "NUMBER", parser=_amount
+    )
+    costs: Path | None = _limit(
+        "The price list: a predictor and its cost per row; `shortlist costs-template` makes one to "
+        "fill in.",
+        "FILE",
+    )
+    fees: Path | None = _limit(
+        "Fees paid once: an amount, then the predictors that share it, per row.", "FILE"
+    )
+    max_features: int | None = _limit("Upper limit on the number of predictors.", min=0)
+    include: ColumnList = _limit("Predictors that must be bought, separated by commas.", "COLUMNS")
+    exclude: ColumnList = _column(
+        "Columns that are not predictors, separated by commas.", "COLUMNS"
+    )
+    max_coefficient: float | None = _search(
+        "Upper limit on the size of coefficients, per two standard deviations of a number or per "
+        "level.",
+        "NUMBER",
+    )
+    increasing: ColumnList = _search(
+        "Numbers and truth values that may only raise the risk.", "COLUMNS"
+    )
+    decreasing: ColumnList = _search(
+        "Numbers and truth values that may only lower the risk.", "COLUMNS"
+    )
+    categorical: ColumnList = _column("Columns whose numbers are codes, not amounts.", "COLUMNS")
+    numeric: ColumnList = _column("Columns whose numbers are amounts.", "COLUMNS")
+    missing_codes: list[str] | None = _column(
+        "Values that stand for missing ones, by column, separated by commas: 'glucose=0,*=-9'; * "
+        "is every column.",
+        "CODES",
+    )
+    merge_levels: bool = _column(
+        "Take levels that differ in case, blanks or one letter for one.",
+        names=["--merge-levels"],
+        default=False,
+    )
+    synonyms: Path | None = _column(
+        "Levels to replace: a column, a level and the one meant, per row.", "FILE"
+    )
+    spline_knots: int | None = _column(
+        "Model numbers by natural cubic splines with this many knots.", min=3, max=5
+    )
+    missing_indicator: bool = _column(
+        "Let a missing value itself predict.", names=["--missing-indicator"], default=False
+    )
+    imputation: str | None = _column(
+        "Missing numbers and truth values are what the other predictors lead to expect "
+        "(conditional, the default), or the median and the most frequent value (median).",
+        "KIND",
+    )
+    imputations: int | None = _column(
+        "Select on so many copies of the patients whose missing values are drawn, given the other "
+        "columns and the outcome (multiple imputation).",
+        "NUMBER",
+        min=1,
+    )
+    ridge: str = _search(
+        "Strength of the L2 penalty, or 'tuned' by cross-validation.", "NUMBER", default="tuned"
+    )
+    time_limit: float | None = _search(
+        "Stop a search with the best model so far, and exit code 3. Tuning the ridge may take as "
+        "long again.",
+        "SECONDS",
+        min=0,
+    )
+    threads: int | None = _search(
+        "Threads of a long search; default: one per core. They do not change results.", min=1
+    )
 
     @property
     def inputs(self) -> list[Path | None]:
@@ -331,13 +302,14 @@ class ProblemOptions:
 
     def read(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""
-        from ..patients import PrognosticModel
-        from ..patients.table import read_patients
-        from ..tables import read_fees, read_synonyms
+        from ..patients import Preparation, PrognosticModel
+        from ..patients.table import split_patients
+        from ..tables import read_fees, read_synonyms, read_table
 
         ridge = self._number_of_ridge()
         owners = (self.person, self.centre)
-        patients = read_patients(self.data, self.outcome, self.positive, *owners)
+        table = read_table(self.data)
+        patients = split_patients(self.data, table, self.outcome, self.positive, *owners)
         columns = _NamedColumns(patients, self.outcome, *owners)
         exclude = columns.excluded(self.exclude)
         kinds = columns.marked(
@@ -355,14 +327,18 @@ class ProblemOptions:
             fees=None if self.fees is None else read_fees(self.fees, columns.names),
             include=columns.named("--include", self.include),
             exclude=exclude,
-            kinds=kinds,
-            missing_codes=columns.codes(self.missing_codes),
-            synonyms=None if self.synonyms is None else read_synonyms(self.synonyms, columns.names),
-            merge_levels=self.merge_levels,
-            spline_knots=self.spline_knots,
-            missing_indicator=self.missing_indicator,
-            imputation=self.imputation or "conditional",
-            imputations=self.imputations,
+            preparation=Preparation(
+                kinds=kinds,
+                missing_codes=columns.codes(self.missing_codes),
+                synonyms=None
+                if self.synonyms is None
+                else read_synonyms(self.synonyms, columns.names),
+                merge_levels=self.merge_levels,
+                spline_knots=self.spline_knots,
+                missing_indicator=self.missing_indicator,
+                imputation=self.imputation or "conditional",
+                imputations=self.imputations,
+            ),
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
@@ -374,10 +350,10 @@ class ProblemOptions:
 
     def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
-        from ..losses import loss_of
+        from ..families import family_of
         from ..patients.suspicion import suspicious_columns, warn_of_mistakes
 
-        if self.ridge == "tuned" and not loss_of(loss).gives_risks:
+        if self.ridge == "tuned" and not family_of(loss).gives_risks:
             raise InvalidProblemError(
                 f"--ridge: is tuned by the risks of a logistic regression; give a number with "
                 f"--loss {loss}."
@@ -407,19 +383,25 @@ def with_problem_options(
 
     Its first parameter is `make` of them; its other parameters are options of its own.
     """
-    fields = signature(ProblemOptions, eval_str=True).parameters
-    shared = [fields[name] for name in names or fields]
+    stated = signature(ProblemOptions, eval_str=True).parameters
+    shared = []
+    for each in fields(ProblemOptions):
+        if each.name in (names or stated):
+            parameter = stated[each.name]
+            for option in each.metadata.values():
+                parameter = parameter.replace(annotation=Annotated[parameter.annotation, option])
+            shared.append(parameter)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(signature(command, eval_str=True).parameters.values())[1:]
 
         @wraps(command)
         def run(**values: Any) -> None:
-            command(make(**{field.name: values.pop(field.name) for field in shared}), **values)
+            command(make(**{each.name: values.pop(each.name) for each in shared}), **values)
 
-        parameters = [field.replace(kind=Parameter.KEYWORD_ONLY) for field in (*shared, *own)]
+        parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*shared, *own)]
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
         return run
 
     return decorate

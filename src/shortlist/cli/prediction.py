@@ -29,9 +29,6 @@ from .terminal import check_paths, noting, print_json, print_table, working, wri
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..patients import ModelCard
-    from ..patients.table import Patients
-
 
 def predict(
     model: ModelFile,
@@ -148,11 +145,18 @@ def validate(
     check_paths([model, data], [updated], report)
     require_report(report)
     with noting() as notes, working("Validating"):
+        from ..external import describe_external, update_model, write_external
         from ..patients import ModelCard
-        from ..report import describe_external, update_model, write_external
+        from ..patients.column import level_of
+        from ..patients.table import split_patients
+        from ..tables import read_table
 
         card = ModelCard.load(model)
-        patients = _read_new_patients(card, data, outcome, positive, person, centre)
+        table = read_table(data)
+        if positive is None and outcome in table.columns:
+            values = {level_of(value) for value in table[outcome].dropna()}
+            positive = card.outcome.event if card.outcome.event in values else None
+        patients = split_patients(data, table, outcome, positive, person, centre)
         new = (patients.predictors, patients.events.to_numpy())
         groups = {"centres": patients.centres, "subgroups": subgroups or ()}
         options: dict[str, Any] = {**groups, "thresholds": risks(thresholds)}
@@ -170,27 +174,6 @@ def validate(
     for path, hint in ((report, "Open it in a browser."), (updated, "Predict with it.")):
         if path is not None:
             typer.echo(f"{path} written. {hint}", err=True)
-
-
-def _read_new_patients(
-    card: ModelCard,
-    data: Path,
-    outcome: str,
-    positive: str | None,
-    person: str | None,
-    centre: str | None,
-) -> Patients:
-    """Read new patients; without `positive`, the event is that of the model, if it occurs."""
-    from ..patients.column import level_of
-    from ..patients.table import split_patients
-    from ..tables import read_table
-
-    table = read_table(data)
-    if positive is None and outcome in table.columns:
-        values = {level_of(value) for value in table[outcome].dropna()}
-        if card.outcome.event in values:
-            positive = card.outcome.event
-    return split_patients(data, table, outcome, positive, person, centre)
 
 
 def _print_validation(content: dict[str, Any]) -> None:

@@ -54,7 +54,8 @@ def verify(
             wrong = _difference(other, card)
             if not wrong:
                 about = verify_model(other, certificate, patients.predictors, patients.events)
-                wrong, card = about.reason, other
+                wrong = about.reason or _other_statement(other, card)
+                card = other
             if wrong:
                 wrong = f"The proof holds, but {model} is not the model that it proves: {wrong}"
                 verdict = replace(verdict, valid=False, reason=wrong)
@@ -76,6 +77,8 @@ def verify(
             "cost": card.cost,
             "limits": card.limits.model_dump(mode="json"),
             "left_out": list(card.left_out),
+            "within": None if card.search.within is None else card.search.within.model_dump(),
+            "not_checked": _not_checked(card),
             "costs": {candidate.name: candidate.cost for candidate in card.candidates},
             "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
             "notes": notes,
@@ -105,6 +108,32 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
         ", ".join(shown(term.name) for term in item.terms) or "nothing" for item in (other, card)
     )
     return "" if bought == proven else f"It buys {bought}, and the proven model {proven}."
+
+
+def _other_statement(other: ModelCard, card: ModelCard) -> str:
+    """Return what another model states otherwise, though the data do not tell which is right."""
+    for field in ("outcome", "candidates", "limits", "preprocessing"):
+        if getattr(other, field) != getattr(card, field):
+            return f"It states other {field} than the proof."
+    for field in ("within", "stable", "imputed"):
+        if getattr(other.search, field) != getattr(card.search, field):
+            return f"It states another search ({field}) than the proof."
+    return ""
+
+
+def _not_checked(card: ModelCard) -> list[str]:
+    """Return what a card states and neither the data nor the proof determine."""
+    search = card.search
+    found = ["number of nodes", "solver", "version of shortlist"]
+    if search.tuning:
+        found.append("how the ridge was chosen")
+    if search.within is not None:
+        found.append("why the limit was lowered")
+    if search.stable is not None:
+        found.append("how many resamples select each predictor")
+    if search.imputed is not None:
+        found.append("how many imputations select each predictor")
+    return found
 
 
 def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
@@ -148,9 +177,9 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     for fee in limits.fees:
         yield "fee", f"{fee.amount:g} for any of {listed(fee.members)}"
     if limits.budget is not None:
-        yield "budget", f"{limits.budget:g}"
+        yield "budget", f"{limits.budget:g}{card.lowered}"
     if limits.max_features is not None:
-        yield "at most", f"{limits.max_features} predictors"
+        yield "at most", f"{limits.max_features} predictors{card.lowered}"
     if limits.include:
         yield "required", listed(limits.include)
     for sign, topic in (("positive", "only raises risk"), ("negative", "only lowers risk")):
@@ -180,9 +209,15 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
         yield "imputations", f"{preparation.draws.number} draws, seed {preparation.draws.seed}"
     if preparation.missing_indicator:
         yield "missing", "a missing value may itself predict"
+    for name, codes in preparation.missing_codes.items():
+        yield "taken for missing", f"{plain(name)}: {listed(codes)}"
+    for name, words in preparation.synonyms.items():
+        meant = (f"{level} for {other}" for other, level in words.items())
+        yield "read as", f"{plain(name)}: {listed(meant)}"
     yield "ridge", f"{card.search.ridge:g}"
     cost = f", for {card.cost:g}" if limits.budget is not None else ""
     yield "bought", (listed(term.name for term in card.terms) or "nothing") + cost
+    yield "not checked", listed(_not_checked(card))
 
 
 @with_problem_options()

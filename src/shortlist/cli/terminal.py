@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -105,28 +104,16 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
     """Show a spinner on standard error; yield a function that changes the text beside it.
 
     After a second the seconds that have passed are shown too. Without a terminal the text is
-    written after a second, and again every few seconds. Messages that the package logs are shown
-    too: warnings above the spinner, others beside it.
+    written after a second, and again every few seconds.
     """
     console, clock = Console(stderr=True), _Clock(text)
     lines = nullcontext() if console.is_terminal else telling(lambda: clock.text)
-    with console.status(clock) as status, lines:
+    with console.status(clock), lines:
 
         def announce(news: str) -> None:
             clock.text = news
 
-        def notify(notice: str) -> None:
-            status.console.print(Text(notice), soft_wrap=True)
-
-        log, handler = logging.getLogger("shortlist"), _SpinnerHandler(notify, announce)
-        level = log.level
-        log.addHandler(handler)
-        log.setLevel(logging.DEBUG)
-        try:
-            yield announce
-        finally:
-            log.setLevel(level)
-            log.removeHandler(handler)
+        yield announce
 
 
 class _Clock:
@@ -139,17 +126,6 @@ class _Clock:
         """Return the text of now."""
         seconds = int(perf_counter() - self._started)
         return Text(f"{self.text}…" + (f" {seconds} s" if seconds else ""))
-
-
-class _SpinnerHandler(logging.Handler):
-    def __init__(self, notify: Callable[[str], None], announce: Callable[[str], None]) -> None:
-        super().__init__()
-        self._notify, self._announce = notify, announce
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show a record."""
-        show = self._notify if record.levelno >= logging.WARNING else self._announce
-        show(record.getMessage())
 
 
 @contextmanager

@@ -110,9 +110,9 @@ def render(template: str, scripts: list[str], **content: Any) -> str:
     environment.filters["number"] = number
     css = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in scripts)
+    allowed = _sha256(script) if script else "'none'"
     policy = (
-        f"default-src 'none'; style-src '{_sha256(css)}'; "
-        f"script-src {_quoted(_sha256(script)) if script else _quoted('none')}; "
+        f"default-src 'none'; style-src {_sha256(css)}; script-src {allowed}; "
         "base-uri 'none'; form-action 'none'"
     )
     if "data" in content:
@@ -129,13 +129,9 @@ def number(value: float, digits: int = 4) -> str:
     return text.replace("-", _MINUS)
 
 
-def _quoted(text: str) -> str:
-    return f"'{text}'"
-
-
 def _sha256(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _percentiles(card: ModelCard, patients: pd.DataFrame) -> list[float]:

@@ -5,7 +5,7 @@ scale. So the lower bound of that problem, which holds for all real coefficients
 points model, and the loss of rounding is certified. With points p, columns x, a scale s and an
 intercept b the objective is that of `problem` at theta = s p and theta_0 = b; s and b are refitted.
 
-`rounding` has the search for them.
+`choice.points` has the search for them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sklearn.metrics import roc_auc_score
 
 from .. import __version__
 from ..arguments import Float, Int, is_integer
+from ..choice.points import FoundPoints, PointsFinder
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import calibration
 from ..files import write_whole
@@ -37,7 +38,6 @@ from ..problem import SubsetProblem
 from .bands import Banded, make_bands
 from .calculator import render
 from .code import event_of
-from .rounding import PROVEN, Found, PointsFinder
 
 
 class PointsTerm(StrictModel):
@@ -227,12 +227,13 @@ def points(
     if ridge is None:
         announce("Choosing the ridge")
         ridge = clone(model).fit(plain, plain.labels, persons).ridge_
-    banded = make_bands(plain, n_bands, model.missing_indicator)
+    banded = make_bands(plain, n_bands, model.unfitted_design(plain).missing_indicator)
     problem = band_problem(model, plain, banded, ridge)
-    found = PointsFinder(problem, banded, max_points, limit, time_limit, announce).find()
+    effects = [item.effects for item in banded]
+    found = PointsFinder(problem, effects, max_points, limit, time_limit, announce).find()
     outcome = outcome or plain.outcome(getattr(y, "name", None))
     has_prices = model.costs is not None
-    chart = _chart(problem, banded, found, plain, outcome, max_points, has_prices)
+    chart = _chart(problem, banded, found, plain, outcome, has_prices)
     if n_resamples:
         owners = np.arange(len(plain.labels)) if persons is None else np.asarray(persons)
         chart = _corrected(
@@ -265,16 +266,15 @@ def band_problem(
 def _chart(
     problem: SubsetProblem,
     banded: list[Banded],
-    found: Found,
+    found: FoundPoints,
     plain: PlainTable,
     outcome: Outcome,
-    max_points: int,
     has_prices: bool,
 ) -> PointsChart:
     """Return the chart of some points; those of a predictor start at 0."""
     terms, intercept, bought = [], found.intercept, []
     for item in banded:
-        g = problem.index_of("predictor", item.name)
+        g = problem.predictors.index_of("predictor", item.name)
         own = found.points[problem.columns_of([g])]
         bands = item.effects @ own
         if not bands.any() and g not in problem.limits.include:
@@ -292,31 +292,17 @@ def _chart(
         auc=0.5,
         auc_corrected=None,
         slope_corrected=None,
-        search=PointsSearch(
-            objective=found.objective,
-            lower_bound=found.lower_bound,
-            points_bound=found.points_bound,
-            real_objective=found.real_objective,
-            is_proven=found.points_bound >= found.objective * (1 - PROVEN),
-            max_points=max_points,
-            ridge=problem.ridge,
-            n_selections=found.n_selections,
-            nodes=found.nodes,
-            seconds=found.seconds,
-        ),
+        search=PointsSearch(**found.search),
     )
     totals = chart.total(plain.frame)
-    rows = []
-    for total in range(sum(max(term.points) for term in chart.terms) + 1):
-        there = totals == total
-        rows.append(
-            TotalRow(
-                total=total,
-                risk=float(expit(chart.intercept + chart.scale * total)),
-                patients=int(there.sum()),
-                events=int(plain.labels[there].sum()),
-            )
-        )
+    n_totals = sum(max(term.points) for term in chart.terms) + 1
+    patients = np.bincount(totals, minlength=n_totals).tolist()
+    events = np.bincount(totals[plain.labels == 1], minlength=n_totals).tolist()
+    risks = expit(chart.intercept + chart.scale * np.arange(n_totals)).tolist()
+    rows = [
+        TotalRow(total=total, risk=risks[total], patients=patients[total], events=events[total])
+        for total in range(n_totals)
+    ]
     auc = float(roc_auc_score(plain.labels, totals))
     return chart.model_copy(update={"totals": tuple(rows), "auc": auc})
 

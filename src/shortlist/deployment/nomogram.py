@@ -113,7 +113,7 @@ def _term_values(term: Term) -> tuple[list[str], Float]:
     """Return labelled values of a predictor, and what they add to the log-odds."""
     values: list[float | str | None]
     if isinstance(term, NumericTerm):
-        values = list(_round_values(*term.range))
+        values = list(term.values or _round_values(*term.range))
         labels = [f"{value:.6g}" for value in values]
     elif term.kind == "boolean":
         values, labels = [0.0, 1.0], ["no", "yes"]
@@ -125,13 +125,15 @@ def _term_values(term: Term) -> tuple[list[str], Float]:
 
 
 def _round_values(low: float, high: float) -> list[float]:
-    """Return about ten round values in a range."""
+    """Return about ten round values in a range, and its ends to four digits."""
+    low, high = float(f"{low:.4g}"), float(f"{high:.4g}")
     if low == high:
         return [low]
     power = 10.0 ** np.floor(np.log10(high - low) - 1)
     step = next(f * power for f in (1, 2, 5, 10, 20, 50) if (high - low) / (f * power) <= 12)
     values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
-    return [float(round(value, 12)) + 0.0 for value in values]  # no -0
+    inner = values[(values > low + 0.3 * step) & (values < high - 0.3 * step)]
+    return [low, *(float(round(value, 12)) + 0.0 for value in inner), high]  # no -0
 
 
 def _branches(term: Term, log_odds: Float) -> list[bool]:

@@ -14,7 +14,8 @@ from ..errors import import_extra
 from ..patients import ModelCard
 from ..patients.column import folded
 from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm
-from .code import describe, equation_parts, example_patient, reading_of
+from ..tables.table import put_cell
+from .code import check_texts, describe, equation_parts, example_patient, reading_of
 
 N_ROWS = 1000
 HEADER_ROW = 4
@@ -23,6 +24,9 @@ HEADER_ROW = 4
 def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     """Return the workbook, with formulas for some number of patients."""
     openpyxl = import_extra("openpyxl", "excel")
+    # A cell cannot hold some of these characters, changes others, and reads _x0041_ as A.
+    wrong = r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_"
+    check_texts(card, "Excel", wrong, "a control character or the code of one", names=False)
     from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -33,8 +37,8 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     numbers = _Numbers(model)
     bold, soft = Font(bold=True), Font(color="808080")
     for row, text in enumerate(describe(card)[:2], start=1):
-        _put(sheet, row, 1, text)
-    _put(
+        put_cell(sheet, row, 1, text)
+    put_cell(
         sheet,
         3,
         1,
@@ -47,11 +51,11 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     for what in ("Read", "Used", "Log-odds of"):
         headers += [f"{what} {term.name}" for term in card.terms]
     for column, text in enumerate(headers, start=1):
-        cell = _put(sheet, HEADER_ROW, column, text)
+        cell = put_cell(sheet, HEADER_ROW, column, text)
         cell.font, cell.alignment = bold, Alignment(wrap_text=True, vertical="top")
         sheet.column_dimensions[get_column_letter(column)].width = 15
     for row, line in enumerate(describe(card), start=1):
-        _put(model, row, 1, line)
+        put_cell(model, row, 1, line)
     numbers.row = len(describe(card)) + 2
     intercept = numbers.add("intercept", "", card.intercept)
     formulas = [_formulas(i, card, numbers) for i in range(1, n_terms + 1)]
@@ -102,11 +106,11 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
         sheet.add_data_validation(choice)
     patient, chance = example_patient(card)
     numbers.row += 1
-    _put(model, numbers.row, 1, "Test row, as the sheet Patients must show it").font = bold
+    put_cell(model, numbers.row, 1, "Test row, as the sheet Patients must show it").font = bold
     for name, value in [*patient.items(), ("risk", chance)]:
         numbers.row += 1
-        _put(model, numbers.row, 1, name)
-        _put(model, numbers.row, 3, value)
+        put_cell(model, numbers.row, 1, name)
+        put_cell(model, numbers.row, 3, value)
     model.column_dimensions["A"].width = model.column_dimensions["B"].width = 28
     sheet.freeze_panes = f"A{first}"
     buffer = BytesIO()
@@ -120,24 +124,12 @@ class _Numbers:
     def __init__(self, sheet: Any) -> None:
         self.sheet, self.row = sheet, 1
 
-    def add(self, predictor: str, what: str, value: float | str, alike: str = "") -> str:
-        """Write a number and return the reference to it; `alike` is a level without its case."""
-        for column, content in enumerate([predictor, what, value, alike], start=1):
-            _put(self.sheet, self.row, column, content)
+    def add(self, predictor: str, what: str, value: float | str) -> str:
+        """Write a number and return the reference to it."""
+        for column, content in enumerate([predictor, what, value], start=1):
+            put_cell(self.sheet, self.row, column, content)
         self.row += 1
         return f"Model!$C${self.row - 1}"
-
-
-def _put(sheet: Any, row: int, column: int, value: Any) -> Any:
-    """Set a cell; a text stays a text, also one that looks like a formula."""
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-
-    if isinstance(value, str):
-        value = ILLEGAL_CHARACTERS_RE.sub("", value)
-    cell = sheet.cell(row, column, value)
-    if isinstance(value, str):
-        cell.data_type = "s"
-    return cell
 
 
 class _Formulas(NamedTuple):
@@ -157,27 +149,21 @@ def _formulas(number: int, card: ModelCard, numbers: _Numbers) -> _Formulas:
     """Write the numbers of a predictor and return its formulas; {u} is the cell of `used`."""
     term, outside, levels = card.terms[number - 1], "", ""
     own, reading = f"{{r{number}}}", reading_of(card, term)
-    text = 'IF(ISLOGICAL({x}),IF({x},"True","False"),TRIM({x}))'
+    text = 'IF(ISLOGICAL({x}),IF({x},"True","False"),{x}&"")'
     if isinstance(term, CategoricalTerm):
-        spelt = [*enumerate(term.levels, start=1)]
-        alike = {folded(level): place for place, level in spelt}
-        first = numbers.row
-        for place, level in spelt:
-            is_last = alike[folded(level)] == place and any(c.isalpha() for c in level)
-            numbers.add(term.name, level, place, folded(level) if is_last else " ")
-        levels = f"Model!$B${first}:$B${numbers.row - 1}"
-        for spelling, position in reading.aliases:
-            numbers.add(term.name, spelling, position + 1, " ")
-        for code in reading.codes:
-            numbers.add(term.name, code, -1, " ")
-        rows = f"${first}:${{}}${numbers.row - 1}"
-        spellings, places, folds = (f"Model!${c}{rows.format(c)}" for c in "BCD")
+        places = {level: place for place, level in enumerate(term.levels, start=1)}
+        alike = {folded(level): place for level, place in places.items()}
+        places |= {spelling: int(position) + 1 for spelling, position in reading.aliases}
+        places |= dict.fromkeys(reading.codes, -1)
+        first, exact = _place_of(text, term.name, places, numbers)
+        levels = f"Model!$B${first}:$B${first + len(term.levels) - 1}"
         low = f"LOWER({text})"
-        for filler in " _.-":
-            low = f'SUBSTITUTE({low},"{filler}","")'
-        exact = f"SUMPRODUCT(EXACT({text},TRIM({spellings}))*{places})"
-        similar = f"SUMPRODUCT(EXACT({low},{folds})*{places})"
-        read = f'IF({exact}>0,{exact},IF({exact}<0,"",IF({similar}>0,{similar},"")))'
+        for filler in ('" "', '"_"', '"."', '"-"', "CHAR(9)", "_xlfn.UNICHAR(160)"):
+            low = f'SUBSTITUTE({low},{filler},"")'
+        alike = {fold: place for fold, place in alike.items() if any(c.isalpha() for c in fold)}
+        _, similar = _place_of(low, term.name, alike, numbers)
+        found = f'IF({exact}>0,{exact},IF({exact}<0,"",IF({similar}>0,{similar},"")))'
+        read = f'IF({_is_blank(text)},"",{found})'
         first = numbers.row
         for level in term.levels:
             numbers.add(term.name, f"coefficient of {level}", term.coefficients[level])
@@ -193,11 +179,11 @@ def _formulas(number: int, card: ModelCard, numbers: _Numbers) -> _Formulas:
             value = f"IF(ISLOGICAL({{x}}),IF({{x}},1,0),{value})"
         for spelling, meant in reading.aliases:
             cell = numbers.add(term.name, spelling, meant)
-            value = f"IF(EXACT({text},{cell.replace('C', 'B')}),{cell},{value})"
+            value = f"IF({_is_same(text, cell.replace('C', 'B'))},{cell},{value})"
         for code in reading.codes:
             cell = numbers.add(term.name, code, "stands for a missing value")
-            value = f'IF(EXACT({text},{cell.replace("C", "B")}),"",{value})'
-        read = f'IF(TRIM({{x}})="","",{value})'
+            value = f'IF({_is_same(text, cell.replace("C", "B"))},"",{value})'
+        read = f'IF({_is_blank("{x}")},"",{value})'
         used = f'IF({own}="",{_stand_in(term, card, numbers)},{own})'
         if isinstance(term, NumericTerm):
             low = numbers.add(term.name, "lowest in the data", term.range[0])
@@ -211,6 +197,29 @@ def _formulas(number: int, card: ModelCard, numbers: _Numbers) -> _Formulas:
         effect = numbers.add(term.name, "is missing", term.missing_coefficient)
         log_odds += f'+IF({own}="",{effect},0)'
     return _Formulas(read, used, log_odds, outside, levels)
+
+
+def _is_blank(text: str) -> str:
+    return f'TRIM(CLEAN(SUBSTITUTE({text},_xlfn.UNICHAR(160)," ")))=""'
+
+
+def _is_same(text: str, cells: str) -> str:
+    """Return whether a text is that of cells but for outer blanks: without it only blanks are left.
+
+    TRIM would also join inner blanks, so that two levels could be one.
+    """
+    return _is_blank(f'SUBSTITUTE({text},{cells},"",1)')
+
+
+def _place_of(
+    text: str, predictor: str, places: dict[str, int], numbers: _Numbers
+) -> tuple[int, str]:
+    """Write texts with their places; return the first row and the place of a text, 0 for none."""
+    first = numbers.row
+    for spelling, place in places.items():
+        numbers.add(predictor, spelling, place)
+    spellings, values = (f"Model!${c}${first}:${c}${numbers.row - 1}" for c in "BC")
+    return first, f"SUMPRODUCT(({_is_same(text, spellings)})*{values})" if places else "0"
 
 
 def _stand_in(term: NumericTerm | BooleanTerm, card: ModelCard, numbers: _Numbers) -> str:

@@ -5,12 +5,19 @@ results. The functions on selections work on any bool matrix.
 """
 
 from .bootstrap import Evaluation, evaluate, evaluate_all
-from .calibration_curve import SmoothCalibration, smooth_calibration
-from .experiment import Experiment
+from .experiment import Experiment, Sample, draw
 from .heterogeneity import RandomEffects, random_effects
-from .metric import Measure, interval, measure, net_benefit, percentile_interval, share_interval
+from .metric import (
+    Measure,
+    SmoothCalibration,
+    interval,
+    measure,
+    net_benefit,
+    percentile_interval,
+    share_interval,
+    smooth_calibration,
+)
 from .procedure import FittedModel, Procedure, evaluate_resample
-from .resampling import Sample, draw
 from .stability import (
     Stability,
     co_selection,

@@ -15,9 +15,9 @@ from joblib import hash as joblib_hash
 from scipy.special import expit
 
 from .. import __version__
-from ..arguments import Int
+from ..arguments import Int, check_integer
 from ..errors import InvalidProblemError
-from .experiment import Experiment
+from .experiment import Experiment, draw
 from .metric import (
     METRICS,
     Measure,
@@ -29,7 +29,6 @@ from .metric import (
     tail_of,
 )
 from .procedure import TEST_METRICS, Procedure, evaluate_resample
-from .resampling import draw
 from .task import Journal, run_tasks
 
 _Measured = tuple[dict[str, Measure], Int, Int]
@@ -271,20 +270,17 @@ class Evaluation:
         DataFrame
             The columns of `summary`, for the differences.
         """
-        return self._less(other, [f"test_{metric}" for metric in TEST_METRICS]).summary(level)
+        self._check_resamples(other)
+        columns = [f"test_{metric}" for metric in TEST_METRICS]
+        rows = self.rows[["resample", *columns]].copy()
+        rows[columns] -= other.rows[columns]
+        return Evaluation(rows, self.names).summary(level)
 
     def _check_resamples(self, other: Evaluation) -> None:
         if self.rows["resample"].tolist() != other.rows["resample"].tolist():
             raise InvalidProblemError(
                 "other: has other resamples; evaluate both with the same n_resamples."
             )
-
-    def _less(self, other: Evaluation, columns: list[str]) -> Evaluation:
-        """Return some columns less those of another evaluation, resample by resample."""
-        self._check_resamples(other)
-        rows = self.rows[["resample", *columns]].copy()
-        rows[columns] -= other.rows[columns]
-        return Evaluation(rows, self.names)
 
 
 def evaluate(
@@ -331,7 +327,8 @@ def evaluate(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import minmax_scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
+    >>> problem = sl.SubsetProblem(minmax_scale(X[:, :10]), y, ridge=1.0, max_features=3)
+    >>> experiment = sl.Experiment(problem)
     >>> evaluation = sl.evaluate(experiment, n_resamples=19)
     >>> evaluation.summary(level=0.8).loc["auc", ["estimate", "lower", "upper"]].round(2).tolist()
     [0.98, 0.97, 0.99]
@@ -374,10 +371,7 @@ def evaluate_all(
     dict
         Evaluations by name.
     """
-    if not isinstance(n_resamples, int | np.integer) or n_resamples < 0:
-        raise InvalidProblemError(
-            f"n_resamples: must be an integer of at least 0, not {n_resamples!r}."
-        )
+    check_integer("n_resamples", n_resamples, 0)
     for experiment in experiments.values():
         draw(experiment, 0)  # fails here, not in some process, when there are too few rows
     resamples = range(n_resamples + 1)
@@ -404,12 +398,13 @@ def evaluate_all(
             evaluate_resample, tasks, journal=book, n_jobs=n_jobs, dask=dask, progress=progress
         )
     return {
-        name: _evaluation(experiment, [results[f"{name}/{resample}"] for resample in resamples])
+        name: gather(experiment, [results[f"{name}/{resample}"] for resample in resamples])
         for name, experiment in experiments.items()
     }
 
 
-def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evaluation:
+def gather(experiment: Experiment, results: list[dict[str, Any]]) -> Evaluation:
+    """Return the evaluation that results of `evaluate_resample` make, those of resample 0 first."""
     rows = pd.DataFrame(
         [
             {"resample": resample}
@@ -421,11 +416,12 @@ def _evaluation(experiment: Experiment, results: list[dict[str, Any]]) -> Evalua
     places = ("test_", "resample_", "data_", "outside_")
     scores = [name for name in results[0] if name.startswith(places)]
     rows = rows.astype(dict.fromkeys(scores, np.float64) | {"test_folds": np.int64})
-    log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
-    persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
-    predictions = pd.DataFrame({"y": experiment.y, "log_odds": log_odds})
-    predictions = predictions.assign(probability=expit(log_odds), person=persons)
-    probes = None
+    predictions = probes = None
+    if "log_odds" in results[0]:
+        log_odds = np.array(results[0]["log_odds"], dtype=np.float64)
+        persons = np.arange(experiment.n_rows) if experiment.persons is None else experiment.persons
+        predictions = pd.DataFrame({"y": experiment.y, "log_odds": log_odds})
+        predictions = predictions.assign(probability=expit(log_odds), person=persons)
     if experiment.probes is not None:
         probes = pd.DataFrame([result["probe_log_odds"] for result in results])
     followed = None

@@ -1,37 +1,38 @@
-"""An experiment to evaluate: data, prices and limits, a way to solve, and a way to split."""
+"""An experiment to evaluate: data, limits, a way to solve, and its resamples and their folds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from math import inf
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 from joblib import hash as joblib_hash
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..arguments import Int
+from ..arguments import Int, check_choice, check_integer
 from ..backends import available_backends
-from ..classifier.tuning import check_ridges
+from ..choice.stable import draw_counts
+from ..cross_validation import check_ridges, shuffled_folds
 from ..errors import InvalidProblemError
-from ..limits import given_limits
-from ..problem import Predictor, SubsetProblem
+from ..limits import stated_limits
+from ..problem import SubsetProblem
 
+_MAX_DRAWS = 10_000
 Protocol = Literal["clean", "paper"]
 Scoring = Literal["neg_log_loss", "roc_auc"]
 
 
 class ModelMatrix(NamedTuple):
-    """The columns of a model for all rows; `groups` is None if every column is a predictor.
+    """The columns of a model for all rows, and the predictor of each.
 
     `preprocessor` is the fitted one, if there is any.
     """
 
     X: Any
-    groups: Any
+    groups: Int
     preprocessor: Any = None
 
 
@@ -47,12 +48,9 @@ class Experiment:
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_columns)
-        Features; the names of a DataFrame's columns can be used in the other parameters.
-    y : array-like of shape (n_rows,)
-        Labels of any two values; the larger one counts as the event.
-    budget, costs, max_features, groups, fees, include, exclude, max_coefficient, signs
-        Prices and limits, as in `SubsetProblem`.
+    problem : SubsetProblem
+        All rows, prices and limits, with the logistic loss and without weights; its ridge plays no
+        part.
     backend : str
         The name of a backend, as `shortlist.available_backends` lists them.
     ridges : sequence of float
@@ -76,56 +74,48 @@ class Experiment:
         Limits of each solve, as in `shortlist.solve`. There is no time limit, because results must
         not depend on the speed of a machine.
     preprocessor : scikit-learn transformer, optional
-        Makes the columns of the model from X, which then need not be numbers. It is fitted anew to
-        the training rows of every fold. `groups` refers to its columns, which must always be as
-        many; a transformer that has, once fitted, `predictors_`, the name of the predictor of
-        each of its columns, may give others in every fold.
-    names : sequence of str, optional
-        Names of the predictors; by default those of `groups` or of the columns.
+        Makes the columns of the problem from `table`, and is fitted anew to the training rows of
+        every fold. Its columns must always be as many; a transformer that has, once fitted,
+        `predictors_`, the name of the predictor of each of its columns, may give others in every
+        fold.
+    table : DataFrame or array, optional
+        What the preprocessor is given: a row per row of the problem.
     stable : int, optional
         Narrow every selection to the predictors that at least half of its own resamples select;
         this is the seed of those resamples. So does `PrognosticModel(stable=True)`, once the ridge
         is chosen; here every ridge is tried on the narrowed selection.
     probes : array-like of shape (n_probes, n_columns), optional
-        Further rows in the form of X, without outcomes, whose log-odds every model predicts: their
-        differences show how coefficients vary.
+        Further rows in the form of the table, or else of X, without outcomes, whose log-odds every
+        model predicts: their differences show how coefficients vary.
     followed : sequence of int
         Numbers of rows of X whose log-odds every model predicts, from which
         `Evaluation.individual_risks` comes.
 
     Attributes
     ----------
-    X, y, costs, ...
-        The parameters, checked and normalised: y is 1 for an event and else 0, ridges go from the
-        strongest to the weakest, prices are arrays, and predictors are indices.
+    problem, ridges, ...
+        The parameters, checked; ridges go from the strongest to the weakest.
+    X, y, names
+        The table, or else the features; 1 for an event and else 0; and the predictors.
 
     Examples
     --------
     >>> import shortlist as sl
     >>> data = sl.datasets.make_prognostic(n_samples=82, random_state=1)
-    >>> experiment = sl.Experiment(data.X, data.y, max_features=5)
+    >>> problem = sl.SubsetProblem(data.X, data.y, ridge=1.0, max_features=5)
+    >>> experiment = sl.Experiment(problem)
     >>> experiment.ridges, experiment.names[0]
     ((0.1, 0.02, 0.004), 'informative_1')
 
-    The same with prices, or with another way to select:
+    The same with fewer predictors, or with another way to select:
 
     >>> from dataclasses import replace
-    >>> replace(experiment, max_features=None, costs=data.costs, budget=10).budget
-    10.0
+    >>> replace(experiment, problem=problem.with_limits(max_features=2), backend="forward").backend
+    'forward'
     """
 
-    X: Any
-    y: Any
+    problem: SubsetProblem
     _: KW_ONLY
-    budget: float | None = None
-    costs: ArrayLike | Mapping[str, float] | None = None
-    max_features: int | None = None
-    groups: Sequence[Predictor] | ArrayLike | None = None
-    fees: Sequence[tuple[float, Sequence[Predictor]]] | None = None
-    include: Sequence[Predictor] = ()
-    exclude: Sequence[Predictor] = ()
-    max_coefficient: Any = None
-    signs: Any = None
     backend: str = "native"
     ridges: Sequence[float] = (0.1, 0.02, 0.004)
     scoring: Scoring = "neg_log_loss"
@@ -136,42 +126,40 @@ class Experiment:
     gap: float = 1e-6
     node_limit: int | None = None
     preprocessor: Any = None
-    names: Sequence[str] = ()
+    table: Any = None
     stable: int | None = None
     probes: Any = None
     followed: Sequence[int] = ()
 
+    X: Any = field(init=False)
+    y: Int = field(init=False)
+    names: tuple[str, ...] = field(init=False)
+
     def __post_init__(self) -> None:
-        self._check_choices()
-        ridges = tuple(check_ridges(self.ridges))
-        columns = ModelMatrix(self.X, self.groups)
-        if self.preprocessor is not None:
-            columns = self._preprocessed(np.arange(len(self.X)), np.asarray(self.y))
-            columns = columns._replace(X=columns.X[: len(self.X)])
-        problem = self._problem(columns, self.y, ridges[0])
-        limits = problem.limits
+        problem = self.problem
+        if not problem.family.gives_risks or (problem.weights != 1).any():
+            raise InvalidProblemError(
+                "problem: an experiment measures risks, and weighs rows itself; use the logistic "
+                "loss and no weights."
+            )
+        if (self.preprocessor is None) != (self.table is None):
+            raise InvalidProblemError("table: goes with a preprocessor; give both or neither.")
+        own = problem.with_rows(
+            np.array(problem.X, dtype=np.float64, order="C"), problem.response, problem.weights
+        )
         normalised: dict[str, Any] = {
-            "X": np.array(problem.X, order="C") if self.preprocessor is None else self.X,
-            "y": (problem.signs > 0).astype(np.int64),
-            "budget": None if limits.budget == inf else limits.budget,
-            "costs": limits.costs,
-            "max_features": limits.max_features,
-            "groups": None if self.groups is None else problem.column_predictor,
-            "fees": limits.fees,
-            "include": limits.include,
-            "exclude": limits.exclude,
-            "ridges": ridges,
+            "problem": own,
+            "X": own.X if self.table is None else self.table,
+            "y": (problem.response.values > 0).astype(np.int64),
+            "names": tuple(problem.name_of(g) for g in range(problem.n_predictors)),
+            "ridges": tuple(check_ridges(self.ridges)),
             "persons": _codes(self.persons, problem.n_rows),
-            "names": _names(self.names, problem),
         }
-        for name in ("max_coefficient", "signs"):
-            value = getattr(self, name)
-            if isinstance(value, Mapping):  # columns of folds know predictors by number
-                normalised[name] = tuple(value.get(each) for each in normalised["names"])
         for name, value in normalised.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
+        self._check_choices()
 
     @property
     def n_rows(self) -> int:
@@ -181,13 +169,22 @@ class Experiment:
     @property
     def fingerprint(self) -> str:
         """A hash of everything that the results depend on."""
-        digest: str = joblib_hash(tuple(vars(self).items()), hash_name="sha1")
+        own = vars(self) | {"problem": self.problem.digest, "X": self.table}
+        digest: str = joblib_hash(tuple(own.items()), hash_name="sha1")
         return digest
 
-    def problem(self, columns: ModelMatrix) -> SubsetProblem:
+    def problem_of(self, columns: ModelMatrix) -> SubsetProblem:
         """Return the problem of all rows, with the strongest ridge."""
-        rows = columns._replace(X=columns.X[: len(self.y)])  # without the probes
-        return self._problem(rows, self.y, self.ridges[0])
+        ridge = self.ridges[0]
+        if self.preprocessor is None:
+            return self.problem.with_ridge(ridge)
+        return SubsetProblem(
+            columns.X[: self.n_rows],  # without the probes
+            self.y,
+            ridge=ridge,
+            groups=columns.groups,
+            **stated_limits(self.problem.limits, self.problem.predictors),
+        )
 
     def columns(self, copies: Int) -> ModelMatrix:
         """Return the columns of all rows and probes, with a preprocessor fitted to some rows.
@@ -195,14 +192,17 @@ class Experiment:
         `copies` are the training rows, each as often as it counts. Without a preprocessor the
         columns are those of X.
         """
+        owners = self.problem.column_predictor
         if self.preprocessor is None:
-            return ModelMatrix(self._rows_and_probes(), self.groups)
-        X, groups, fitted = self._preprocessed(copies, self.y)
+            return ModelMatrix(self._rows_and_probes(), owners)
+        train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
+        fitted = clone(self.preprocessor).fit(train, self.y[copies])
+        X = fitted.transform(self._rows_and_probes())
         X = X.toarray() if hasattr(X, "toarray") else X
-        if groups is not self.groups:
+        if hasattr(fitted, "predictors_"):
             position = {name: index for index, name in enumerate(self.names)}
-            groups = [position[name] for name in groups]
-        return ModelMatrix(np.ascontiguousarray(X, dtype=np.float64), groups, fitted)
+            owners = np.array([position[name] for name in fitted.predictors_])
+        return ModelMatrix(np.ascontiguousarray(X, dtype=np.float64), owners, fitted)
 
     def columns_for_predicting(self, columns: ModelMatrix, support: Sequence[int]) -> Any:
         """Return the columns by which a selection predicts all rows and probes.
@@ -218,12 +218,6 @@ class Experiment:
             return columns.X
         return np.ascontiguousarray(deployed.transform(self._rows_and_probes()), dtype=np.float64)
 
-    def _preprocessed(self, copies: Int, y: NDArray[Any]) -> ModelMatrix:
-        train = self.X.iloc[copies] if hasattr(self.X, "iloc") else np.asarray(self.X)[copies]
-        fitted = clone(self.preprocessor).fit(train, y[copies])
-        columns = fitted.transform(self._rows_and_probes())
-        return ModelMatrix(columns, getattr(fitted, "predictors_", self.groups), fitted)
-
     def _rows_and_probes(self) -> Any:
         if self.probes is None:
             return self.X
@@ -231,21 +225,12 @@ class Experiment:
             return pd.concat([self.X, self.probes], ignore_index=True)
         return np.vstack([self.X, self.probes])
 
-    def _problem(self, columns: ModelMatrix, y: ArrayLike, ridge: float) -> SubsetProblem:
-        return SubsetProblem(columns.X, y, ridge=ridge, groups=columns.groups, **given_limits(self))
-
     def _check_choices(self) -> None:
         if self.backend not in list(available_backends()):
             known = ", ".join(map(repr, available_backends()))
             raise InvalidProblemError(f"backend: there is no {self.backend!r}; use one of {known}.")
-        if self.protocol not in get_args(Protocol):
-            raise InvalidProblemError(
-                f"protocol: must be 'clean' or 'paper', not {self.protocol!r}."
-            )
-        if self.scoring not in get_args(Scoring):
-            raise InvalidProblemError(
-                f"scoring: must be 'neg_log_loss' or 'roc_auc', not {self.scoring!r}."
-            )
+        check_choice("protocol", self.protocol, get_args(Protocol))
+        check_choice("scoring", self.scoring, get_args(Scoring))
         if self.persons is not None and self.protocol == "paper":
             raise InvalidProblemError(
                 "persons: the paper protocol splits single rows; use protocol='clean'."
@@ -255,14 +240,9 @@ class Experiment:
                 raise InvalidProblemError(
                     f"followed: must be numbers of rows from 0 to {len(self.y) - 1}, not {row!r}."
                 )
-        for argument, smallest in (("n_folds", 2), ("seed", 0), ("stable", 0)):
-            value = getattr(self, argument)
-            if value is None and argument == "stable":
-                continue
-            if not isinstance(value, int | np.integer) or isinstance(value, bool):
-                raise InvalidProblemError(f"{argument}: must be an integer, not {value!r}.")
-            if value < smallest:
-                raise InvalidProblemError(f"{argument}: must be at least {smallest}, not {value}.")
+        check_integer("n_folds", self.n_folds, 2)
+        check_integer("seed", self.seed, 0)
+        check_integer("stable", self.stable, 0, or_none=True)
 
 
 def _codes(persons: Any, n_rows: int) -> Int | None:
@@ -278,11 +258,117 @@ def _codes(persons: Any, n_rows: int) -> Int | None:
     return codes
 
 
-def _names(names: Sequence[str], problem: SubsetProblem) -> tuple[str, ...]:
-    if len(names) == 0:
-        return tuple(problem.name_of(g) for g in range(problem.n_predictors))
-    if len(names) != problem.n_predictors or not all(isinstance(name, str) for name in names):
-        raise InvalidProblemError(
-            f"names: expected {problem.n_predictors} names, one per predictor, not {names!r}."
-        )
-    return tuple(names)
+class Sample(NamedTuple):
+    """Rows that count, in ascending order, and how often each of them does."""
+
+    rows: Int
+    weights: Int
+
+    @property
+    def copies(self) -> Int:
+        """The rows, each repeated as often as it counts."""
+        return np.repeat(self.rows, self.weights)
+
+    def units(self, persons: Int | None) -> Int | None:
+        """The unit that each copy belongs to, drawn as a whole, if rows belong to persons."""
+        if persons is None:
+            return None
+        starts = np.cumsum(self.weights) - self.weights
+        numbers = np.arange(self.weights.sum()) - np.repeat(starts, self.weights)
+        pairs = np.column_stack([persons[self.copies], numbers])  # a person drawn twice is two
+        return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+
+    def counts(self, n_rows: int) -> Int:
+        """How often each of all rows counts."""
+        counts = np.zeros(n_rows, dtype=np.int64)
+        counts[self.rows] = self.weights
+        return counts
+
+    def part(self, positions: Int | NDArray[np.bool_]) -> Sample:
+        """Return some of the rows with all their copies."""
+        return Sample(self.rows[positions], self.weights[positions])
+
+    @classmethod
+    def of_counts(cls, counts: Int) -> Sample:
+        """Keep the rows that count."""
+        rows = np.flatnonzero(counts)
+        return cls(rows, counts[rows])
+
+    @classmethod
+    def of_copies(cls, copies: Int) -> Sample:
+        """Count repeated rows."""
+        return cls(*np.unique(copies, return_counts=True))
+
+
+def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Generator]:
+    """Return a resample, and the generator that its folds continue with.
+
+    Resample 0 is the data as they are. A resample that has too few rows (clean protocol: too few
+    different ones, or persons) of a class for every fold to get one is drawn again.
+    """
+    rng = np.random.default_rng((experiment.seed, resample))
+    if resample == 0:
+        sample = Sample.of_copies(np.arange(experiment.n_rows))
+        if not _has_enough(experiment, sample):
+            raise InvalidProblemError(
+                f"n_folds: a class has fewer than {experiment.n_folds} rows or persons; "
+                "use fewer folds."
+            )
+        return sample, rng
+    for _ in range(_MAX_DRAWS):
+        sample = Sample.of_counts(draw_counts(rng, experiment.n_rows, experiment.persons))
+        if _has_enough(experiment, sample):
+            return sample, rng
+    raise InvalidProblemError(
+        f"n_folds: hardly any resample has {experiment.n_folds} rows or persons of each class; "
+        "use fewer folds."
+    )
+
+
+def split(
+    experiment: Experiment, sample: Sample, rng: np.random.Generator
+) -> list[tuple[Sample, Sample]]:
+    """Return training and test part of each of `n_folds` stratified folds.
+
+    Paper protocol: the copies of rows are distributed, those of each class evenly. Clean protocol:
+    the different rows are, so that the folds' total weights are equal on average only; or the
+    persons are, the classes being as even as whole persons allow.
+    """
+    seed = int(rng.integers(2**31))
+    keeps_persons = experiment.persons is not None
+    keeps_copies = experiment.protocol == "clean" and not keeps_persons
+    units = sample.rows if keeps_copies else sample.copies
+    labels = experiment.y[units]
+    if np.bincount(labels).max() < experiment.n_folds:
+        return []  # a handful of rows
+    persons = experiment.persons[units] if keeps_persons else None
+    parts = shuffled_folds(labels, experiment.n_folds, seed, persons)
+    if keeps_copies:
+        return [(sample.part(train), sample.part(test)) for train, test in parts]
+    return [
+        (Sample.of_copies(units[train]), Sample.of_copies(units[test])) for train, test in parts
+    ]
+
+
+def scorable_folds(
+    experiment: Experiment, sample: Sample, rng: np.random.Generator
+) -> list[tuple[Sample, Sample]]:
+    """Return those folds whose training and test part have rows of both classes."""
+
+    def has_both_classes(part: Sample) -> bool:
+        labels = experiment.y[part.rows]
+        return bool(labels.min(initial=1) < labels.max(initial=0))
+
+    return [fold for fold in split(experiment, sample, rng) if all(map(has_both_classes, fold))]
+
+
+def _has_enough(experiment: Experiment, sample: Sample) -> bool:
+    """Whether every fold can get something of each class."""
+    for label in (0, 1):
+        of_class = sample.part(experiment.y[sample.rows] == label)
+        units = of_class.copies if experiment.protocol == "paper" else of_class.rows
+        if experiment.persons is not None:
+            units = np.unique(experiment.persons[units])
+        if len(units) < experiment.n_folds:
+            return False
+    return True

@@ -7,7 +7,7 @@ narrowed by resamples of the rows that it has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +17,11 @@ from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..blocks import one_thread
 from ..choice.stable import draw_counts, stable_candidates
+from ..cross_validation import cross_validate
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
-from .experiment import Experiment, ModelMatrix
+from .experiment import Experiment, ModelMatrix, Sample, draw, scorable_folds
 from .metric import accuracy, auc, brier, brier_by_chance, log_loss, outside_scores, scores
-from .resampling import Sample, draw, scorable_folds
 
 TEST_METRICS = {"auc": auc, "accuracy": accuracy, "brier": brier, "log_loss": log_loss}
 
@@ -44,6 +44,10 @@ class FittedModel(NamedTuple):
         log_odds: Float = X @ self.solution.coef[used] + self.solution.intercept
         return log_odds
 
+    def score(self, measure: Callable[[Int, Float, Int], Any], y: Int, sample: Sample) -> Any:
+        """Return measures of the risks of a sample, whose outcomes are in y."""
+        return measure(y[sample.rows], self.log_odds(sample.rows), sample.weights)
+
 
 class CrossValidation(NamedTuple):
     """The mean of each metric over outer folds, their number, and the log-odds of each test row.
@@ -51,9 +55,9 @@ class CrossValidation(NamedTuple):
     None where a value is not defined.
     """
 
-    means: dict[str, float | None]
-    n_folds: int
-    log_odds: NDArray[Any]
+    means: Mapping[str, float | None] = dict.fromkeys(TEST_METRICS)
+    n_folds: int = 0
+    log_odds: NDArray[Any] = np.empty(0)
 
 
 class Procedure:
@@ -67,7 +71,8 @@ class Procedure:
         self.experiment = experiment
         self.solves = self.nodes = self.unproven = 0
         self._problem: SubsetProblem | None = None
-        self._columns = ModelMatrix(np.empty((0, 0)), None)  # of all rows and probes
+        # Of all rows and probes.
+        self._columns = ModelMatrix(np.empty((0, 0)), np.empty(0, dtype=np.int64))
         self._sample = Sample.of_copies(np.arange(0))  # of the last problem
         self._n_imputations = 0
 
@@ -77,12 +82,12 @@ class Procedure:
         self._sample = sample
         if problem is None or experiment.preprocessor is not None:
             self._columns = experiment.columns(sample.copies)
-            problem = self._problem = experiment.problem(self._columns)
+            problem = self._problem = experiment.problem_of(self._columns)
         fitted = self._columns.preprocessor
         self._n_imputations = n = getattr(fitted, "n_imputations_", 0)
         if n:
-            signs = np.tile(problem.signs[sample.copies], n)
-            return problem.with_rows(fitted.matrix, signs, np.full(len(signs), 1 / n))
+            response = problem.response.rows(np.tile(sample.copies, n))
+            return problem.with_rows(fitted.matrix, response, np.full(len(fitted.matrix), 1 / n))
         return problem.with_weights(sample.counts(problem.n_rows))
 
     def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
@@ -141,27 +146,29 @@ class Procedure:
     def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         experiment = self.experiment
-        tried = []
-        score = auc if experiment.scoring == "roc_auc" else _neg_log_loss
+        measure = auc if experiment.scoring == "roc_auc" else _neg_log_loss
         is_choice = len(experiment.ridges) > 1
-        for train, test in scorable_folds(experiment, sample, rng) if is_choice else ():
-            models = self.fit(train, experiment.ridges)
-            labels = experiment.y[test.rows]
-            tried.append(
-                [score(labels, model.log_odds(test.rows), test.weights) for model in models]
-            )
+        tried = cross_validate(
+            scorable_folds(experiment, sample, rng) if is_choice else [],
+            lambda train: self.fit(train, experiment.ridges),
+            lambda model, test: model.score(measure, experiment.y, test),
+        )
         best = int(np.mean(tried, axis=0).argmax()) if tried else 0  # of several, the strongest
         return self.fit(sample, experiment.ridges[best : best + 1])[0]
 
     def cross_validate(self, sample: Sample, rng: np.random.Generator) -> CrossValidation:
         """Tune on the training part of each outer fold, and score on its test part."""
-        experiment, scored = self.experiment, []
+        experiment = self.experiment
         out_of_fold = np.full(experiment.n_rows, None)
-        for train, test in scorable_folds(experiment, sample, rng):
-            log_odds = self.tune(train, rng).log_odds(test.rows)
+
+        def score(model: FittedModel, test: Sample) -> list[float]:
+            log_odds = out_of_fold[test.rows] = model.log_odds(test.rows)
             labels = experiment.y[test.rows]
-            scored.append([f(labels, log_odds, test.weights) for f in TEST_METRICS.values()])
-            out_of_fold[test.rows] = log_odds
+            return [f(labels, log_odds, test.weights) for f in TEST_METRICS.values()]
+
+        folds = scorable_folds(experiment, sample, rng)
+        found = cross_validate(folds, lambda train: [self.tune(train, rng)], score)
+        scored = [of_fold for (of_fold,) in found]
         means = np.mean(scored, axis=0).tolist() if scored else [None] * len(TEST_METRICS)
         return CrossValidation(
             dict(zip(TEST_METRICS, means, strict=True)), len(scored), out_of_fold
@@ -214,22 +221,28 @@ def evaluate_resample(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import minmax_scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> experiment = sl.Experiment(minmax_scale(X[:, :10]), y, max_features=3)
+    >>> problem = sl.SubsetProblem(minmax_scale(X[:, :10]), y, ridge=1.0, max_features=3)
+    >>> experiment = sl.Experiment(problem)
     >>> result = evaluate_resample(experiment, resample=1)
     >>> result["ridge"], result["support"], result["solves"], round(result["test_auc"], 2)
     (0.02, [1, 3, 7], 40, 0.99)
     """
     with one_thread():
-        return _evaluate_resample(procedure(experiment), resample, nested)
+        chosen = procedure(experiment)
+        sample, rng = draw(experiment, resample)
+        validated = chosen.cross_validate(sample, rng) if nested else CrossValidation()
+        result = evaluate_model(chosen, chosen.tune(sample, rng), sample, validated)
+    return result | ({"log_odds": validated.log_odds.tolist()} if nested and not resample else {})
 
 
-def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dict[str, Any]:
-    experiment = procedure.experiment
-    sample, rng = draw(experiment, resample)
-
-    undefined = CrossValidation(dict.fromkeys(TEST_METRICS), 0, np.full(experiment.n_rows, None))
-    validated = procedure.cross_validate(sample, rng) if nested else undefined
-    model = procedure.tune(sample, rng)
+def evaluate_model(
+    procedure: Procedure,
+    model: FittedModel,
+    sample: Sample,
+    validated: CrossValidation | None = None,
+) -> dict[str, Any]:
+    """Return what `evaluate_resample` does, for the model of a sample and its cross-validation."""
+    experiment, validated = procedure.experiment, validated or CrossValidation()
     everyone = Sample.of_copies(np.arange(experiment.n_rows))
     result: dict[str, Any] = {
         "ridge": model.ridge,
@@ -240,25 +253,22 @@ def _evaluate_resample(procedure: Procedure, resample: int, nested: bool) -> dic
         "test_folds": validated.n_folds,
     }
     result |= {f"test_{name}": mean for name, mean in validated.means.items()}
-    for place, rows in (("resample", sample), ("data", everyone)):
-        found = scores(experiment.y[rows.rows], model.log_odds(rows.rows), rows.weights)
-        result |= {
-            f"{place}_{name}": None if np.isnan(value) else value for name, value in found.items()
-        }
-    others = np.setdiff1d(everyone.rows, sample.rows)
-    found = outside_scores(experiment.y[others], model.log_odds(others), np.ones_like(others))
-    result |= {
-        f"outside_{name}": None if np.isnan(value) else value for name, value in found.items()
+    others = Sample.of_copies(np.setdiff1d(everyone.rows, sample.rows))
+    found = {
+        "resample": model.score(scores, experiment.y, sample),
+        "data": model.score(scores, experiment.y, everyone),
+        "outside": model.score(outside_scores, experiment.y, others),
     }
-    result["brier_by_chance"] = brier_by_chance(
-        experiment.y, model.log_odds(everyone.rows), everyone.weights
-    )
+    result |= {
+        f"{place}_{name}": None if np.isnan(value) else value
+        for place, values in found.items()
+        for name, value in values.items()
+    }
+    result["brier_by_chance"] = model.score(brier_by_chance, experiment.y, everyone)
     result |= {name: getattr(procedure, name) for name in ("solves", "nodes", "unproven")}
     if experiment.probes is not None:
         probes = np.arange(experiment.n_rows, len(model.X))
         result["probe_log_odds"] = model.log_odds(probes).tolist()
     if len(experiment.followed):
         result["followed_log_odds"] = model.log_odds(np.array(experiment.followed)).tolist()
-    if resample == 0:
-        result["log_odds"] = validated.log_odds.tolist()
     return result

@@ -1,8 +1,8 @@
 """Tasks on processes of this machine or on a Dask cluster, with a journal of their results.
 
-The journal has a line of JSON per finished task after a first line that says which work it belongs
-to. A line is on the disk before the next one is written. So a crash leaves at most one torn line,
-the last, which is cut off when the journal is opened again.
+The journal has a line of JSON per finished task after a header that says which work it belongs to.
+A line is on the disk before the next one is written. So a crash leaves at most one torn line, the
+last, which is cut off when the journal is opened again.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from ..progress import telling
 
 Function = Callable[..., Any]
 
-_FORMAT = 1
+_FORMAT = "shortlist journal"
 _SECONDS_HERE = 2.0  # of tasks in this process, before others may be started
 _SECONDS_WORTH_STARTING = 10.0  # starting processes takes three to five seconds
-_START = b'{"task":"'  # of every line of a journal but the first
+_HEADER = f'{{"format":"{_FORMAT}","version":1,"work":'.encode()  # how a journal starts
+_START = b'{"task":"'  # of every line below
 
 
 def run_tasks(
@@ -155,7 +156,8 @@ class Journal(AbstractContextManager["Journal"]):
     path : path-like
         The file; it is made if there is none.
     work : str
-        What identifies the work. A file that belongs to other work is refused, not overwritten.
+        What identifies the work. A file that belongs to other work, or that is no journal, is
+        refused and stays as it is.
 
     Attributes
     ----------
@@ -195,7 +197,7 @@ class Journal(AbstractContextManager["Journal"]):
                 )
             self._file.truncate(content.length)
             if content.work is None:
-                self._write({"format": _FORMAT, "work": work})
+                self._write({"format": _FORMAT, "version": 1, "work": work})
         except BaseException:
             self._file.close()
             raise
@@ -248,14 +250,18 @@ def _parse(file: BinaryIO, path: Path) -> JournalContent:
     work, results, seconds, length = None, {}, 0.0, 0
     file.seek(0)
     for number, line in enumerate(file, start=1):
+        if number == 1 and not line.startswith(_HEADER):
+            raise InvalidProblemError(
+                f"journal: {path} is not a journal of this version; use another file or delete it."
+            )
         try:
             if not line.endswith(b"\n"):
-                if line[: len(_START)] != _START[: len(line)] and number > 1:
+                if number > 1 and line[: len(_START)] != _START[: len(line)]:
                     raise ValueError
                 break  # torn
             entry = json.loads(line)
             if number == 1:
-                work = str(entry["work"]) if entry["format"] == _FORMAT else "of another format"
+                work = str(entry["work"])
             else:
                 if entry.keys() != {"task", "seconds", "result"} or entry["task"] in results:
                     raise ValueError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
@@ -15,25 +15,38 @@ from ..backends import solve, uninterrupted
 from ..choice import cheapest_within, near_optimal, solve_path, substitutes
 from ..choice.record import excess
 from ..choice.stable import draw_counts
-from ..evaluation import Evaluation, inclusion_frequencies, stability
-from ..evaluation.metric import METRICS, brier_by_chance, outside_scores, scores
+from ..evaluation import (
+    Evaluation,
+    Experiment,
+    FittedModel,
+    Procedure,
+    Sample,
+    inclusion_frequencies,
+    stability,
+)
+from ..evaluation.bootstrap import gather
+from ..evaluation.metric import METRICS
+from ..evaluation.procedure import evaluate_model
+from ..patients.worth import STANDARD_ERROR
 from ..report.content import json_rows, json_value
 from ..report.equation import describe_equation
 from ..report.performance import calibration_groups, describe_risks, roc_points
 from ..report.validation import choose_followed
 from ..solution import Status
-from .model import STEP_SECONDS, Callback, ShownModel, make_problem
+from .model import STEP_SECONDS, fit_again, make_problem
 from .prepared import PreparedPatients
-from .state import State
+from .session import Inquiry
 
 LISTING_SECONDS = 5.0
 MOST_ALTERNATIVES = 25
 N_RESAMPLES = 100
+_OF_SOLUTION = ("cost", "objective", "lower_bound", "gap", "nodes", "seconds")
 _SHOWN = ("auc", "brier", "calibration_slope")
 
 
-def describe_model(prepared: PreparedPatients, state: State, model: ShownModel) -> dict[str, Any]:
+def describe_model(inquiry: Inquiry) -> dict[str, Any]:
     """Return the model that is shown, and the proof of the best one."""
+    prepared, model = inquiry.prepared, inquiry.fit()
     problem, shown = model.problem, model.shown
     bought = [problem.name_of(g) for g in shown.support]
     return {
@@ -41,7 +54,7 @@ def describe_model(prepared: PreparedPatients, state: State, model: ShownModel) 
         "cost": shown.cost,
         "fees": [
             {"amount": fee.amount, "members": [name for name in fee.members if name in bought]}
-            for fee in state.fees
+            for fee in inquiry.state.fees
             if not set(bought).isdisjoint(fee.members)
         ],
         "objective": shown.objective,
@@ -57,25 +70,19 @@ def describe_model(prepared: PreparedPatients, state: State, model: ShownModel) 
         ],
         "best": {
             "predictors": [problem.name_of(g) for g in model.best.support],
-            "cost": model.best.cost,
             "status": model.best.status.value,
             "is_proven": model.best.status is Status.OPTIMAL,
-            "objective": model.best.objective,
-            "lower_bound": model.best.lower_bound,
-            "gap": model.best.gap,
-            "nodes": model.best.nodes,
-            "seconds": model.best.seconds,
+            **{name: getattr(model.best, name) for name in _OF_SOLUTION},
         },
         "excess": excess(shown.objective, model.best.objective),
     }
 
 
-def describe_staircase(
-    prepared: PreparedPatients, state: State, callback: Callback
-) -> dict[str, Any]:
+def describe_staircase(inquiry: Inquiry) -> dict[str, Any]:
     """Return the best selection for every budget, or for every number of predictors."""
+    prepared, state = inquiry.prepared, inquiry.state
     problem = make_problem(prepared, state, limited=False)
-    path = solve_path(problem, time_limit=STEP_SECONDS, callback=callback)
+    path = solve_path(problem, time_limit=STEP_SECONDS, callback=inquiry.turn)
     limits = problem.limits
     everything = tuple(g for g in range(problem.n_predictors) if g not in limits.exclude)
     steps = path.to_records()
@@ -88,13 +95,11 @@ def describe_staircase(
     }
 
 
-def describe_alternatives(
-    prepared: PreparedPatients, state: State, tolerance: float, callback: Callback
-) -> dict[str, Any]:
-    """Return the selections that are at most `tolerance` worse than the best one."""
-    problem = make_problem(prepared, state)
+def describe_alternatives(inquiry: Inquiry) -> dict[str, Any]:
+    """Return the selections that are at most a tolerance worse than the best one."""
+    problem, tolerance = make_problem(inquiry.prepared, inquiry.state), inquiry.question.tolerance
     listed = near_optimal(
-        problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS, callback=callback
+        problem, tolerance, MOST_ALTERNATIVES, time_limit=LISTING_SECONDS, callback=inquiry.turn
     )
     return {
         "models": listed.to_records(),
@@ -103,28 +108,24 @@ def describe_alternatives(
     }
 
 
-def describe_cheapest(
-    prepared: PreparedPatients, state: State, tolerance: float, callback: Callback
-) -> dict[str, Any]:
-    """Return the limit that buys the cheapest selection at most `tolerance` worse than the best."""
-    if state.limit == "count":  # the fewest predictors, whatever they cost
-        state = state.model_copy(update={"costs": dict.fromkeys(state.costs, 1.0), "fees": ()})
-    problem = make_problem(prepared, state)
-    found = cheapest_within(problem, tolerance, time_limit=STEP_SECONDS, callback=callback)
+def describe_cheapest(inquiry: Inquiry) -> dict[str, Any]:
+    """Return the limit that buys the cheapest selection at most a tolerance worse than the best."""
+    problem = make_problem(inquiry.prepared, inquiry.state.with_prices_of_limit())
+    tolerance = inquiry.question.tolerance
+    found = cheapest_within(problem, tolerance, time_limit=STEP_SECONDS, callback=inquiry.turn)
     return {"limit": found.limit, "excess": found.excess, "is_proven": found.is_proven}
 
 
-def describe_substitutes(
-    prepared: PreparedPatients, state: State, callback: Callback
-) -> dict[str, Any]:
+def describe_substitutes(inquiry: Inquiry) -> dict[str, Any]:
     """Return the substitute of each predictor of the best model."""
-    problem = make_problem(prepared, state)
-    found = substitutes(problem, time_limit=STEP_SECONDS, callback=callback)
+    problem = make_problem(inquiry.prepared, inquiry.state)
+    found = substitutes(problem, time_limit=STEP_SECONDS, callback=inquiry.turn)
     return {"substitutes": found.to_records()}
 
 
-def describe_performance(prepared: PreparedPatients, model: ShownModel) -> dict[str, Any]:
+def describe_performance(inquiry: Inquiry) -> dict[str, Any]:
     """Return the ROC curve and the calibration on the patients that the model was fitted to."""
+    prepared, model = inquiry.prepared, inquiry.fit()
     log_odds = prepared.log_odds(model.problem, model.shown)
     return {
         "auc": prepared.auc(log_odds),
@@ -133,18 +134,16 @@ def describe_performance(prepared: PreparedPatients, model: ShownModel) -> dict[
     }
 
 
-def describe_patient(
-    prepared: PreparedPatients, model: ShownModel, values: dict[str, Any]
-) -> dict[str, Any]:
+def describe_patient(inquiry: Inquiry) -> dict[str, Any]:
     """Return the risk of a patient, and the contribution of each predictor relative to the average.
 
     The risk is None if all predictors of the model are missing.
     """
-    card = model.card
+    card, values = inquiry.fit().card, inquiry.question.values
     names = [term.name for term in card.terms]
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
-    average = card.contributions(prepared.plain.frame).mean()
+    average = card.contributions(inquiry.prepared.plain.frame).mean()
     missing, outside = card.imputed(row), card.outside(row)
     base = card.intercept + float(average.sum())
     parts = [
@@ -165,40 +164,76 @@ def describe_patient(
     }
 
 
-def draw_selections(
-    prepared: PreparedPatients, state: State, callback: Callback
-) -> Iterator[dict[str, Any]]:
+def describe_notes(inquiry: Inquiry) -> dict[str, Any]:
+    """Return the findings about the best model and the patients, as `fit` has them."""
+    model = fit_again(inquiry.prepared, inquiry.state.without_adoption(), announce=inquiry.turn)
+    return {"notes": [finding._asdict() for finding in model.findings_]}
+
+
+def tune_ridge(inquiry: Inquiry) -> dict[str, Any]:
+    """Return the ridge that `fit` chooses by cross-validation."""
+    state = inquiry.state.without_adoption()
+    model = fit_again(inquiry.prepared, state, tuned=True, announce=inquiry.turn)
+    search = model.card_.search
+    return {
+        "ridge": search.ridge,
+        "tried": [entry.ridge for entry in search.tuning],
+        "by": search.cross_validation,
+    }
+
+
+def find_enough(inquiry: Inquiry) -> dict[str, Any]:
+    """Return the lowest limit that predicts as well as any up to that of the settings."""
+    state = inquiry.state.with_prices_of_limit().without_adoption()
+    model = fit_again(inquiry.prepared, state, within=STANDARD_ERROR, announce=inquiry.turn)
+    (limit,) = model.lowered_.values()
+    return {"limit": limit}
+
+
+def draw_selections(inquiry: Inquiry) -> Iterator[dict[str, Any]]:
     """Yield after every resample selections, optimism and the variation of risks, so far.
 
     The columns are prepared once, on all rows; a resample weighs rows, or whole persons. Scores are
     corrected as `Evaluation.optimism` does.
     """
+    prepared = inquiry.prepared
+    experiment = Experiment(
+        make_problem(prepared, inquiry.state),
+        ridges=(inquiry.state.ridge,),
+        persons=prepared.persons,
+        followed=choose_followed(len(prepared.events)),
+    )
+    procedure = _OfPage(experiment, inquiry)
     rng = np.random.default_rng(0)
-    everyone = np.ones_like(prepared.events)
-    followed = choose_followed(len(everyone))
-    rows, risks = [], []
+    results: list[dict[str, Any]] = []
     for resample in range(N_RESAMPLES + 1):
-        weights = _draw_weights(prepared, rng) if resample else everyone
-        problem = make_problem(prepared, state, sample_weight=weights)
-        solution = uninterrupted(solve(problem, time_limit=STEP_SECONDS, callback=callback))
-        log_odds = prepared.log_odds(problem, solution)
-        row: dict[str, Any] = {
-            "resample": resample,
-            "support": " ".join(map(str, solution.support)),
-            "unproven": solution.status is not Status.OPTIMAL,
-        }
-        for place, counts in (("resample", weights), ("data", everyone)):
-            found = scores(prepared.events, log_odds, counts)
-            row |= {f"{place}_{name}": value for name, value in found.items()}
-        others = weights == 0
-        outside = outside_scores(prepared.events[others], log_odds[others], everyone[others])
-        row |= {f"outside_{name}": value for name, value in outside.items()}
-        row["brier_by_chance"] = brier_by_chance(prepared.events, log_odds, everyone)
-        rows.append(row)
-        risks.append(log_odds[followed])
+        weights = _draw_weights(prepared, rng) if resample else np.ones_like(prepared.events)
+        sample = Sample.of_counts(weights)
+        (model,) = procedure.fit(sample, experiment.ridges)
+        results.append(evaluate_model(procedure, model, sample))
         if resample:
-            names, of_patients = prepared.design.names, pd.DataFrame(risks, columns=followed)
-            yield _describe_resamples(Evaluation(pd.DataFrame(rows), names, followed=of_patients))
+            yield _describe_resamples(gather(experiment, results))
+
+
+class _OfPage(Procedure):
+    """Selects as the page does: the columns as they were prepared, within seconds or not at all."""
+
+    def __init__(self, experiment: Experiment, inquiry: Inquiry) -> None:
+        super().__init__(experiment)
+        self._inquiry = inquiry
+
+    def fit(self, sample: Sample, ridges: Sequence[float]) -> list[FittedModel]:
+        """Return the best model of a sample."""
+        weights = sample.counts(self.experiment.n_rows)
+        prepared = self._inquiry.prepared
+        problem = make_problem(prepared, self._inquiry.state, sample_weight=weights)
+        found = solve(problem, time_limit=STEP_SECONDS, callback=self._inquiry.turn)
+        solution = uninterrupted(found)
+        self.unproven = int(solution.status is not Status.OPTIMAL)
+        design = prepared.design
+        deployed = design.for_predicting([design.names[g] for g in solution.support])
+        X = design.matrix if deployed is design else deployed.transform(prepared.plain.frame)
+        return [FittedModel(ridges[0], solution, X)]
 
 
 def _describe_resamples(evaluation: Evaluation) -> dict[str, Any]:

@@ -1,14 +1,14 @@
-"""The explorer's server: the page, its API, and the guard in front of them."""
+"""The explorer's server: the page, its API, the guard in front of them, and its connections."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import h11
 from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,11 +19,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import InvalidFileError, InvalidProblemError, MissingDependencyError
 from ..patients.term import StrictModel
 from . import answer
-from .model import WRITERS, ShownModel, describe_notes, find_enough, make_problem, tune_ridge
+from .model import WRITERS, make_problem
 from .prepared import (
     MOST_UPLOAD_BYTES,
     PreparedPatients,
@@ -33,12 +34,14 @@ from .prepared import (
     read_prices,
     read_upload,
 )
-from .session import Session, SessionEndedError, Sessions, SupersededError, Turn
-from .state import PageRequest, State, check_names, parse
+from .session import Inquiry, Session, SessionEndedError, Sessions, SupersededError, Turn
+from .state import PageRequest, check_names, parse
 
 STATIC = Path(__file__).parent / "static"
 _MOST_JSON_BYTES = 1_000_000
 _N_THREADS = 4  # a solve keeps Python busy in slices of 50 ms, so more would not be faster
+_MOST_CONNECTIONS = 200  # at a time; a page has half a dozen
+_PATIENCE = 10.0  # seconds in which a request has to arrive, the largest file too
 _REFUSALS = (InvalidProblemError, InvalidFileError, MissingDependencyError)
 HOSTS = ["127.0.0.1", "localhost"]
 _HEADERS = {
@@ -60,40 +63,18 @@ class Opening(StrictModel):
     earlier: str | None = None
 
 
-@dataclass(frozen=True)
-class Inquiry:
-    """A question, and the data that it is about; the session may go on with other data."""
-
-    prepared: PreparedPatients
-    question: PageRequest
-    turn: Turn
-
-    @property
-    def state(self) -> State:
-        """The settings."""
-        return self.question.state
-
-    def fit(self) -> ShownModel:
-        """Return the model for the settings."""
-        return self.turn.session.fit(self.prepared, self.state, self.turn)
-
-
 # The questions about settings; that about stability is answered bit by bit, by its own route.
 TOPICS: dict[str, Callable[[Inquiry], dict[str, Any]]] = {
-    "solve": lambda i: answer.describe_model(i.prepared, i.state, i.fit()),
-    "staircase": lambda i: answer.describe_staircase(i.prepared, i.state, i.turn),
-    "alternatives": lambda i: answer.describe_alternatives(
-        i.prepared, i.state, i.question.tolerance, i.turn
-    ),
-    "cheapest": lambda i: answer.describe_cheapest(
-        i.prepared, i.state, i.question.tolerance, i.turn
-    ),
-    "substitutes": lambda i: answer.describe_substitutes(i.prepared, i.state, i.turn),
-    "performance": lambda i: answer.describe_performance(i.prepared, i.fit()),
-    "patient": lambda i: answer.describe_patient(i.prepared, i.fit(), i.question.values),
-    "notes": lambda i: describe_notes(i.prepared, i.state, i.turn),
-    "tune": lambda i: tune_ridge(i.prepared, i.state, i.turn),
-    "enough": lambda i: find_enough(i.prepared, i.state, i.turn),
+    "solve": answer.describe_model,
+    "staircase": answer.describe_staircase,
+    "alternatives": answer.describe_alternatives,
+    "cheapest": answer.describe_cheapest,
+    "substitutes": answer.describe_substitutes,
+    "performance": answer.describe_performance,
+    "patient": answer.describe_patient,
+    "notes": answer.describe_notes,
+    "tune": answer.tune_ridge,
+    "enough": answer.find_enough,
 }
 
 
@@ -131,9 +112,8 @@ class _Explorer:
         self._sessions = Sessions(prepared)
         self._ridge = ridge
         self._limiter = CapacityLimiter(_N_THREADS)
-        self._solve_limiter = CapacityLimiter(
-            _N_THREADS
-        )  # so that a slider does not wait for other answers
+        # So that a slider does not wait for other answers.
+        self._solve_limiter = CapacityLimiter(_N_THREADS)
         self._save_limiter = CapacityLimiter(1)
 
     async def open_session(self, request: Request) -> Response:
@@ -172,7 +152,7 @@ class _Explorer:
     async def stability(self, request: Request) -> Response:
         inquiry = await self._inquiry(request, "stability")
         await self._run(make_problem, inquiry.prepared, inquiry.state)  # or a refusal
-        steps = answer.draw_selections(inquiry.prepared, inquiry.state, inquiry.turn)
+        steps = answer.draw_selections(inquiry)
         return StreamingResponse(_lines(steps, inquiry.turn), media_type="application/x-ndjson")
 
     async def cancel(self, request: Request) -> Response:
@@ -304,3 +284,31 @@ class Guard:
             await send(message)
 
         await self._app(scope, receive, send_guarded)
+
+
+class Connection(H11Protocol):
+    """A connection that ends if its next request does not arrive, and while there are too many."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(_PATIENCE, transport.abort)
+        if len(self.connections) > _MOST_CONNECTIONS:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait no more once the request is there, whatever its answer takes."""
+        super().data_received(data)
+        if self.conn.their_state in (h11.DONE, h11.MUST_CLOSE):
+            self._patience.cancel()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._patience.cancel()
+        self._patience = self.loop.call_later(_PATIENCE, self.transport.abort)
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._patience.cancel()
+        super().connection_lost(exc)

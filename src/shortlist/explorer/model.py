@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,8 @@ from numpy.typing import NDArray
 from ..backends import solve, uninterrupted
 from ..deployment.calculator import calculator_page
 from ..errors import InfeasibleError, InvalidProblemError, ShortlistWarning
-from ..patients import ModelCard, PrognosticModel, save_proof
-from ..patients.card import make_card
-from ..patients.worth import STANDARD_ERROR
+from ..patients import ModelCard, Preparation, PrognosticModel, save_proof
+from ..patients.card import Making, make_card
 from ..problem import SubsetProblem
 from ..report import N_RESAMPLES, require_packages, write_report
 from ..solution import Solution
@@ -82,7 +80,7 @@ def fit_state(prepared: PreparedPatients, state: State, callback: Callback) -> S
 def fit_adopted(prepared: PreparedPatients, state: State, fitted: ShownModel) -> ShownModel:
     """Show the selection that a state adopts beside the best model for its other settings."""
     problem = fitted.problem
-    support = problem.support_of("adopted", state.adopted or ())
+    support = problem.predictors.support_of("adopted", state.adopted or ())
     if not problem.limits.is_affordable(support):
         raise InfeasibleError("Your selection is no longer affordable; return to the best one.")
     others = [g for g in range(problem.n_predictors) if g not in support]
@@ -100,7 +98,8 @@ def _make_card(
         problem,
         shown,
         prepared.patients.outcome,
-        max_features=state.count if state.limit == "count" else None,
+        state.count if state.limit == "count" else None,
+        Making(),
     )
 
 
@@ -110,7 +109,7 @@ def _required_too_much(problem: SubsetProblem, state: State) -> str:
             f"{len(state.must)} predictors are required but only {state.count} may be bought; "
             "raise the number or make one optional."
         )
-    price = problem.limits.cost_of(problem.support_of("must", state.must))
+    price = problem.limits.cost_of(problem.predictors.support_of("must", state.must))
     return (
         f"The required predictors cost {price:.10g}, more than the budget of {state.budget:.10g}; "
         "raise the budget or make one optional."
@@ -133,12 +132,14 @@ def fit_again(
     limits = state.limits() | {"include": must, "exclude": never}
     model = PrognosticModel(
         **limits,
-        kinds=prepared.plain.kinds,
-        missing_codes=prepared.plain.missing_codes,
-        synonyms=prepared.plain.synonyms,
-        spline_knots=prepared.spline_knots,
-        missing_indicator=prepared.missing_indicator,
-        imputation=prepared.design.imputation,
+        preparation=Preparation(
+            kinds=prepared.plain.kinds,
+            missing_codes=prepared.plain.missing_codes,
+            synonyms=prepared.plain.synonyms,
+            spline_knots=prepared.design.n_knots,
+            missing_indicator=prepared.design.missing_indicator,
+            imputation=prepared.design.imputation,
+        ),
         ridge=None if tuned else state.ridge,
         within=within,
         time_limit=SOLVE_SECONDS,
@@ -147,33 +148,6 @@ def fit_again(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortlistWarning)  # the page shows notes of its own
         return model.fit(*patients.data, announce, outcome=patients.outcome)
-
-
-def tune_ridge(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
-    """Return the ridge that `fit` chooses by cross-validation."""
-    model = fit_again(prepared, state.without_adoption(), tuned=True, announce=callback)
-    search = model.card_.search
-    return {
-        "ridge": search.ridge,
-        "tried": [entry.ridge for entry in search.tuning],
-        "by": search.cross_validation,
-    }
-
-
-def find_enough(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
-    """Return the lowest limit that predicts as well as any up to that of the state."""
-    if state.limit == "count":  # whatever they cost
-        state = state.model_copy(update={"costs": dict.fromkeys(state.costs, 1.0), "fees": ()})
-    state = state.without_adoption()
-    model = fit_again(prepared, state, within=STANDARD_ERROR, announce=callback)
-    (limit,) = model.lowered_.values()
-    return {"limit": limit}
-
-
-def describe_notes(prepared: PreparedPatients, state: State, callback: Callback) -> dict[str, Any]:
-    """Return the findings about the best model and the patients, as `fit` has them."""
-    model = fit_again(prepared, state.without_adoption(), announce=callback)
-    return {"notes": [finding._asdict() for finding in model.findings_]}
 
 
 def model_file(prepared: PreparedPatients, state: State) -> bytes:

@@ -16,16 +16,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..classifier.event import obvious_event
 from ..datasets import make_prognostic
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import auc
 from ..patients.column import level_of
 from ..patients.design import Design
+from ..patients.preparation import Preparation
 from ..patients.record import Outcome, SharedFee
 from ..patients.table import Patients, PlainTable, check_table, split_patients
-from ..patients.term import ImputationKind, StrictModel
+from ..patients.term import StrictModel
 from ..problem import SubsetProblem
+from ..response import obvious_event
 from ..solution import Solution
 from ..tables import read_costs, read_table_and_notes
 from .state import MOST_AMOUNT, MOST_FEES, State, check_amounts
@@ -52,8 +53,6 @@ class PreparedPatients:
         The same in plain form, and prepared.
     costs, fees
         The prices that a session starts with; a predictor without one costs 1.
-    spline_knots, missing_indicator
-        As in `PrognosticModel`.
     budget : float or None
         The budget that a session starts with; None is a third of the price of everything.
     n_bytes : int
@@ -66,8 +65,6 @@ class PreparedPatients:
     design: Design
     costs: dict[str, float]
     fees: tuple[SharedFee, ...]
-    spline_knots: int | None
-    missing_indicator: bool
     budget: float | None
     n_bytes: int
 
@@ -80,13 +77,7 @@ class PreparedPatients:
         costs: Mapping[str, float] | None = None,
         fees: Fees = (),
         exclude: Sequence[str] = (),
-        kinds: Mapping[str, str] | None = None,
-        spline_knots: int | None = None,
-        missing_indicator: bool = False,
-        imputation: ImputationKind = "conditional",
-        missing_codes: Mapping[str, Any] | None = None,
-        synonyms: Mapping[str, Mapping[str, str]] | None = None,
-        merge_levels: bool = False,
+        preparation: Preparation | None = None,
         budget: float | None = None,
     ) -> PreparedPatients:
         """Check and prepare patients; columns in `exclude` are not predictors."""
@@ -94,18 +85,9 @@ class PreparedPatients:
         check_amounts("fees", (amount for amount, _ in fees))
         if len(fees) > MOST_FEES:
             raise InvalidProblemError(f"fees: there are more than {MOST_FEES}; join some of them.")
-        plain = check_table(
-            patients.predictors,
-            patients.events,
-            kinds=kinds,
-            include=(),
-            exclude=exclude,
-            missing_codes=missing_codes,
-            synonyms=synonyms,
-            merge_levels=merge_levels,
-        )
-        design = Design(plain.kinds, spline_knots, missing_indicator, imputation)
-        design = design.fit(plain.frame)
+        preparation = preparation or Preparation()
+        plain = check_table(patients.predictors, patients.events, preparation, exclude=exclude)
+        design = preparation.design(plain.kinds).fit(plain.frame)
         known = set(design.names)
         shared = (
             SharedFee(amount=float(amount), members=tuple(m for m in members if m in known))
@@ -118,8 +100,6 @@ class PreparedPatients:
             design=design,
             costs={column: float((costs or {}).get(column, 1.0)) for column in design.names},
             fees=tuple(fee for fee in shared if fee.members),
-            spline_knots=spline_knots,
-            missing_indicator=missing_indicator,
             budget=budget,
             n_bytes=design.matrix.nbytes
             + n_bytes_of(patients.predictors)
@@ -153,7 +133,8 @@ class PreparedPatients:
     def digest(self) -> str:
         """Identifies these data and their preparation, for links and files."""
         digest = hashlib.sha256(self.plain.sha256.encode())
-        settings = [self.spline_knots, self.missing_indicator, self.design.imputation]
+        design = self.design
+        settings = [design.n_knots, design.missing_indicator, design.imputation]
         digest.update(json.dumps(settings).encode())
         if self.persons is not None:
             digest.update(self.persons.astype("<i8").tobytes())
@@ -306,7 +287,9 @@ def prepare_upload(upload: Upload, choice: UploadChoice) -> PreparedPatients:
         )
         kinds = {name: "categorical" for name in choice.categorical if name in patients.predictors}
         gone = [name for name in choice.exclude if name in patients.predictors]
-        return PreparedPatients.prepare(upload.name, patients, kinds=kinds, exclude=gone)
+        return PreparedPatients.prepare(
+            upload.name, patients, exclude=gone, preparation=Preparation(kinds=kinds)
+        )
     except (InvalidFileError, InvalidProblemError) as error:
         raise InvalidProblemError(_in_words_of_page(str(error), upload.name)) from None
 

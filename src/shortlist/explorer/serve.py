@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import secrets
 import socket
 import webbrowser
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ..backends import solve
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 ADDRESS = "127.0.0.1"
+_MOST_MESSAGES = 100  # on the terminal, which may be a file
 
 
 def serve(
@@ -50,10 +56,17 @@ def serve(
         Called with the address.
     """
     fragment = "" if settings is None else f"#{_fragment(settings, prepared)}"
-    with listening_server(prepared, ridge, port) as (server, listener, address):
+    with (
+        listening_server(prepared, ridge, port) as (server, listener, address),
+        TemporaryDirectory(prefix="shortlist-") as folder,  # which other users cannot read
+    ):
         announce(address + fragment)
-        if open_browser:
-            webbrowser.open(address + fragment)
+        if open_browser:  # by way of a file, because others see the command line of a browser
+            page = Path(folder) / "explorer.html"
+            page.write_text(
+                f'<meta http-equiv="refresh" content="0; url={escape(address + fragment)}">'
+            )
+            webbrowser.open(page.as_uri())
         server.run(sockets=[listener])
 
 
@@ -71,7 +84,7 @@ def listening_server(
     check_installed()
     from uvicorn import Config, Server
 
-    from .app import make_app
+    from .app import Connection, make_app
 
     # Solve once, so that a first visit does not wait for imports.
     problem = make_problem(prepared, prepared.first_state())
@@ -81,8 +94,23 @@ def listening_server(
     app = make_app(prepared, ridge=ridge, key=key)
     with _listen(port) as listener:
         address = f"http://{ADDRESS}:{listener.getsockname()[1]}/{key}/"
-        config = Config(app, log_level="warning", timeout_graceful_shutdown=1)
+        config = Config(app, http=Connection, log_level="warning", timeout_graceful_shutdown=1)
+        for name in ("uvicorn.error", "asyncio"):
+            logging.getLogger(name).addFilter(_FirstMessages())
         yield Server(config), listener, address
+
+
+class _FirstMessages(logging.Filter):
+    """Let through as many messages as somebody may read, whoever causes more of them."""
+
+    n_messages = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Count a message; the last one says that it is the last."""
+        self.n_messages += 1
+        if self.n_messages == _MOST_MESSAGES:
+            record.msg = f"{record.msg}\nFurther messages are not shown."
+        return self.n_messages <= _MOST_MESSAGES
 
 
 def _fragment(text: str, prepared: PreparedPatients) -> str:
@@ -95,14 +123,10 @@ def _fragment(text: str, prepared: PreparedPatients) -> str:
 
 
 def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((ADDRESS, port))
-        listener.listen(128)  # so that early requests wait
+        return socket.create_server((ADDRESS, port), backlog=128)  # so that early requests wait
     except OSError as error:
-        listener.close()
+        reason = os.strerror(error.errno or 0)
         raise InvalidProblemError(
-            f"--port: {port} cannot be used ({error.strerror}); use another one, or 0."
+            f"--port: {port} cannot be used ({reason}); use another one, or 0."
         ) from None
-    return listener

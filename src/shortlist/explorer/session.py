@@ -9,7 +9,7 @@ from threading import Condition
 
 from .model import ShownModel, fit_adopted, fit_state
 from .prepared import PreparedPatients, Upload
-from .state import State
+from .state import PageRequest, State
 
 MOST_SESSIONS = 64
 MOST_BYTES = 1_000_000_000  # of all data together; sessions that were idle longest end first
@@ -128,6 +128,24 @@ class Session:
             return fit_state(prepared, state, turn)
         best = self.fit(prepared, state.without_adoption(), turn)
         return fit_adopted(prepared, state, best)
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A question, and the data that it is about; the session may go on with other data."""
+
+    prepared: PreparedPatients
+    question: PageRequest
+    turn: Turn
+
+    @property
+    def state(self) -> State:
+        """The settings."""
+        return self.question.state
+
+    def fit(self) -> ShownModel:
+        """Return the model for the settings."""
+        return self.turn.session.fit(self.prepared, self.state, self.turn)
 
 
 class Sessions:

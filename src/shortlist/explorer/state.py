@@ -60,6 +60,12 @@ class State(StrictModel):
         """Return the settings under which the best selection is shown."""
         return self.model_copy(update={"adopted": None})
 
+    def with_prices_of_limit(self) -> State:
+        """Return the settings with the prices that the limit counts: 1 each if it is a number."""
+        if self.limit == "budget":
+            return self
+        return self.model_copy(update={"costs": dict.fromkeys(self.costs, 1.0), "fees": ()})
+
     def limits(self) -> dict[str, Any]:
         """Return prices and limits as the parameters of a problem or a model."""
         return {

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .card import ModelCard as ModelCard
     from .finding import check_fit as check_fit
     from .model import PrognosticModel as PrognosticModel
+    from .preparation import Preparation as Preparation
     from .proof import is_proven as is_proven
     from .proof import load_proof as load_proof
     from .proof import problem_of as problem_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Finding": "suspicion",
     "ModelCard": "card",
+    "Preparation": "preparation",
     "PrognosticModel": "model",
     "check_fit": "finding",
     "is_proven": "proof",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from math import ceil, isclose, log2
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,8 +24,9 @@ from ..arguments import Float, Int
 from ..certificate import FORMAT as CERTIFICATE_FORMAT
 from ..display import describe_proof, panel
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning
+from ..families import risk_of
 from ..files import unique_names, write_whole
-from ..losses import risk_of
+from ..limits import stated_limits
 from .column import is_misspelt, mend, read_columns
 from .record import (
     Candidate,
@@ -51,7 +53,7 @@ from .term import (
 )
 
 if TYPE_CHECKING:
-    from ..classifier.tuning import RidgeSearch
+    from ..cross_validation import RidgeSearch
     from ..problem import SubsetProblem
     from ..solution import Solution
     from .design import Design
@@ -62,6 +64,9 @@ FORMAT = "shortlist model"
 _LARGEST_FILE = 5_000_000  # bytes; a model of 20 000 candidates has 3 million
 _MOST_MARKED = 20_000  # rows whose bits a file holds
 _FEWEST_MARKED = 10  # rows among which development patients are looked for
+_STEPS = 1000  # of the range of a number, in which it is compared
+_BETWEEN = 0.618034  # of a step, so that no step ends at a multiple of a half or a tenth of one
+_ROUNDING = 0.1  # of a step, by which a number may have been rounded
 
 
 class ModelCard(StrictModel):
@@ -387,10 +392,11 @@ class ModelCard(StrictModel):
         kinds = {term.name: term.kind for term in self.terms}
         plain = read_columns(pd.DataFrame(columns), kinds)[1]
         n_bits, bits = 4 * len(marks), int(marks, 16)
-        hit = [bits >> (code % n_bits) & 1 for code in _row_codes(plain, events)]
-        n_set = bits.bit_count()
+        codes = _codes_of_rows(self.terms, plain, events)
+        hit = [any(bits >> (code % n_bits) & 1 for code in row) for row in codes]
+        n_set, n_codes = bits.bit_count(), float(np.mean([len(row) for row in codes]))
         # A stranger hits a bit by chance, or because he has the values of another patient.
-        chance = n_set / n_bits + 2 * (1 - n_set / rows)
+        chance = n_codes * n_set / n_bits + 2 * (1 - n_set / rows)
         return max(0.0, (float(np.mean(hit)) - chance) / (1 - chance)) if chance < 1 else 0.0
 
 
@@ -403,21 +409,48 @@ def _unknown(levels: list[str], known: list[str]) -> str:
     return ", ".join(texts)
 
 
-def _row_codes(columns: dict[str, NDArray[Any]], events: Int) -> list[int]:
-    """Return a hash of each row of some columns in plain form, and of its outcome."""
-    rows = zip(events.tolist(), *(values.tolist() for values in columns.values()), strict=True)
+def _codes_of_rows(
+    terms: Sequence[Term], columns: Mapping[str, NDArray[Any]], events: Int
+) -> list[set[int]]:
+    """Return the hashes that each row may have had before one of its numbers was rounded."""
+    shifts = [(t.name, by) for t in terms if t.kind == "numeric" for by in (-_ROUNDING, _ROUNDING)]
+    found = (_row_codes(terms, columns, events, *shift) for shift in (("", 0.0), *shifts))
+    return [set(codes) for codes in zip(*found, strict=True)]
+
+
+def _row_codes(
+    terms: Sequence[Term],
+    columns: Mapping[str, NDArray[Any]],
+    events: Int,
+    shifted: str = "",
+    by: float = 0.0,
+) -> list[int]:
+    """Return a hash of each row of the columns of terms in plain form, and of its outcome.
+
+    Numbers are counted in steps of their range, after one of them was shifted by a part of a step.
+    """
+
+    def in_steps(term: Term) -> NDArray[Any]:
+        values = columns[term.name]
+        if term.kind != "numeric":
+            return values
+        moved = by if term.name == shifted else 0.0
+        steps = (values - term.range[0]) / (np.ptp(term.range) or 1.0) * _STEPS
+        return np.floor(steps + _BETWEEN + moved)
+
+    rows = zip(events.tolist(), *(in_steps(term).tolist() for term in terms), strict=True)
     texts = (repr([None if value != value else value for value in row]) for row in rows)
     return [int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in texts]
 
 
-def _marks(plain: PlainTable, terms: tuple[Term, ...]) -> str:
+def marks_of(plain: PlainTable, terms: tuple[Term, ...]) -> str:
     """Return the bits that the rows of a fit set, as `FittedData` describes them."""
     if len(plain.labels) > _MOST_MARKED or not terms:
         return ""
     n_bits = 2 ** ceil(log2(10 * len(plain.labels)))
     columns = {term.name: plain.frame[term.name].to_numpy() for term in terms}
     bits = 0
-    for code in _row_codes(columns, plain.labels):
+    for code in _row_codes(terms, columns, plain.labels):
         bits |= 1 << (code % n_bits)
     return f"{bits:0{n_bits // 4}x}"
 
@@ -439,21 +472,31 @@ def _sentence(error: ValidationError) -> str:
     return f"is damaged ({describe_error(error)}); save the model again."
 
 
+class Making(NamedTuple):
+    """How a model came about.
+
+    The solver and the gap that it was asked for; the choice of the ridge and its measure, unless it
+    was given; how the limit was lowered or candidates were left out; and how many single
+    imputations select each candidate.
+    """
+
+    backend: str = "native"
+    gap_target: float = 1e-6
+    tuning: RidgeSearch | None = None
+    scoring: str | None = None
+    within: ThriftRecord | None = None
+    stable: StableRecord | None = None
+    imputed: dict[str, int] | None = None
+
+
 def make_card(
     plain: PlainTable,
     design: Design,
     problem: SubsetProblem,
     solution: Solution,
     outcome: Outcome,
-    *,
     max_features: int | None,
-    backend: str = "native",
-    gap_target: float = 1e-6,
-    tuning: RidgeSearch | None = None,
-    scoring: str | None = None,
-    within: ThriftRecord | None = None,
-    stable: StableRecord | None = None,
-    imputed: dict[str, int] | None = None,
+    made: Making,
 ) -> ModelCard:
     """Describe the model that a search found, in the units of the table.
 
@@ -467,20 +510,13 @@ def make_card(
         The outcome in words.
     max_features : int or None
         The limit on the number of predictors, as it was given.
-    backend, gap_target
-        The solver, and the gap that it was asked for.
-    tuning, scoring
-        The choice of the ridge and its measure, unless the ridge was given.
-    within : ThriftRecord, optional
-        How the limit was lowered.
-    stable : StableRecord, optional
-        How candidates were left out.
-    imputed : dict, optional
-        How many single imputations select each candidate.
+    made : Making
+        How the model came about.
     """
     bought = [problem.name_of(g) for g in solution.support]
     terms, intercept = design.equation(plain.frame, solution.coef, solution.intercept, bought)
-    limits, names = problem.limits, design.names
+    limits, names, tuning = problem.limits, design.names, made.tuning
+    stated = stated_limits(limits, problem.predictors)
     return ModelCard(
         format="shortlist model",
         format_version=1,
@@ -495,12 +531,13 @@ def make_card(
                 kind=plain.kinds[name],
                 cost=float(cost),
                 bought=name in bought,
-                **_coef_limits(problem, g),
+                max_coefficient=stated["max_coefficient"][g],
+                sign=stated["signs"][g],
             )
             for g, (name, cost) in enumerate(zip(names, limits.costs, strict=True))
         ),
         limits=StatedLimits(
-            budget=None if limits.budget == np.inf else limits.budget,
+            budget=stated["budget"],
             max_features=None if max_features is None else limits.max_features,
             fees=tuple(
                 SharedFee(amount=fee.amount, members=tuple(names[g] for g in fee.members))
@@ -514,45 +551,29 @@ def make_card(
             missing_indicator=bool(design.missing_indicator),
             imputation=design.imputation,
             draws=None
-            if imputed is None
+            if made.imputed is None
             else Draws(number=design.n_imputations_, seed=int(design.seed)),
             missing_codes=dict(plain.missing_codes),
             synonyms=dict(plain.synonyms),
         ),
         search=SearchRecord(
             ridge=problem.ridge,
-            tuning=() if tuning is None else _ridge_scores(tuning),
-            scoring=scoring,
             folds=0 if tuning is None else tuning.n_folds // tuning.n_repeats,
             repeats=1 if tuning is None else tuning.n_repeats,
-            backend=backend,
             status=solution.status.value,
             objective=solution.objective,
             lower_bound=solution.lower_bound,
             gap=solution.gap,
-            gap_target=gap_target,
             nodes=solution.nodes,
-            within=within,
-            stable=stable,
-            imputed=imputed,
+            **made._asdict() | {"tuning": () if tuning is None else _ridge_scores(tuning)},
         ),
         data=FittedData(
             rows=len(plain.labels),
             events=int(plain.labels.sum()),
             sha256=plain.sha256,
-            marks=_marks(plain, terms),
+            marks=marks_of(plain, terms),
         ),
     )
-
-
-def _coef_limits(problem: SubsetProblem, predictor: int) -> dict[str, Any]:
-    """Return the limits on the coefficients of a predictor, which are those of its first column."""
-    column = problem.columns_of([predictor])[0]
-    lower = float(problem.limits.lower[column])
-    upper = float(problem.limits.upper[column])
-    largest = max(-lower, upper)
-    sign = "positive" if lower == 0 else "negative" if upper == 0 else None
-    return {"max_coefficient": None if largest == np.inf else largest, "sign": sign}
 
 
 def _ridge_scores(tuning: RidgeSearch) -> tuple[RidgeScore, ...]:

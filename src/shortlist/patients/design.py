@@ -38,6 +38,8 @@ from .term import (
     spline_curves,
 )
 
+_FEW_VALUES = 10  # of a number, all of which the model names
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -150,8 +152,10 @@ class Encoding:
             known = values[~np.isnan(values)]
             known = known if len(known) else np.zeros(1)
             low, q1, q3, high = np.quantile(known, [0, 0.25, 0.75, 1]).tolist()
+            different = np.unique(known).tolist()
             term = NumericTerm(
                 fill=self.fill,
+                values=tuple(different) if len(different) <= _FEW_VALUES else (),
                 quartiles=(q1, q3),
                 range=(low, high),
                 knots=self.knots,
@@ -167,6 +171,7 @@ class Encoding:
         return CategoricalTerm(reference=self.fill, coefficients=differences, **about), base
 
 
+@dataclass(eq=False, repr=False)
 class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The columns of a problem, made from patients in plain form, one predictor per column.
 
@@ -204,21 +209,12 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The rows that it was fitted to; with imputations, all of them once for each.
     """
 
-    def __init__(
-        self,
-        kinds: Mapping[str, ColumnKind],
-        n_knots: int | None = None,
-        missing_indicator: bool = False,
-        imputation: ImputationKind = "conditional",
-        imputations: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.kinds = kinds
-        self.n_knots = n_knots
-        self.missing_indicator = missing_indicator
-        self.imputation = imputation
-        self.imputations = imputations
-        self.seed = seed
+    kinds: Mapping[str, ColumnKind]
+    n_knots: int | None = None
+    missing_indicator: bool = False
+    imputation: ImputationKind = "conditional"
+    imputations: int | None = None
+    seed: int = 0
 
     def fit(self, X: pd.DataFrame, y: Any = None, weights: Float | None = None) -> Design:
         """Measure medians, levels and scales; the latter count rows by their weights.

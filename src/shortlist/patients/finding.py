@@ -21,16 +21,16 @@ from ..backends import solve
 from ..choice.record import excess
 from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
-from ..solution import Solution
-from .card import ModelCard
-from .sample_size import (
+from ..sample_size import (
     adjusted_r2,
     count_parameters,
     cox_snell_r2,
     expected_r2,
     riley_sample_sizes,
 )
-from .suspicion import Finding, Level, suspicious_columns
+from ..solution import Solution
+from .card import ModelCard
+from .suspicion import Finding, suspicious_columns
 from .table import PlainTable
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def check_fit(
     >>> [finding.topic for finding in model.findings_][:2]
     ['Sample size', 'Copies']
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
+        # `fit` has warned already
         plain = model.check(X, y)
         problem = model.problem(plain, plain.labels)
     return findings_of(model.card_, plain, problem, model.solution_, persons, log_loss)
@@ -144,7 +144,7 @@ def separating_predictors(problem: SubsetProblem, support: Sequence[int]) -> lis
 def _separates(problem: SubsetProblem, support: Sequence[int]) -> bool | None:
     """Return whether some predictors separate; None if it was not decided."""
     block = problem.X[:, problem.columns_of(tuple(support))]
-    signed = problem.signs[:, None] * np.column_stack(
+    signed = problem.response.values[:, None] * np.column_stack(
         [block - block.mean(axis=0), np.ones(problem.n_rows)]
     )
     found = linprog(
@@ -302,20 +302,18 @@ def _check_knots(card: ModelCard) -> Iterator[Finding]:
     asked = card.preprocessing.spline_knots
     if asked is None:
         return
-    fewer = [
-        f"{shown(term.name)} ({len(term.knots)} knots)"
-        if term.knots
-        else f"{shown(term.name)} (linear)"
+    fewer = {
+        term.name: f"{shown(term.name)} ({f'{len(term.knots)} knots' if term.knots else 'linear'})"
         for term in card.terms
         if term.kind == "numeric" and len(term.knots) < asked
-    ]
+    }
     if fewer:
         yield Finding(
             "note",
             "Knots",
             f"Fewer than {asked}, because quantiles of the observed values coincide: "
-            f"{', '.join(fewer)}.",
-            tuple(t.name for t in card.terms if t.kind == "numeric" and len(t.knots) < asked),
+            f"{', '.join(fewer.values())}.",
+            tuple(fewer),
         )
 
 
@@ -353,24 +351,21 @@ def _stand_in(card: ModelCard) -> str:
 def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:
     pairs = similar_predictors(problem)
     copies = [pair for pair in pairs if pair[2] >= _SAME]
-    for first, second, _ in copies:
-        text = f"{shown(first)} and {shown(second)} carry the same information."
-        if {first, second} <= bought:
+    for first, second, correlation in (*copies, *(p for p in pairs if p not in copies)):
+        both = {first, second} <= bought
+        topic, text = "Copies", f"{shown(first)} and {shown(second)} carry the same information."
+        if correlation < _SAME:
+            topic = "Nearly collinear"
+            text = (
+                f"{shown(first)} and {shown(second)} have a correlation of {correlation:.3f}: the "
+                "data can hardly separate their effects, so do not interpret their odds ratios "
+                "separately."
+            )
+        elif both:
             text += (
                 " Both were bought, because the ridge favours sharing a coefficient; exclude one."
             )
-        level: Level = "warning" if {first, second} <= bought else "note"
-        yield Finding(level, "Copies", text, (first, second))
-    for first, second, correlation in pairs:
-        if correlation < _SAME:
-            yield Finding(
-                "warning" if {first, second} <= bought else "note",
-                "Nearly collinear",
-                f"{shown(first)} and {shown(second)} have a correlation of {correlation:.3f}: the "
-                "data can hardly separate their effects, so do not interpret their odds ratios "
-                "separately.",
-                (first, second),
-            )
+        yield Finding("warning" if both else "note", topic, text, (first, second))
     sums = determined_predictors(problem, frozenset(second for _, second, _ in copies))
     if sums:
         yield Finding(

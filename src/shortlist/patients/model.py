@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,42 +15,39 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from ..arguments import Float, Int, is_integer, is_share
+from ..arguments import Float, Int, check_integer, is_integer, is_share
 from ..choice import cheapest_within, solve_path
 from ..choice.stable import N_RESAMPLES, StableCandidates, draw_counts, stable_candidates
-from ..classifier.log_odds import LogOddsClassifier
-from ..classifier.tuning import (
-    FoldScore,
+from ..cross_validation import (
     RidgeSearch,
+    Tuning,
     check_ridges,
     make_folds,
-    score_ridges,
     search_ridges,
     warn_of_limits,
 )
 from ..errors import InvalidProblemError, ShortlistWarning
+from ..estimator.selection import LogOddsClassifier
 from ..limits import given_limits, limits_without
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from .card import make_card
+from .card import Making, ModelCard, make_card
 from .design import Design
 from .finding import findings_of
+from .preparation import Preparation
 from .record import Outcome, StableRecord, ThriftRecord
 from .suspicion import warn_of_mistakes
 from .table import PlainTable, as_table, check_limits, check_persons, check_table
-from .term import KNOT_QUANTILES, ImputationKind
 from .worth import STANDARD_ERROR, cross_validate_limits
 
 
+@dataclass(eq=False, repr=False)
 class PrognosticModel(LogOddsClassifier):
     """Logistic regression on the best affordable columns of a table of patients.
 
-    A column is bought or not as a whole: a number, the curves of a spline, the levels of a factor,
-    an indicator of missing values. Missing numbers and truth values are replaced by what is
-    expected given the other columns, those of factors by the most frequent level. Numbers are
-    divided by two standard deviations, truth values are 0 and 1, and a factor has a column per
-    level, so that one `ridge` is fair to all. Everything is measured on the rows that a model is
-    fitted to, in every fold anew.
+    A column is bought or not as a whole. `Preparation` brings numbers, truth values and levels to
+    one scale, so that one `ridge` is fair to all, and replaces missing values. Everything is
+    measured on the rows that a model is fitted to, in every fold anew.
 
     Parameters
     ----------
@@ -63,29 +61,6 @@ class PrognosticModel(LogOddsClassifier):
         Prices paid once if any of the columns is bought.
     include, exclude : sequence of str
         Columns that must, or must not, be bought.
-    kinds : mapping from column to "numeric", "boolean" or "categorical", optional
-        The kinds of columns. By default 0 and 1 are truth values, other numbers are numbers, and
-        text is a factor.
-    spline_knots : {3, 4, 5}, optional
-        Knots of a natural cubic spline for every number; None is linear.
-    missing_indicator : bool
-        Whether missing values of a column get an indicator, which may itself predict.
-    imputation : {"conditional", "median"}
-        How missing numbers and truth values are replaced: by equations that are linear in the other
-        columns, or by median and most frequent value. The search knows all columns; the equations
-        of `card_`, which predict, use those that were bought.
-    imputations : int, optional
-        Fit to so many copies of the rows, each of weight 1 over their number, in which missing
-        values of all kinds are drawn from the observed ones, given the other columns and the
-        outcome. There is one selection, proven for all copies together; `card_` counts the single
-        copies that select each column. Predictions impute as without.
-    missing_codes : mapping from column to codes, optional
-        Values that stand for missing ones, such as `{"glucose": [0], "*": [-9, -99]}`; `*` is every
-        column. `card_` keeps them for predictions.
-    synonyms : mapping from column to a mapping from level to level, optional
-        Levels that stand for others, such as `{"smoking": {"ex": "former"}}`.
-    merge_levels : bool
-        Whether levels that differ in case, blanks or one letter only are taken for one.
     positive : optional
         The value of the outcome that is the event. By default the obvious one of a pair such as 0
         and 1, no and yes, or alive and dead; else the last in sorted order, with a warning.
@@ -100,21 +75,14 @@ class PrognosticModel(LogOddsClassifier):
         Resamples draw persons where there are any, and take the columns as prepared from all rows.
         Not with `within`.
     ridge : float, optional
-        Strength of the L2 penalty; None chooses one of `ridges` by cross-validation.
-    ridges : sequence of float
-        Strengths to choose from.
-    cv : int, cross-validation splitter or iterable of (train, test) indices
-        The folds; a number means stratified and shuffled ones, with each person in one of them,
-        and no more of them than there are rows of the rarer outcome.
-    n_repeats : int
-        How often the patients are split into folds, if `cv` is a number; the mean score over all
-        folds counts, so that the ridge depends less on one split.
-    scoring : str or callable
-        The score to maximise, as in scikit-learn; outcomes are 1 for the event and 0 otherwise.
+        Strength of the L2 penalty; None chooses one by cross-validation, as `tuning` says.
+    tuning : Tuning, optional
+        The ridges to choose from, the folds and the score; by default those of `Tuning()`.
+    preparation : Preparation, optional
+        How the table is read and prepared: kinds of columns, splines, missing values, synonyms; by
+        default `Preparation()`.
     random_state : int
-        Seed of the folds, of the resamples of `stable`, and of `imputations`.
-    n_jobs : int, optional
-        Number of processes over the folds; it changes no result.
+        Seed of the folds, of the resamples of `stable`, and of imputations.
     backend, gap, node_limit, threads
         As in `BestSubsetClassifier`.
     time_limit : float, optional
@@ -169,71 +137,26 @@ class PrognosticModel(LogOddsClassifier):
     ['well']
     """
 
-    def __init__(
-        self,
-        max_features: int | None = None,
-        budget: float | None = None,
-        costs: Mapping[str, float] | None = None,
-        fees: Sequence[tuple[float, Sequence[str]]] | None = None,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        kinds: Mapping[str, str] | None = None,
-        spline_knots: int | None = None,
-        missing_indicator: bool = False,
-        positive: Any = None,
-        ridge: float | None = None,
-        ridges: Sequence[float] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
-        cv: Any = 5,
-        n_repeats: int = 5,
-        scoring: str | Callable[..., float] = "neg_log_loss",
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        backend: str = "native",
-        gap: float = 1e-6,
-        time_limit: float | None = None,
-        node_limit: int | None = None,
-        max_coefficient: float | Mapping[str, float] | None = None,
-        signs: Mapping[str, str] | None = None,
-        threads: int | None = None,
-        missing_codes: Mapping[str, Any] | None = None,
-        synonyms: Mapping[str, Mapping[str, str]] | None = None,
-        merge_levels: bool = False,
-        within: float | str | None = None,
-        imputation: str = "conditional",
-        stable: bool = False,
-        imputations: int | None = None,
-    ) -> None:
-        self.max_features = max_features
-        self.budget = budget
-        self.costs = costs
-        self.fees = fees
-        self.include = include
-        self.exclude = exclude
-        self.kinds = kinds
-        self.spline_knots = spline_knots
-        self.missing_indicator = missing_indicator
-        self.positive = positive
-        self.ridge = ridge
-        self.ridges = ridges
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.gap = gap
-        self.time_limit = time_limit
-        self.node_limit = node_limit
-        self.max_coefficient = max_coefficient
-        self.signs = signs
-        self.threads = threads
-        self.missing_codes = missing_codes
-        self.synonyms = synonyms
-        self.merge_levels = merge_levels
-        self.within = within
-        self.imputation = imputation
-        self.stable = stable
-        self.imputations = imputations
+    max_features: int | None = None
+    budget: float | None = None
+    costs: Mapping[str, float] | None = None
+    fees: Sequence[tuple[float, Sequence[str]]] | None = None
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    max_coefficient: float | Mapping[str, float] | None = None
+    signs: Mapping[str, str] | None = None
+    positive: Any = None
+    ridge: float | None = None
+    within: float | str | None = None
+    stable: bool = False
+    preparation: Preparation | None = None
+    tuning: Tuning | None = None
+    random_state: int = 0
+    backend: str = "native"
+    gap: float = 1e-6
+    time_limit: float | None = None
+    node_limit: int | None = None
+    threads: int | None = None
 
     def fit(
         self,
@@ -273,9 +196,8 @@ class PrognosticModel(LogOddsClassifier):
         """
         if groups is not None and persons is not None:
             raise InvalidProblemError("groups: means the same as persons; give one of them.")
-        self.lowered_: dict[str, Any] = {}  # no limit is lowered yet
-        self.left_out_: list[str] = []
-        plain = self.check(X, y)
+        fresh = clone(self)  # no limit is lowered yet; this one stays as it is if a step fails
+        plain = fresh.check(X, y)
         owners = check_persons(persons if groups is None else groups, len(plain.labels))
         plain = plain.weighted(sample_weight)
         if owners is not None and sample_weight is not None:
@@ -283,29 +205,37 @@ class PrognosticModel(LogOddsClassifier):
         search = None
         ridge = self.ridge
         if ridge is None:
-            search = self._choose_ridge(plain, owners, announce)
+            search = fresh._choose_ridge(plain, owners, announce)
             ridge = search.ridge
-        design = self.design_of(plain)
-        problem = self.problem_from(plain, design, ridge)
+        design = fresh.design_of(plain)
+        problem = fresh.problem_from(plain, design, ridge)
 
         def callback(progress: Progress) -> None:
             announce(progress.describe())
 
         within = stable = None
         if self.stable:
-            problem, stable = self._narrow(problem, plain, owners, announce)
-        elif self.within == STANDARD_ERROR:
-            problem, within = self._lower_to_enough(problem, plain, owners, announce)
+            problem, stable = fresh._narrow(problem, plain, owners, announce)
         elif self.within is not None:
-            problem, within = self._lower_limit(problem, callback)
+            problem, within = fresh._lower_limit(problem, plain, owners, announce)
         solution = self._solve(problem, self.time_limit, callback=callback).detached()
+        made = Making(
+            backend=self.backend,
+            gap_target=self.gap,
+            tuning=search,
+            scoring=None if search is None else str((self.tuning or Tuning()).scoring),
+            within=within,
+            stable=stable,
+            imputed=fresh._over_imputations(problem, design, announce),
+        )
         outcome = outcome or plain.outcome(getattr(y, "name", None))
-        imputed = self._over_imputations(problem, design, announce)
-        self._set_fitted(plain, design, problem, solution, search, outcome, within, stable, imputed)
-        warn_of_limits(solution, search)
+        card = fresh._card(plain, design, problem, solution, outcome, made)
         announce("Checking data and model")
-        found = findings_of(self.card_, plain, problem, solution, owners)
+        found = findings_of(card, plain, problem, solution, owners)
+        self._set_fitted(plain, problem, solution, card)
+        self.cv_results_ = None if search is None else search.results
         self.findings_ = [finding for finding in found if finding.level != "good"]
+        warn_of_limits(solution, search)
         warn_of_mistakes(self.findings_)
         return self
 
@@ -356,14 +286,6 @@ class PrognosticModel(LogOddsClassifier):
         PlainTable
             The columns that can be bought, and the outcome.
         """
-        if self.spline_knots not in (None, *KNOT_QUANTILES):
-            raise InvalidProblemError(
-                f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."
-            )
-        if self.imputation not in get_args(ImputationKind):
-            raise InvalidProblemError(
-                f"imputation: must be 'conditional' or 'median', not {self.imputation!r}."
-            )
         if not (self.within in (None, STANDARD_ERROR) or is_share(self.within)):
             raise InvalidProblemError(
                 "within: must be a share from 0 to below 1, such as 0.01, or "
@@ -371,36 +293,15 @@ class PrognosticModel(LogOddsClassifier):
             )
         if self.stable and self.within is not None:
             raise InvalidProblemError("stable: does not go with within; give one of them.")
-        self._check_draws()
-        return check_table(
-            X,
-            y,
-            kinds=self.kinds,
-            include=self.include,
-            exclude=self.exclude,
-            positive=self.positive,
-            missing_codes=self.missing_codes,
-            synonyms=self.synonyms,
-            merge_levels=self.merge_levels,
-        )
-
-    def _check_draws(self) -> None:
-        """Raise unless imputations can be drawn, and drawn again."""
-        if self.imputations is not None:
-            if not is_integer(self.imputations, 1):
-                raise InvalidProblemError(
-                    "imputations: must be an integer of at least 1 or None, not "
-                    f"{self.imputations!r}."
-                )
-            if self.imputation != "conditional":
-                raise InvalidProblemError(
-                    "imputations: are drawn given the other columns; use imputation='conditional'."
-                )
-        if (self.stable or self.imputations) and not is_integer(self.random_state, 0):
+        prepared = self.preparation or Preparation()
+        if (self.stable or prepared.imputations) and not is_integer(self.random_state, 0):
             raise InvalidProblemError(
                 "random_state: must be an integer of at least 0 with stable or imputations, not "
                 f"{self.random_state!r}."
             )
+        return check_table(
+            X, y, prepared, include=self.include, exclude=self.exclude, positive=self.positive
+        )
 
     def design_of(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, fitted to patients."""
@@ -408,14 +309,7 @@ class PrognosticModel(LogOddsClassifier):
 
     def unfitted_design(self, plain: PlainTable) -> Design:
         """Return the preprocessing of this model, to be fitted to rows of a table."""
-        return Design(
-            plain.kinds,
-            self.spline_knots,
-            bool(self.missing_indicator),
-            self.imputation,  # type: ignore[arg-type]
-            self.imputations,
-            self.random_state,
-        )
+        return (self.preparation or Preparation()).design(plain.kinds, self.random_state)
 
     def limits_of(self, plain: PlainTable) -> dict[str, Any]:
         """Return prices and limits of the columns of a table that can be bought.
@@ -424,7 +318,7 @@ class PrognosticModel(LogOddsClassifier):
         """
         given = given_limits(self) | getattr(self, "lowered_", {})
         limits = limits_without(given, plain.absent)
-        check_limits(limits, plain.kinds, self.spline_knots)
+        check_limits(limits, plain.kinds, (self.preparation or Preparation()).spline_knots)
         return limits
 
     def decision_function(self, X: Any) -> Float:
@@ -467,60 +361,46 @@ class PrognosticModel(LogOddsClassifier):
         )
 
     def _lower_limit(
-        self, problem: SubsetProblem, callback: Callable[[Progress], None]
-    ) -> tuple[SubsetProblem, ThriftRecord]:
-        """Return the problem at the cost of the cheapest selection that is nearly the best."""
-        found = cheapest_within(
-            problem,
-            self.within,  # type: ignore[arg-type]
-            time_limit=self.time_limit,
-            callback=callback,
-            threads=self.threads,
-        )
-        record = ThriftRecord(
-            share=found.tolerance,
-            limit=found.limit_name,  # type: ignore[arg-type]
-            stated=getattr(self, found.limit_name),
-            best_cost=found.best.cost,
-            best_objective=found.best.objective,
-            is_proven=found.is_proven,
-        )
-        if not found.is_proven:
-            warnings.warn(
-                "within: a limit was reached, so a cheaper selection within "
-                f"{found.tolerance:.2%} of the best may exist; raise time_limit.",
-                ShortlistWarning,
-                stacklevel=3,
-            )
-        return _with_limit(problem, found.limit_name, found.limit), record
-
-    def _lower_to_enough(
         self,
         problem: SubsetProblem,
         plain: PlainTable,
         owners: NDArray[Any] | None,
         announce: Callable[[str], None],
     ) -> tuple[SubsetProblem, ThriftRecord]:
-        """Return the problem at the lowest limit that predicts as well as any."""
-        path = solve_path(problem, time_limit=self.time_limit, threads=self.threads)
-        curve = cross_validate_limits(self, plain, path, owners, announce)
-        best = path[-1].solution
-        record = ThriftRecord(
-            share=None,
-            limit=curve.limit_name,  # type: ignore[arg-type]
-            stated=getattr(self, curve.limit_name),
-            best_cost=best.cost,
-            best_objective=best.objective,
-            is_proven=curve.is_proven,
-        )
-        if not curve.is_proven:
+        """Return the problem at the lowest limit that is good enough, as `within` says."""
+        options: dict[str, Any] = {"time_limit": self.time_limit, "threads": self.threads}
+        if self.within == STANDARD_ERROR:
+            path = solve_path(problem, **options)
+            curve = cross_validate_limits(self, plain, path, owners, announce)
+            name, limit, best = curve.limit_name, curve.enough, path[-1].solution
+            share, is_proven = None, curve.is_proven
+            doubt = "another limit may be the lowest that is enough"
+        else:
+            found = cheapest_within(
+                problem,
+                self.within,  # type: ignore[arg-type]
+                callback=lambda progress: announce(progress.describe()),
+                **options,
+            )
+            name, limit, best = found.limit_name, found.limit, found.best
+            share, is_proven = found.tolerance, found.is_proven
+            doubt = f"a cheaper selection within {share:.2%} of the best may exist"
+        if not is_proven:
             warnings.warn(
-                "within: a search ended without a proof, so another limit may be the lowest that "
-                "is enough; raise time_limit.",
+                f"within: a search ended without a proof, so {doubt}; raise time_limit.",
                 ShortlistWarning,
                 stacklevel=3,
             )
-        return _with_limit(problem, curve.limit_name, curve.enough), record
+        record = ThriftRecord(
+            share=share,
+            limit=name,  # type: ignore[arg-type]
+            stated=getattr(self, name),
+            best_cost=best.cost,
+            best_objective=best.objective,
+            is_proven=is_proven,
+        )
+        lowered: dict[str, Any] = {name: limit if name == "budget" else int(limit)}
+        return problem.with_limits(**lowered), record
 
     def narrowed(
         self,
@@ -594,82 +474,65 @@ class PrognosticModel(LogOddsClassifier):
     def _choose_ridge(
         self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
     ) -> RidgeSearch:
-        ridges = check_ridges(self.ridges)
-        if not isinstance(self.n_repeats, Integral) or self.n_repeats < 1:
-            raise InvalidProblemError(
-                f"n_repeats: must be an integer of at least 1, not {self.n_repeats!r}."
-            )
-        n_repeats = int(self.n_repeats) if isinstance(self.cv, Integral) else 1
-        folds = make_folds(self.cv, plain.frame, plain.labels, owners, self.random_state, n_repeats)
+        tuning = self.tuning or Tuning()
+        ridges = check_ridges(tuning.ridges)
+        check_integer("n_repeats", tuning.n_repeats, 1)
+        n_repeats = int(tuning.n_repeats) if isinstance(tuning.cv, Integral) else 1
+        folds = make_folds(
+            tuning.cv, plain.frame, plain.labels, owners, self.random_state, n_repeats
+        )
         if any(len(np.unique(plain.labels[rows])) < 2 for fold in folds for rows in fold):
             raise InvalidProblemError(
                 "cv: a fold has rows of one outcome only; use fewer folds or give a ridge."
             )
         limit = None if self.time_limit is None else self.time_limit / (len(ridges) * len(folds))
 
-        def score_fold(train: Int, test: Int) -> list[FoldScore]:
-            return self._score_fold(ridges, plain.rows(train), plain.rows(test), limit)
+        scorer = check_scoring(self, scoring=tuning.scoring)
 
-        return search_ridges(ridges, folds, score_fold, self.n_jobs, announce, n_repeats)
+        def fit(rows: Int) -> Iterator[PrognosticModel]:
+            train = plain.rows(rows)
+            design = self.design_of(train)
+            problem = self.problem_from(train, design, ridges[0])
+            for at_ridge, solution in self._solve_along(problem, ridges, limit):
+                model = clone(self)
+                outcome = train.outcome(None)
+                card = self._card(train, design, at_ridge, solution, outcome, Making())
+                model._set_fitted(train, at_ridge, solution, card)
+                # Those of the plain labels.
+                model.classes_, model.event_ = problem.response.classes, 1
+                yield model
 
-    def _score_fold(
-        self, ridges: Sequence[float], train: PlainTable, test: PlainTable, limit: float | None
-    ) -> list[FoldScore]:
-        scorer = check_scoring(self, scoring=self.scoring)
-        design = self.design_of(train)
-        problem = self.problem_from(train, design, ridges[0])
-        weights = {} if test.weights is None else {"sample_weight": test.weights}
-
-        def fit(
-            ridge: float, warm_start: tuple[int, ...] | None
-        ) -> tuple[PrognosticModel, Solution]:
-            at_ridge = problem.with_ridge(ridge)
-            solution = self._solve(at_ridge, limit, warm_start)
-            model = clone(self)
-            model._set_fitted(train, design, at_ridge, solution, None, train.outcome(None))
-            model.classes_, model.event_ = problem.classes, 1  # those of the plain labels
-            return model, solution
-
-        def score(model: PrognosticModel) -> float:
-            with warnings.catch_warnings():
+        def score(model: PrognosticModel, rows: Int) -> float:
+            test = plain.rows(rows)
+            weights = {} if test.weights is None else {"sample_weight": test.weights}
+            with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
                 # Levels that only test rows have need no warning.
-                warnings.simplefilter("ignore", ShortlistWarning)
                 return float(scorer(model, test.frame, test.labels, **weights))
 
-        return score_ridges(ridges, fit, score)
+        return search_ridges(ridges, folds, fit, score, tuning.n_jobs, announce, n_repeats)
 
-    def _set_fitted(
+    def _card(
         self,
         plain: PlainTable,
         design: Design,
         problem: SubsetProblem,
         solution: Solution,
-        search: RidgeSearch | None,
         outcome: Outcome,
-        within: ThriftRecord | None = None,
-        stable: StableRecord | None = None,
-        imputed: dict[str, int] | None = None,
+        made: Making,
+    ) -> ModelCard:
+        """Return the card of a solution."""
+        is_lowered = made.within is not None and made.within.limit == "max_features"
+        most = problem.limits.max_features if is_lowered else self.max_features
+        return make_card(plain, design, problem, solution, outcome, most, made)
+
+    def _set_fitted(
+        self, plain: PlainTable, problem: SubsetProblem, solution: Solution, card: ModelCard
     ) -> None:
-        """Set the attributes of a fit, all at once and after everything that can fail."""
-        lowered: dict[str, Any] = {}
+        """Set the attributes of a model; nothing can fail any more."""
+        within = card.search.within
+        self.lowered_: dict[str, Any] = {}
         if within is not None:
-            lowered = {within.limit: getattr(problem.limits, within.limit)}
-        card = make_card(
-            plain,
-            design,
-            problem,
-            solution,
-            outcome,
-            max_features=lowered.get("max_features", self.max_features),
-            backend=self.backend,
-            gap_target=self.gap,
-            tuning=search,
-            scoring=None if search is None else str(self.scoring),
-            within=within,
-            stable=stable,
-            imputed=imputed,
-        )
-        self.lowered_ = lowered
+            self.lowered_ = {within.limit: getattr(problem.limits, within.limit)}
         self.left_out_ = list(card.left_out)
         self._set_solution(problem, solution)
         self.classes_, self.event_ = plain.classes, plain.event
@@ -683,7 +546,6 @@ class PrognosticModel(LogOddsClassifier):
         )
         self.kinds_ = plain.kinds
         self.ridge_ = problem.ridge
-        self.cv_results_ = None if search is None else search.results
         self.n_features_in_ = len(plain.names)
         self.feature_names_in_ = np.array(plain.names, dtype=object)
 
@@ -699,10 +561,3 @@ class PrognosticModel(LogOddsClassifier):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _with_limit(problem: SubsetProblem, name: str, limit: float) -> SubsetProblem:
-    """Return a problem with another budget or number of predictors."""
-    if name == "budget":
-        return problem.with_limits(budget=limit)
-    return problem.with_limits(max_features=int(limit))

@@ -21,8 +21,9 @@ from ..errors import InvalidCertificateError, InvalidProblemError, shown
 from ..problem import SubsetProblem
 from ..solution import Status
 from ..verification import Verdict, verify
-from .card import ModelCard
+from .card import ModelCard, marks_of
 from .model import PrognosticModel
+from .preparation import Preparation
 
 _CARD = "card"  # the field of the certificate's file that holds the model
 _TOLERANCE = 1e-6  # between numbers in original units and those of the problem's matrix
@@ -105,8 +106,9 @@ def verify_model(
         As `shortlist.verify` gives it. The card has to be that of the certificate's model too: the
         same terms, predictions, rows, events and objective, no higher a bound, and the status
         optimal only with a proven gap of at most the target. The tuning of the ridge, the number
-        of nodes, the backend, the version, and how often resamples or single imputations select a
-        predictor cannot be checked.
+        of nodes, the backend, the version, why a limit was lowered, how often resamples or single
+        imputations select a predictor, and codes and synonyms that the data do not have cannot be
+        checked.
 
     Examples
     --------
@@ -119,6 +121,8 @@ def verify_model(
     >>> verify_model(model.card_, model.certificate_, patients, [0, 1, 0, 1]).reason
     'The patients are not those that the model was fitted to.'
     """
+    if card.update is not None:
+        return _refused("The model was updated to other patients, which no proof is about.")
     model = _restated(card)
     plain = model.check(_candidates(card, X), y).weighted(sample_weight)
     if plain.sha256 != card.data.sha256:
@@ -142,6 +146,8 @@ def verify_model(
         return _refused("The model describes its terms otherwise than the patients have them.")
     if (card.data.rows, card.data.events) != (len(plain.labels), int(plain.labels.sum())):
         return _refused("The model claims other numbers of rows or events than the patients have.")
+    if card.data.marks != marks_of(plain, card.terms):
+        return _refused("The model takes other patients for those that it was fitted to.")
     left_out = card.limits.exclude
     if len({*left_out}) < len(left_out) or not {*left_out} <= {*X.columns} - {*plain.kinds}:
         return _refused("The model claims to leave out columns that the table does not have.")
@@ -175,14 +181,8 @@ def _agree(stated: Any, expected: Any) -> bool:
 def _restated(card: ModelCard) -> PrognosticModel:
     draws = card.preprocessing.draws
     return PrognosticModel(
-        kinds={candidate.name: candidate.kind for candidate in card.candidates},
-        spline_knots=card.preprocessing.spline_knots,
-        missing_indicator=card.preprocessing.missing_indicator,
-        imputation=card.preprocessing.imputation,
-        imputations=None if draws is None else draws.number,
+        preparation=Preparation.of(card),
         random_state=0 if draws is None else draws.seed,
-        missing_codes=card.preprocessing.missing_codes,
-        synonyms=card.preprocessing.synonyms,
         ridge=card.search.ridge,
         **card.given_limits(),
     )

@@ -70,7 +70,7 @@ class Preprocessing(StrictModel):
 
     spline_knots: Literal[3, 4, 5] | None
     missing_indicator: bool
-    imputation: ImputationKind = "median"  # as in files that do not say it
+    imputation: ImputationKind
     draws: Draws | None = None  # of missing values, if there are any
     missing_codes: dict[Name, tuple[str, ...]]
     synonyms: dict[Name, dict[str, str]]
@@ -122,17 +122,19 @@ class SearchRecord(StrictModel):
     tuning: tuple[RidgeScore, ...]  # empty if the ridge was given
     scoring: str | None
     folds: Count
-    repeats: Count = 1  # of the folds; older files have none
+    repeats: Count  # of the folds
     backend: str
-    status: Literal["optimal", "time_limit", "node_limit", "interrupted", "stalled", "heuristic"]
+    status: Literal[
+        "optimal", "time_limit", "node_limit", "memory_limit", "interrupted", "stalled", "heuristic"
+    ]
     objective: NonNegative
     lower_bound: NonNegative
     gap: NonNegative
     gap_target: NonNegative
     nodes: Count
     within: ThriftRecord | None
-    stable: StableRecord | None = None  # older files have none
-    imputed: dict[Name, Count] | None = None
+    stable: StableRecord | None
+    imputed: dict[Name, Count] | None
 
     @property
     def cross_validation(self) -> str:
@@ -145,9 +147,9 @@ class FittedData(StrictModel):
     """The data of the fit; the hash is that of the candidates and the outcome.
 
     `marks` are bits in hexadecimal digits: each row sets one of them by a hash of its outcome and
-    the predictors bought. With at least ten bits per row, development patients are recognised as
-    such, but of strangers up to one in ten hits a bit too, so that it tells of nobody for sure
-    whether he was among them. Empty if there are too many rows.
+    the predictors bought, numbers to a thousandth of their range. With at least ten bits per row,
+    development patients are recognised as such, but of strangers up to one in ten hits a bit too,
+    so that it tells of nobody for sure whether he was among them. Empty if there are too many rows.
     """
 
     rows: Count

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..arguments import Float, Int, weights_of
-from ..classifier.event import obvious_event
+from ..arguments import Float, Int
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, nearest, shown
-from ..tables import read_table
+from ..response import Response, obvious_event
 from .column import (
     ColumnKind,
     as_levels,
@@ -33,6 +32,9 @@ from .column import (
     similar_levels,
 )
 from .record import Outcome
+
+if TYPE_CHECKING:
+    from .preparation import Preparation
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,6 @@ class Patients:
         return self.predictors, self.events, self.persons
 
 
-def read_patients(
-    path: Path,
-    outcome: str,
-    positive: str | None,
-    person: str | None,
-    centre: str | None = None,
-) -> Patients:
-    """Read a table and split it; `positive` is the value of the outcome that is the event."""
-    return split_patients(path, read_table(path), outcome, positive, person, centre)
-
-
 def split_patients(
     path: Path,
     table: pd.DataFrame,
@@ -70,7 +61,10 @@ def split_patients(
     person: str | None,
     centre: str | None = None,
 ) -> Patients:
-    """Split a table that was read from a file; messages name the file."""
+    """Split a table that was read from a file, which messages name.
+
+    `positive` is the value of the outcome that is the event.
+    """
     predictors = split_columns(path, table, outcome, person, centre)
     missing = np.flatnonzero(table[outcome].isna())
     if len(missing):
@@ -210,8 +204,8 @@ class PlainTable:
         """Return the rows with their weights; a row without weight is left out."""
         if sample_weight is None:
             return self
-        signs = np.where(self.labels == 1, 1.0, -1.0)
-        weights = weights_of(sample_weight, signs)
+        response = Response("labels", np.where(self.labels == 1, 1.0, -1.0))
+        weights = response.weights(sample_weight)
         return replace(self, weights=weights).rows(np.flatnonzero(weights > 0))
 
     @property
@@ -270,26 +264,24 @@ def as_table(X: Any) -> pd.DataFrame:
 def check_table(
     X: Any,
     y: ArrayLike,
+    preparation: Preparation,
     *,
-    kinds: Mapping[str, str] | None,
-    include: Sequence[str],
-    exclude: Sequence[str],
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
     positive: Any = None,
-    missing_codes: Mapping[str, Any] | None = None,
-    synonyms: Mapping[str, Mapping[str, str]] | None = None,
-    merge_levels: bool = False,
 ) -> PlainTable:
     """Return the patients of a fit, without the columns that are excluded or hold one value.
 
-    Codes for missing values and synonyms of levels are replaced first; `merge_levels` takes levels
-    that look the same for synonyms. A table that was checked already is returned as it is.
+    Codes for missing values and synonyms of levels are replaced first. A table that was checked
+    already is returned as it is. `PrognosticModel` has the parameters.
     """
+    preparation.check()
     if isinstance(X, PlainTable):
         return X
     table = as_table(X)
     labels, classes = _labels(y, len(table))
     event = _event_of_labels(classes, positive)
-    kinds = kinds or {}
+    kinds, synonyms = preparation.kinds or {}, preparation.synonyms or {}
     for argument, names in (("include", include), ("exclude", exclude), ("kinds", kinds)):
         _check_names(argument, names, table)
     both = sorted(set(include).intersection(exclude))
@@ -299,11 +291,11 @@ def check_table(
         )
     given = {name: kind for name, kind in kinds.items() if name not in exclude}
     offered = table.drop(columns=list(exclude))
-    codes = _codes_by_column(missing_codes or {}, offered)
-    _check_names("synonyms", synonyms or {}, table)
-    words = {name: dict(meant) for name, meant in (synonyms or {}).items() if name in offered}
+    codes = _codes_by_column(preparation.missing_codes or {}, offered)
+    _check_names("synonyms", synonyms, table)
+    words = {name: dict(meant) for name, meant in synonyms.items() if name in offered}
     offered = mended(offered, codes, words)
-    if merge_levels:
+    if preparation.merge_levels:
         alike = _levels_alike(offered, given)
         offered = mended(offered, {}, alike)
         words = {name: words.get(name, {}) | alike.get(name, {}) for name in {**words, **alike}}

@@ -176,13 +176,15 @@ class NumericTerm(TermBase):
     """A number: linear, or a natural cubic spline.
 
     `coefficients` multiply the number and then the curves of the spline with these `knots`;
-    `fill` stands in for a missing value; `quartiles` and `range` are those of the data.
+    `fill` stands in for a missing value; `quartiles` and `range` are those of the data, and so are
+    `values`, if there are at most ten different ones.
     """
 
     kind: Literal["numeric"] = "numeric"
     fill: Finite
     quartiles: tuple[Finite, Finite]
     range: tuple[Finite, Finite]
+    values: tuple[Finite, ...] = ()
     knots: tuple[Finite, ...]
     coefficients: tuple[Finite, ...]
 

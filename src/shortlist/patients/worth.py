@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..arguments import Float
+from ..arguments import Float, Int
 from ..choice import Path, solve_path
-from ..classifier.tuning import make_folds
+from ..cross_validation import cross_validate, make_folds
 
 if TYPE_CHECKING:
+    from ..solution import Solution
+    from .design import Design
     from .model import PrognosticModel
     from .table import PlainTable
 
@@ -91,10 +93,9 @@ def cross_validate_limits(
     n_folds = int(np.clip(rarer, 2, N_FOLDS))
     seed = model.random_state
     folds = make_folds(n_folds, plain.frame, plain.labels, persons, seed, N_REPEATS)
-    losses = np.zeros((len(plain.labels), len(limits)))
-    is_proven = path.is_certified
-    for number, (train, test) in enumerate(folds, start=1):
-        announce(f"Choosing the limit: fold {number} of {len(folds)}")
+    paths = [path]
+
+    def fit(train: Int) -> Iterator[tuple[Design, Solution]]:
         part = plain.rows(train)
         design = model.design_of(part)
         problem = model.problem_from(part, design, ridge)
@@ -106,14 +107,25 @@ def cross_validate_limits(
             time_limit=model.time_limit,
             threads=model.threads,
         )
-        is_proven = is_proven and fold_path.is_certified
-        held_out, signs = plain.frame.iloc[test], 2 * plain.labels[test] - 1
-        for i, limit in enumerate(limits):
+        paths.append(fold_path)
+        for limit in limits:
             solution = fold_path.at(limit).solution
-            bought = [fold_path.names[g] for g in solution.support]
-            matrix = design.for_predicting(bought).transform(held_out)
-            log_odds = matrix @ solution.coef + solution.intercept
-            losses[test, i] += np.logaddexp(0.0, -signs * log_odds) / N_REPEATS
+            yield design.for_predicting([fold_path.names[g] for g in solution.support]), solution
+
+    def score(found: tuple[Design, Solution], test: Int) -> Float:
+        design, solution = found
+        log_odds = design.transform(plain.frame.iloc[test]) @ solution.coef + solution.intercept
+        signs = 2 * plain.labels[test] - 1
+        return np.asarray(np.logaddexp(0.0, -signs * log_odds))
+
+    def tell(fold: str) -> None:
+        announce(f"Choosing the limit: {fold}")
+
+    losses = np.zeros((len(plain.labels), len(limits)))
+    of_folds = cross_validate(folds, fit, score, announce=tell)
+    for (_, test), of_limits in zip(folds, of_folds, strict=True):
+        losses[test] += np.column_stack(of_limits) / N_REPEATS
+    is_proven = all(each.is_certified for each in paths)
     table = loss_differences(losses, plain.weights, persons)
     table.insert(0, "limit", limits)
     return LimitCurve(path.limit_name, table, n_folds, is_proven)

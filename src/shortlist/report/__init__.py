@@ -4,13 +4,10 @@
 The extra `shortlist[report]` brings what it needs.
 """
 
-from ..patients.sample_size import SampleSizes, riley_sample_sizes
-from .centre import check_centres, validate_centres
 from .comparison import compare_rules
 from .content import Centres, ExternalContent, ReportContent
 from .document import describe_model, report_data_path, write_report
-from .external import describe_external, update_model, write_external
-from .group import split_subgroups
+from .group import check_centres, split_subgroups, validate_centres
 from .manuscript import write_manuscript
 from .page import render_report, require_packages
 from .performance import check_thresholds
@@ -21,22 +18,17 @@ __all__ = [
     "Centres",
     "ExternalContent",
     "ReportContent",
-    "SampleSizes",
     "check_centres",
     "check_enough",
     "check_thresholds",
     "compare_rules",
-    "describe_external",
     "describe_model",
     "render_report",
     "report_data_path",
     "require_packages",
-    "riley_sample_sizes",
     "split_subgroups",
-    "update_model",
     "validate_centres",
     "validate_model",
-    "write_external",
     "write_manuscript",
     "write_report",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..choice import near_optimal, solve_path, substitutes
-from ..losses import LOGISTIC
+from ..families import LOGISTIC
 from ..patients import ModelCard, PrognosticModel
 from ..patients.table import PlainTable
 from ..patients.worth import cross_validate_limits
@@ -34,16 +34,12 @@ def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck
     search = model.card_.search
     verdict = None if model.certificate_ is None else verify(problem, model.certificate_)
     claimed = {"status", "objective", "lower_bound", "gap", "gap_target", "nodes", "ridge"}
-    checked: dict[str, Any] = {"checked": verdict is not None, "valid": False}
+    checked: dict[str, Any] = {}
     if verdict is not None:
-        checked["reason"] = verdict.reason
+        checked = {"checked": True, "valid": verdict.valid, "reason": verdict.reason}
     if verdict is not None and verdict.valid:
-        checked |= {
-            "valid": True,
-            "checked_lower_bound": verdict.lower_bound,
-            "checked_upper_bound": verdict.upper_bound,
-            "checked_gap": verdict.gap,
-        }
+        bounds = ("lower_bound", "upper_bound", "gap")
+        checked |= {f"checked_{name}": getattr(verdict, name) for name in bounds}
     return ProofCheck(
         is_optimal=search.status == "optimal",
         problem_digest=problem.digest,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..backends import solve
 from ..backends.ranking import fit_l1
-from ..classifier.tuning import Fold, make_folds
+from ..cross_validation import Fold, Tuning, cross_validate, make_folds
 from ..evaluation import (
     Evaluation,
     Experiment,
@@ -48,7 +49,7 @@ class Lasso(Procedure):
     def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Return the model of each penalty; its support is the predictors not at zero."""
         used = problem.weights > 0
-        X, signs, weights = problem.X[used], problem.signs[used], problem.weights[used]
+        X, signs, weights = problem.X[used], problem.response.values[used], problem.weights[used]
         models = []
         for penalty in ridges:
             coef, intercept = fit_l1(X, signs, weights, 1 / penalty)
@@ -144,17 +145,20 @@ def compare_rules(
         stable predictors), "lasso", "stepwise", "univariable".
     """
     own = make_experiment(model, X, y, persons, seed)
-    own = replace(own, probes=None, followed=(), ridges=model.ridges, stable=None)
-    unlimited = replace(own, budget=None, max_features=None, backend="native")
+    tuning = model.tuning or Tuning()
+    own = replace(own, probes=None, followed=(), ridges=tuning.ridges, stable=None)
+    all_of_them = own.problem.with_limits(budget=inf, max_features=len(own.names))
+    unlimited = replace(own, problem=all_of_them, backend="native")
+    everything = all_of_them.with_limits(include=range(len(own.names)))
     experiments = {
-        "full": replace(unlimited, include=range(len(own.names))),
+        "full": replace(unlimited, problem=everything),
         "l1": replace(unlimited, ridges=_l1_penalties(unlimited)),
     }
     if model.stable:
         experiments["optimum"] = own
     experiments |= {name: replace(own, backend=name) for name in _HEURISTICS}
-    cv = model.cv if isinstance(model.cv, Integral) else _N_FOLDS
-    folds = make_folds(cv, None, own.y, own.persons, model.random_state, int(model.n_repeats))
+    cv = tuning.cv if isinstance(tuning.cv, Integral) else _N_FOLDS
+    folds = make_folds(cv, None, own.y, own.persons, model.random_state, int(tuning.n_repeats))
     options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     penalties = run_tasks(
         choose_penalty,
@@ -174,21 +178,19 @@ def choose_penalty(
     experiment: Experiment, procedure: Callable[[Experiment], Procedure], folds: list[Fold]
 ) -> float:
     """Return the ridge, or L1 penalty, of an experiment with the lowest mean log loss in folds."""
-    fitting, y = procedure(experiment), experiment.y
-    losses = [
-        [
-            log_loss(y[test], model.log_odds(test), np.ones_like(test))
-            for model in fitting.fit(Sample.of_copies(train), experiment.ridges)
-        ]
-        for train, test in folds
-    ]
+    fitting = procedure(experiment)
+    losses = cross_validate(
+        [(Sample.of_copies(train), Sample.of_copies(test)) for train, test in folds],
+        lambda train: fitting.fit(train, experiment.ridges),
+        lambda model, test: model.score(log_loss, experiment.y, test),
+    )
     return experiment.ridges[int(np.mean(losses, axis=0).argmin())]
 
 
 def _l1_penalties(experiment: Experiment) -> list[float]:
     """Return penalties from the one that leaves no coefficient to a thousandth of it."""
     everyone = np.arange(experiment.n_rows)
-    problem = experiment.problem(experiment.columns(everyone))
+    problem = experiment.problem_of(experiment.columns(everyone))
     residuals = experiment.y - experiment.y.mean()
     largest = float(np.abs(residuals @ problem.X).max())
     penalties = np.geomspace(largest, _LEAST_PENALTY * largest, _N_PENALTIES)
@@ -256,4 +258,4 @@ def _excess(problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> float
         alone = problem.with_limits(include=bought, exclude=sorted(others))
         losses.append(solve(alone).objective)
     above = losses[1] / losses[0] - 1
-    return 0.0 if abs(above) <= problem.loss.resolution else above
+    return 0.0 if abs(above) <= problem.family.resolution else above

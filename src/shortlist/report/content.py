@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from ..patients import ModelCard
-from ..patients.sample_size import (
+from ..sample_size import (
     DEFAULT_SHARE,
     PREDICTION_ERROR,
     R2_DIFFERENCE,
@@ -106,8 +106,8 @@ class ProofCheck(Section):
     gap_target: float
     nodes: int
     ridge: float
-    checked: bool
-    valid: bool
+    checked: bool = False
+    valid: bool = False
     reason: str = ""
     checked_lower_bound: Number = None
     checked_upper_bound: Number = None

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from numpy.typing import ArrayLike
 
@@ -14,7 +14,6 @@ from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation
 from ..files import write_whole
 from ..patients import PrognosticModel, check_fit
-from .baseline import describe_baseline
 from .choice import describe_alternatives, describe_proof, describe_staircase
 from .comparison import compare_rules, describe_comparison
 from .content import Centres, ExternalContent, ReportContent
@@ -26,7 +25,7 @@ from .equation import (
     describe_splines,
     fit_full_model,
 )
-from .group import describe_subgroups, split_subgroups
+from .group import describe_subgroups, split_subgroups, validate_centres
 from .page import render_report, require_packages
 from .performance import (
     check_thresholds,
@@ -34,7 +33,7 @@ from .performance import (
     describe_risks,
     describe_stability,
 )
-from .sample_size import count_persons, describe_sample_size
+from .population import count_persons, describe_baseline, describe_sample_size
 from .text import describe_checks, describe_methods, describe_missing, describe_versions
 from .validation import N_RESAMPLES, validate_model
 
@@ -78,8 +77,8 @@ def describe_model(
     """
     card = model.card_
     groups = split_subgroups(subgroups, X, card)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
+        # `fit` has warned already
         plain = model.check(X, y)
         problem = model.problem(plain, plain.labels)
     count = count_persons(plain.labels, persons)
@@ -138,8 +137,9 @@ def write_report(
     rivals: Mapping[str, Evaluation] | None = None,
     n_resamples: int = N_RESAMPLES,
     n_jobs: int | Literal["auto"] | None = None,
+    progress: bool = False,
     announce: Callable[[str], None] = lambda text: None,
-    centres: Centres | None = None,
+    centres: Centres | ArrayLike | None = None,
     subgroups: Sequence[str] = (),
     thresholds: Sequence[float] = (),
 ) -> dict[str, Any]:
@@ -160,12 +160,13 @@ def write_report(
         From `validate_model`; by default it is made here.
     rivals : mapping, optional
         From `compare_rules`; by default made here if the evaluation is, or else left out.
-    n_resamples, n_jobs
+    n_resamples, n_jobs, progress
         As for `validate_model`, if the evaluation is made here.
     announce : callable
         Called with a sentence on the progress.
-    centres : Centres, optional
-        Performance by centre, from `validate_centres`.
+    centres : Centres or array-like of shape (n_rows,), optional
+        Performance by centre, from `validate_centres`; or the centre of each row, for it to be made
+        here.
     subgroups : sequence of str
         Columns, each level of which is a subgroup, and comparisons such as "age>65", both sides of
         which are. Columns that are no predictors may be among them.
@@ -195,13 +196,17 @@ def write_report(
     require_packages()
     split_subgroups(subgroups, X, model.card_)
     check_thresholds(thresholds)
+    options: dict[str, Any] = {"persons": persons, "n_jobs": n_jobs, "progress": progress}
     if evaluation is None:
         announce(f"Repeating the selection on {n_resamples} resamples")
-        options: dict[str, Any] = {"persons": persons, "n_jobs": n_jobs}
         evaluation = validate_model(model, X, y, n_resamples=n_resamples, **options)
         if rivals is None:
             announce("Repeating usual rules on the same resamples")
             rivals = compare_rules(model, X, y, n_resamples=n_resamples, **options)
+    by_centre = centres if isinstance(centres, Centres) else None
+    if centres is not None and by_centre is None:
+        announce("Leaving out each centre in turn")
+        by_centre = validate_centres(model, X, y, cast(ArrayLike, centres), **options)
     content = describe_model(
         model,
         X,
@@ -210,7 +215,7 @@ def write_report(
         persons,
         rivals,
         announce,
-        centres=centres,
+        centres=by_centre,
         subgroups=subgroups,
         thresholds=thresholds,
     )

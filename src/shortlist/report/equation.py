@@ -131,8 +131,8 @@ def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel
         time_limit=None,
         node_limit=None,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` of the model has warned already
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
+        # `fit` of the model has warned already
         return full.fit(plain, plain.labels)
 
 

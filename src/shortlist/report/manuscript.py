@@ -77,8 +77,11 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
         for ending in ("svg", "png"):
             buffer = BytesIO()
             metadata = {"Date": None} if ending == "svg" else None
-            with rc_context({"svg.hashsalt": "shortlist"}), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of characters that the font lacks
+            with (
+                rc_context({"svg.hashsalt": "shortlist"}),
+                warnings.catch_warnings(action="ignore"),
+            ):
+                # Of characters that the font lacks
                 figure.savefig(buffer, format=ending, dpi=300, metadata=metadata)
             files[f"{name}.{ending}"] = buffer.getvalue()
         pyplot.close(figure)

@@ -104,17 +104,15 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         is_external = content["format"] == "shortlist external validation"
         content = (ExternalContent if is_external else ReportContent).model_validate(content)
     if isinstance(content, ExternalContent):
-        figures, template = draw_external(content), "external.html"
-        prevalence = content.prevalence
+        template, prevalence = "external.html", content.prevalence
     else:
-        figures, template = draw_figures(content), "page.html"
-        prevalence = content.sample_size.prevalence
+        template, prevalence = "page.html", content.sample_size.prevalence
     environment.filters["small"] = partial(_decimals, digits=_places(prevalence))
     page: str = environment.get_template(template).render(
         dict(content),
         metrics=METRICS,
         css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
-        figures=figures,
+        figures=draw_figures(content),
     )
     return page
 
@@ -194,26 +192,21 @@ def _style_of_page() -> Iterator[None]:
     """Draw in the colours of the page; also a decorator."""
     from matplotlib import rc_context
 
-    with rc_context(_STYLE), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of characters that the font lacks: the browser has them
+    with rc_context(_STYLE), warnings.catch_warnings(action="ignore"):
+        # Of characters that the font lacks: the browser has them
         yield
 
 
 @_style_of_page()
-def draw_figures(content: ReportContent) -> dict[str, Drawing]:
+def draw_figures(content: ReportContent | ExternalContent) -> dict[str, Drawing]:
     """Return the figures that the content has data for, by name."""
     return {name: _draw(name, figure) for name, figure in make_figures(content).items()}
 
 
-@_style_of_page()
-def draw_external(content: ExternalContent) -> dict[str, Drawing]:
-    """Return the figures of predictions for patients outside the fit."""
-    figures = _make_curves(content.curves) | _make_forest(content.centres)
-    return {name: _draw(name, figure) for name, figure in figures.items()}
-
-
-def make_figures(content: ReportContent) -> dict[str, Any]:
+def make_figures(content: ReportContent | ExternalContent) -> dict[str, Any]:
     """Return the figures that the content has data for, by name, as matplotlib has them."""
+    if isinstance(content, ExternalContent):
+        return _make_curves(content.curves) | _make_forest(content.centres)
     labels = _short_labels([item.name for item in content.model.candidates])
     figures = {"staircase": _make_staircase(content.staircase, labels)}
     if content.splines:

@@ -22,7 +22,7 @@ from ..evaluation import (
     smooth_calibration,
     stability,
 )
-from ..evaluation.calibration_curve import HIGHEST
+from ..evaluation.metric import HIGHEST
 from ..patients import ModelCard
 from .content import LEVEL, Curves, IndividualRisks, Performance, Rows, Stability, json_rows
 

@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate
 from ..patients import PrognosticModel
+from ..problem import SubsetProblem
 from ..solution import Status
 from .equation import fit_full_model, make_probes
 
@@ -79,14 +81,21 @@ def make_experiment(
     node_limit = model.node_limit
     if node_limit is None and model.status_ is Status.TIME_LIMIT:
         node_limit = max(1, model.solution_.nodes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # `fit` has warned already
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
+        # `fit` has warned already
         plain = model.check(X, y)
         check_enough(plain.labels, persons)
-        return Experiment(
-            plain.frame,
+        preprocessor = model.unfitted_design(plain)
+        design = clone(preprocessor).fit(plain.frame, plain.labels)
+        problem = SubsetProblem(
+            design.transform(plain.frame),
             plain.labels,
+            ridge=model.ridge_,
+            groups=design.predictors_,
             **model.limits_of(plain),
+        )
+        return Experiment(
+            problem,
             backend=model.backend,
             ridges=(model.ridge_,),
             persons=persons,
@@ -94,8 +103,8 @@ def make_experiment(
             seed=seed,
             gap=model.gap,
             node_limit=node_limit,
-            preprocessor=model.unfitted_design(plain),
-            names=list(plain.kinds),
+            preprocessor=preprocessor,
+            table=plain.frame,
             stable=model.random_state if model.stable else None,
             probes=make_probes(fit_full_model(model, plain)),
             followed=choose_followed(len(plain.labels)),

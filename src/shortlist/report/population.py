@@ -1,20 +1,25 @@
-"""Sample size in the report: rows, persons, events per parameter, and the criteria of Riley."""
+"""The patients of a report: their number, Table 1, and the criteria of sample size."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import Int
-from ..patients.sample_size import (
+from ..patients import ModelCard
+from ..patients.table import PlainTable
+from ..problem import SubsetProblem
+from ..sample_size import (
     count_parameters,
     cox_snell_r2,
     expected_r2,
     largest_r2,
     riley_sample_sizes,
 )
-from ..problem import SubsetProblem
-from .content import PersonCount, SampleSize
+from .content import PersonCount, Rows, SampleSize
 
 _MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
 
@@ -69,3 +74,39 @@ def describe_sample_size(
         needed=sizes._asdict(),
         needed_overall=max(sizes),
     )
+
+
+def describe_baseline(card: ModelCard, plain: PlainTable) -> Rows:
+    """Return each candidate for all patients, those with the event and those without.
+
+    Numbers have their quartiles, truth values and levels their counts, all of the known values.
+    """
+    everyone = np.ones(len(plain.labels), dtype=bool)
+    groups = {"all": everyone, "event": plain.labels == 1, "no_event": plain.labels == 0}
+    bought = {term.name for term in card.terms}
+    found: Rows = []
+    for name, kind in plain.kinds.items():
+        row = {"predictor": name, "is_bought": name in bought, "kind": kind, "level": None}
+        column = plain.frame[name]
+        levels: list[Any] = [None]
+        if kind != "numeric":
+            levels = [1.0] if kind == "boolean" else sorted(column.dropna().unique())
+        found += [
+            row
+            | {"level": None if kind != "categorical" else level}
+            | {group: _describe(column, rows, level) for group, rows in groups.items()}
+            for level in levels
+        ]
+    return found
+
+
+def _describe(column: pd.Series[Any], rows: NDArray[np.bool_], level: Any) -> dict[str, Any]:
+    """Return the quartiles of some values, or how many of them are a level."""
+    values = column[rows].dropna()
+    n, missing = int(rows.sum()), int(rows.sum()) - len(values)
+    facts: dict[str, Any] = {"n": n, "missing": missing, "missing_share": missing / n}
+    if level is None:
+        quartiles = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
+        return facts | dict(zip(("q1", "median", "q3"), quartiles, strict=True))
+    count = int((values == level).sum())
+    return facts | {"count": count, "share": count / len(values) if len(values) else None}
