@@ -147,7 +147,7 @@ def test_the_digest_changes_with_the_limits_only():
 def objective_by_scipy(problem, support):
     """The best objective with a support, by L-BFGS-B, which knows intervals."""
     columns = problem.columns_of(support)
-    y, w = problem.signs, problem.weights
+    y, w = problem.response.values, problem.weights
     mean = w @ problem.X[:, columns] / w.sum()
     design = np.column_stack([problem.X[:, columns] - mean, np.ones(problem.n_rows)])
     scale = np.maximum(np.sqrt(w @ design**2 / w.sum()), 1e-6)

@@ -499,7 +499,7 @@ def test_the_largest_value_is_never_underestimated(seed, monkeypatch):
     monkeypatch.setattr(verification.affordability, "_TABLE_CELLS", -1)
     priced = limits.most_valuable(of_free, include, free, problem.n_predictors)
     assert exact <= with_table <= priced <= sum(values)
-    if problem.limits.integral and problem.limits.max_features == problem.n_predictors:
+    if problem.limits.prices.is_short and problem.limits.max_features == problem.n_predictors:
         overlap = [f for fees in limits.fees_of for f in fees[1:]]
         assert overlap or with_table == exact
 
@@ -595,7 +595,7 @@ def test_the_bound_of_a_corrected_point_is_what_its_definition_says(scale):
     near = Point(model.intercept, model.columns, tuple(1.01 * v for v in model.values))
     near = with_newton_step(problem, near)
     near = near._replace(correction=tuple(scale * d for d in near.correction))
-    y, w, X = problem.signs, problem.weights, problem.X[:, list(near.columns)]
+    y, w, X = problem.response.values, problem.weights, problem.X[:, list(near.columns)]
     a = expit(-y * (X @ near.values + near.intercept))
     a = a - a * (1 - a) * y * (X @ near.correction[1:] + near.correction[0])
     assert a.min() > 0

@@ -40,7 +40,7 @@ def test_points(clinic, run):
     found = run("points", *LIMITS, "-o", "points.json", "--chart", "chart.html")
     chart = PointsChart.load("points.json")
     assert chart.cost <= 6
-    assert f"Cost {chart.cost:g}. AUC {chart.auc:.3f}" in found.text
+    assert f"Cost {chart.cost:g}. Apparent AUC {chart.auc:.3f}" in found.text
     assert chart.outcome.name == "fate"
     page = (clinic / "chart.html").read_text()
     assert "Points for the risk of fate = dead" in page

@@ -83,7 +83,7 @@ def test_an_interrupt_ends_with_130_and_no_model(run, clinic, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shortlist.classifier.log_odds.solve", interrupted)
+    monkeypatch.setattr("shortlist.estimator.selection.solve", interrupted)
     assert run("fit", *TWO, "--model", "m.json", code=130).stderr == "Interrupted.\n"
     assert not (clinic / "m.json").exists()
 

@@ -18,7 +18,8 @@ from typer.testing import CliRunner, Result
 from shortlist.cli.app import app
 from shortlist.explorer import PreparedPatients
 from shortlist.patients import ModelCard
-from shortlist.patients.table import read_patients
+from shortlist.patients.table import split_patients
+from shortlist.tables import read_table
 
 PATIENTS = [["age", "sex", "stage", "smoker", "ill"]] + [
     [
@@ -178,7 +179,8 @@ def right_files() -> dict[str, str]:
         result = call(Path(folder), "fit", *COMMANDS["fit"][0])
         assert result.exit_code == 0, result.output
         card, proof = ((Path(folder) / name).read_text() for name in ("n.json", "q.json"))
-        patients = read_patients(Path(folder) / "p.csv", "ill", None, None)
+        path = Path(folder) / "p.csv"
+        patients = split_patients(path, read_table(path), "ill", None, None)
     state = PreparedPatients.prepare("p.csv", patients).first_state()
     return {"m.json": card, "v.json": proof, "s.json": state.model_dump_json()}
 

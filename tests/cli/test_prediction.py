@@ -8,7 +8,7 @@ import pytest
 from clinic_options import POSED
 
 import shortlist as sl
-from shortlist.report import describe_external
+from shortlist.external import describe_external
 from shortlist.tables import read_table
 
 PREDICT = ("predict", "m.json", "patients.csv")
@@ -135,6 +135,20 @@ def test_development_patients_are_no_validation(record, run, tmp_path, monkeypat
     assert "it was fitted to" in page and "validated here" not in page
     table[table.columns[::-1]].to_csv("new.csv", index=False)
     assert record(*validate)["development"] == "all"
+
+
+@pytest.mark.parametrize("n_bought", [1, 4])
+def test_development_patients_with_other_digits_are_no_validation(n_bought):
+    data = sl.datasets.make_prognostic(n_samples=350, random_state=2)
+    others = sl.datasets.make_prognostic(n_samples=350, random_state=3)
+    card = sl.PrognosticModel(max_features=n_bought, ridge=1.0).fit(data.X, data.y).card_
+    X = data.X
+    for name in X.columns:
+        shifted = X.assign(**{name: X[name] + 0.0001})
+        assert describe_external(card, shifted, data.y).development == "all"
+    assert describe_external(card, X.round(4), data.y).development == "all"
+    strangers = others.X.set_axis(X.columns, axis=1)
+    assert describe_external(card, strangers, others.y).development == "none"
 
 
 def test_new_patients_are_new(record, run, elsewhere):

@@ -132,6 +132,59 @@ def test_a_model_file_that_is_not_the_proven_one_is_refused(run, record, clinic,
         assert not printed["valid"] and told in printed["reason"]
 
 
+def hide_high_values(card):
+    card["preprocessing"]["missing_codes"] = {"age": ["9"]}
+
+
+def rename_a_level(card):
+    card["preprocessing"]["synonyms"] = {"stage": {"V": "I"}}
+
+
+def claim_a_lowered_limit(card):
+    search = card["search"]
+    search["within"] = {
+        **{"share": 0.01, "limit": "budget", "stated": 100.0, "best_cost": 90.0},
+        **{"best_objective": search["objective"], "is_proven": True},
+    }
+
+
+def claim_an_update(card):
+    card["update"] = {"how": "refitted", "rows": 500, "events": 100}
+
+
+def know_other_patients(card):
+    card["data"]["marks"] = card["data"]["marks"].replace("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (hide_high_values, "It states other preprocessing than the proof."),
+        (rename_a_level, "It states other preprocessing than the proof."),
+        (claim_a_lowered_limit, "It states another search (within) than the proof."),
+        (claim_an_update, "The model was updated to other patients"),
+        (know_other_patients, "The model takes other patients for those"),
+    ],
+)
+def test_a_model_file_that_states_otherwise_is_refused(run, clinic, proof, change, told):
+    edit(clinic / "model.json", change)
+    assert told in run(*VERIFY, "--model", "model.json", code=1).stdout
+
+
+def test_what_the_data_do_not_determine_is_restated(run, record, proof):
+    assert "not checked: number of nodes, solver, version of shortlist" in run(*VERIFY).text
+    for change in (hide_high_values, rename_a_level, claim_a_lowered_limit):
+        edit(proof, lambda content, change=change: change(content["card"]))
+    text = run(*VERIFY).text
+    assert "taken for missing: age: 9" in text
+    assert "read as: stage: I for V" in text
+    assert "budget: 6 (lowered from 100)" in text
+    assert "version of shortlist, why the limit was lowered" in text
+    printed = record(*VERIFY)
+    assert "why the limit was lowered" in printed["not_checked"]
+    assert printed["within"]["stated"] == 100.0
+
+
 def test_bounds_without_optimality_end_with_3(run, clinic):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 15)).round(3)).add_prefix("x")

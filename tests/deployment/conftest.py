@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import prognostic_model
 from hostile_names import HOSTILE, LEVELS
 from newcomers import make_table, with_gaps
-
-import shortlist as sl
 
 CODES = {"age": [-9, 999], "smoker": 9, "code": [77]}
 SYNONYMS = {"stage": {"early": "I", "3rd": "iii"}, "smoker": {"yes": "1", "no": "0"}}
@@ -23,16 +22,16 @@ def fitted(names, levels, spline_knots, missing_indicator, **options):
     risk += filled["smoker"] + (table["code"] == 2)
     y = pd.Series(risk + np.random.default_rng(2).logistic(size=300) > 1, name="dead").astype(int)
     table["stage"] = table["stage"].replace(levels)
-    return sl.PrognosticModel(
+    return prognostic_model(
         max_features=5,
-        kinds={names.get("code", "code"): "categorical"},
         costs=dict.fromkeys((names.get(n, n) for n in table.columns), 2.0),
         fees=[(3.0, [names.get("lab", "lab"), names.get("stage", "stage")])],
         budget=20,
-        spline_knots=spline_knots,
-        missing_indicator=missing_indicator,
         ridge=0.5,
         **options,
+        kinds={names.get("code", "code"): "categorical"},
+        spline_knots=spline_knots,
+        missing_indicator=missing_indicator,
     ).fit(table.rename(columns=names), y)
 
 

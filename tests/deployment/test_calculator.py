@@ -136,7 +136,9 @@ class TestInBrowser:
 def test_the_chart_of_points_fits_and_prints_on_one_page(opened, width, scheme, pictures, tmp_path):
     table = with_gaps(make_table(300, 0), 1)
     y = (table["age"].fillna(60) + 10 * (table["stage"] == "III") > 65).rename("dead <b>")
-    model = sl.PrognosticModel(ridge=1.0, max_features=4, missing_indicator=True)
+    model = sl.PrognosticModel(
+        ridge=1.0, max_features=4, preparation=sl.Preparation(missing_indicator=True)
+    )
     chart = sl.points(model, table, y, max_points=10, time_limit=2, n_resamples=2)
     path = tmp_path / "chart.html"
     path.write_text(chart.page(), encoding="utf-8")

@@ -10,10 +10,12 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from hostile_models import hostile_model
 
 import shortlist as sl
 from shortlist.deployment import write_model
-from shortlist.deployment.code import example_patient, reading_of, sql_code
+from shortlist.deployment.code import example_patient, reading_of
+from shortlist.deployment.query import sql_code
 from shortlist.deployment.workbook import HEADER_ROW
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.ShortlistWarning")
@@ -156,35 +158,133 @@ def test_sql_has_no_risk_for_a_wrong_truth_value(card):
             pytest.skip("this sqlite has no EXP: the SQL is not run")
 
 
+def computed(folder, books, rows):
+    """Fill the rows into workbooks, let LibreOffice compute them, and return their sheets."""
+    for number, (card, table) in enumerate(zip(books, rows, strict=True)):
+        path = folder / f"{number}.xlsx"
+        write_model(path, card)
+        book = openpyxl.load_workbook(path)
+        names = [term.name for term in card.terms]
+        for row, values in enumerate(table[names].itertuples(index=False), HEADER_ROW + 1):
+            for column, value in enumerate(values, start=1):
+                if not pd.isna(value):
+                    cell = book["Patients"].cell(row, column, value)
+                    cell.data_type = "s" if isinstance(value, str) else "n"
+        book.save(path)
+    (folder / "done").mkdir()
+    profile = f"-env:UserInstallation=file://{folder}/profile"
+    files = [folder / f"{number}.xlsx" for number in range(len(books))]
+    run(
+        "soffice",
+        profile,
+        "--headless",
+        "--convert-to",
+        "xlsx",
+        "--outdir",
+        folder / "done",
+        *files,
+    )
+    done = (openpyxl.load_workbook(folder / "done" / f.name, data_only=True) for f in files)
+    for book, card, table in zip(done, books, rows, strict=True):
+        cells = book["Patients"].iter_rows(
+            HEADER_ROW + 1, HEADER_ROW + len(table), values_only=True
+        )
+        first = len(card.terms)
+        yield pd.DataFrame([row[first : first + 3] for row in cells])
+
+
 @needs("soffice", "the workbook")
 @pytest.mark.slow
 def test_workbook(any_card, newcomers, expected, tmp_path):
-    write_model(tmp_path / "model.xlsx", any_card)
-    book = openpyxl.load_workbook(tmp_path / "model.xlsx")
-    sheet = book["Patients"]
-    names = [term.name for term in any_card.terms]
-    for number, row in enumerate(newcomers[names].itertuples(index=False)):
-        for column, value in enumerate(row, start=1):
-            if not pd.isna(value):
-                cell = sheet.cell(HEADER_ROW + 1 + number, column, value)
-                cell.data_type = "s" if isinstance(value, str) else "n"
-    book.save(tmp_path / "patients.xlsx")
-    (tmp_path / "done").mkdir()
-    run(
-        "soffice",
-        f"-env:UserInstallation=file://{tmp_path}/profile",
-        *("--headless", "--convert-to", "xlsx", "--outdir"),
-        tmp_path / "done",
-        tmp_path / "patients.xlsx",
-    )
-    sheet = openpyxl.load_workbook(tmp_path / "done/patients.xlsx", data_only=True)["Patients"]
-    rows = sheet.iter_rows(HEADER_ROW + 1, HEADER_ROW + len(newcomers), values_only=True)
-    found = pd.DataFrame([row[len(names) : len(names) + 3] for row in rows])
+    (found,) = computed(tmp_path, [any_card], [newcomers])
     # A row without any value is taken for an empty one.
+    names = [term.name for term in any_card.terms]
     some = newcomers[names].notna().any(axis=1).to_numpy()
     assert some.sum() > 990
     assert set(found[0][~some]) <= {"", None}
     check("LibreOffice", [part[some] for part in expected], *(found[i][some] for i in range(3)))
+
+
+@needs("soffice", "the workbook")
+@pytest.mark.slow
+def test_a_workbook_tells_levels_apart_as_python_does(tmp_path):
+    """By inner blanks too; outer ones do not count."""
+    rng = np.random.default_rng(0)
+    pain = rng.choice(["chest pain", "chest  pain", "none", "a", "a a", "None at all"], 200)
+    y = (pain == "chest pain") * 3 - (pain == "chest  pain") * 3 + rng.logistic(size=200) > 0
+    table = pd.DataFrame({"pain": pain})
+    card = sl.PrognosticModel(ridge=0.5, include=["pain"]).fit(table, y).card_
+    spelt = ["chest pain", "chest  pain", " chest  pain ", "chest   pain", "CHEST PAIN", "a", "a a"]
+    spelt += [
+        "A  A",
+        "aa",
+        "none",
+        "none at  all",
+        "\tchest pain",
+        "\u00a0a",
+        "chest\u00a0pain",
+        "x",
+    ]
+    new = pd.DataFrame({"pain": spelt})
+    (found,) = computed(tmp_path, [card], [new])
+    assert found[0].astype(float).to_numpy() == pytest.approx(card.probability(new), abs=1e-9)
+
+
+@needs("soffice", "the workbook")
+@pytest.mark.slow
+def test_a_workbook_of_hostile_names_and_levels(tmp_path):
+    models = [hostile_model(seed) for seed in range(6)]
+    books, rows = [model.card for model in models], [model.patients for model in models]
+    for model, found in zip(models, computed(tmp_path, books, rows), strict=True):
+        assert found[0].astype(float).to_numpy() == pytest.approx(model.risk, abs=1e-9)
+    assert not list(tmp_path.glob("**/pwned"))
+
+
+@pytest.mark.parametrize("level", ["a\x01", "a\nb", "a_x0041_"])
+def test_a_workbook_refuses_levels_that_cells_change(level, tmp_path):
+    table = pd.DataFrame({"kind": [level, "a", "b", "c"] * 20})
+    y = np.arange(80) % 3 == 0
+    card = sl.PrognosticModel(ridge=0.5, include=["kind"]).fit(table, y).card_
+    with pytest.raises(sl.InvalidProblemError, match="control character or the code of one"):
+        write_model(tmp_path / "model.xlsx", card)
+
+
+def in_r(value):
+    """A value as R, whatever it is made of."""
+    if isinstance(value, str):
+        return f"intToUtf8(c({', '.join(str(ord(c)) for c in value)}))"
+    return "NA" if pd.isna(value) else repr(float(value))
+
+
+@pytest.mark.parametrize("has_controls", [False, True])
+@pytest.mark.parametrize("language", ["Rscript", "node"])
+def test_hostile_names_and_levels(language, has_controls, tmp_path):
+    if shutil.which(language) is None:
+        pytest.skip(f"no {language}: its code is not run")
+    models = [hostile_model(seed, has_controls) for seed in range(30)]
+    lines = []
+    for number, (card, patients, _) in enumerate(models):
+        columns = {name: patients[name] for name in (term.name for term in card.terms)}
+        if language == "node":
+            write_model(tmp_path / f"{number}.js", card)
+            rows = pd.DataFrame(columns).to_json(orient="records")
+            lines.append(f'{{ const m = require("./{number}.js"); for (const row of {rows}) ')
+            lines.append("console.log(m.predict(m.model, row).risk); }")
+        else:
+            write_model(tmp_path / f"{number}.R", card)
+            values = (f"c({', '.join(map(in_r, column))})" for column in columns.values())
+            lines.append(f'source("{number}.R"); patients <- data.frame({", ".join(values)})')
+            lines.append(f"names(patients) <- c({', '.join(map(in_r, columns))})")
+            lines.append('cat(sprintf("%.17g\\n", risk(patients)$risk), sep = "")')
+    (tmp_path / "run").write_text("\n".join(lines))
+    done = subprocess.run([language, "run"], capture_output=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    found = np.array(done.stdout.split(), dtype=float)
+    assert np.abs(found - np.concatenate([model.risk for model in models])).max() <= 1e-9
+    ending = ".js" if language == "node" else ".R"
+    assert {path.name for path in tmp_path.iterdir()} == {"run"} | {
+        f"{number}{ending}" for number in range(30)
+    }
 
 
 def test_workbook_has_the_test_row(card, tmp_path):

@@ -58,3 +58,18 @@ def test_a_risk_below_all_marks_is_read_at_the_ends(card):
     assert len(risks.labels) == 2
     assert 0 < float(risks.labels[0]) < float(risks.labels[1]) < 0.001
     plot_nomogram(rare)
+
+
+def test_axes_run_over_the_range_and_few_values_have_ticks():
+    rng = np.random.default_rng(0)
+    bilirubin = np.exp(rng.normal(0.5, 1, 300)).round(3).clip(0.3, 28)
+    bilirubin[:2] = 0.3, 28.0
+    table = pd.DataFrame({"bilirubin": bilirubin, "nodes": rng.choice([0, 1, 4], 300)})
+    y = bilirubin / 3 + table["nodes"] + rng.logistic(size=300) > 3
+    card = sl.PrognosticModel(ridge=1.0, include=list(table)).fit(table, y).card_
+    lines = {scale.name: scale for scale in nomogram_scales(card)}
+    values = [float(label) for label in lines["bilirubin"].labels]
+    assert (values[0], values[-1]) == (0.3, 28.0)
+    assert values == sorted(set(values))
+    assert len(values) <= 14
+    assert lines["nodes"].labels == ["0", "1", "4"]

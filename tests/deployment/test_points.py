@@ -140,7 +140,12 @@ def test_missing_values_have_points_of_their_own_if_asked():
     X, y = make_patients(3, 200)
     X = X.astype({"flag": object})
     X.loc[y[y == 1].index[:40], "flag"] = None
-    model = sl.PrognosticModel(ridge=0.5, include=["flag"], max_features=1, missing_indicator=True)
+    model = sl.PrognosticModel(
+        ridge=0.5,
+        include=["flag"],
+        max_features=1,
+        preparation=sl.Preparation(missing_indicator=True),
+    )
     chart = sl.points(model, X, y)
     (term,) = chart.terms
     assert term.bands.labels == ["no", "yes", "not measured"]

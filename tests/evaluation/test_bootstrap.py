@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import experiment_of
 from naive_evaluation import NaiveEvaluation
 from sample_data import make_data
 from scipy.special import expit
@@ -23,7 +24,7 @@ N_RESAMPLES = 9
 @pytest.fixture(scope="module")
 def experiment() -> sl.Experiment:
     X, y = make_data()
-    return sl.Experiment(pd.DataFrame(X, columns=list("abcde")), y, max_features=2)
+    return experiment_of(pd.DataFrame(X, columns=list("abcde")), y, max_features=2)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,8 @@ def test_point_632_at_its_ends() -> None:
 
 
 def test_difference_is_paired(evaluation: Evaluation, experiment: sl.Experiment) -> None:
-    other = sl.evaluate(replace(experiment, max_features=1), N_RESAMPLES)
+    fewer = experiment.problem.with_limits(max_features=1)
+    other = sl.evaluate(replace(experiment, problem=fewer), N_RESAMPLES)
     table = evaluation.difference(other, level=0.8)
     differences = evaluation.rows["test_auc"] - other.rows["test_auc"]
     line = table.loc["auc", ["estimate", "mean", "lower", "upper"]]
@@ -160,7 +162,7 @@ def test_resamples_can_be_added(experiment: sl.Experiment, tmp_path: Path) -> No
         {"seed": 1},
         {"protocol": "paper"},
         {"backend": "enumeration"},
-        {"max_features": 3},
+        {"problem": sl.SubsetProblem(*make_data(), ridge=1.0, max_features=3)},
         {"ridges": (0.1, 0.02)},
         {"gap": 1e-4},
     ],
@@ -177,11 +179,11 @@ def test_a_journal_belongs_to_its_experiment(
 
 def test_data_are_part_of_an_experiment_and_cannot_be_changed() -> None:
     X, y = make_data()
-    own = sl.Experiment(X, y, max_features=2)
+    own = experiment_of(X, y, max_features=2)
     before = own.fingerprint
-    assert replace(own, X=X.copy()).fingerprint == before
+    assert experiment_of(X.copy(), y, max_features=2).fingerprint == before
     X[3, 2] = np.nextafter(X[3, 2], 9)
-    assert replace(own, X=X).fingerprint != before
+    assert experiment_of(X, y, max_features=2).fingerprint != before
     assert own.fingerprint == before
     with pytest.raises(ValueError, match="read-only"):
         own.X[0, 0] = 3
@@ -228,10 +230,12 @@ def test_numbers_are_checked(experiment: sl.Experiment, evaluation: Evaluation) 
         ({"ridges": ()}, "ridges: must be a sequence"),
         ({"ridges": (0.1, 0)}, "ridges: must be a sequence"),
         ({"ridges": 0.1}, "ridges: must be a sequence"),
-        ({"n_folds": 1}, "n_folds: must be at least 2"),
-        ({"seed": -1}, "seed: must be at least 0"),
+        ({"n_folds": 1}, "n_folds: must be an integer of at least 2"),
+        ({"seed": -1}, "seed: must be an integer of at least 0"),
         ({"seed": 0.5}, "seed: must be an integer"),
-        ({"names": ["a"]}, "names: expected 5 names"),
+        ({"loss": "hinge"}, "problem: an experiment measures risks"),
+        ({"sample_weight": [2] * 60}, "problem: an experiment .* weighs rows itself"),
+        ({"table": [[0]] * 60}, "table: goes with a preprocessor"),
         ({"costs": [1, 2]}, "costs: expected 5 values"),
         ({"max_features": -1}, "max_features: must be an integer"),
     ],
@@ -239,13 +243,13 @@ def test_numbers_are_checked(experiment: sl.Experiment, evaluation: Evaluation) 
 def test_bad_experiments(arguments: dict[str, Any], message: str) -> None:
     X, y = make_data()
     with pytest.raises(sl.InvalidProblemError, match=message):
-        sl.Experiment(X, y, **arguments)
+        experiment_of(X, y, **arguments)
 
 
 def test_probes_show_coefficients() -> None:
     data = sl.datasets.make_prognostic(n_samples=100, random_state=1)
     probes = np.vstack([np.zeros(data.X.shape[1]), np.eye(data.X.shape[1])])
-    experiment = sl.Experiment(data.X, data.y, max_features=3, ridges=(0.1,), probes=probes)
+    experiment = experiment_of(data.X, data.y, max_features=3, ridges=(0.1,), probes=probes)
     found = sl.evaluate(experiment, 2).probes
     assert found is not None
     problem = sl.SubsetProblem(data.X, data.y, ridge=0.1, max_features=3)
@@ -256,7 +260,7 @@ def test_probes_show_coefficients() -> None:
 def test_individual_risks_are_those_of_the_models_of_resamples() -> None:
     data = sl.datasets.make_prognostic(n_samples=90, random_state=0)
     probes = data.X.iloc[[7, 3]]
-    experiment = sl.Experiment(
+    experiment = experiment_of(
         data.X, data.y, max_features=2, ridges=(0.1,), probes=probes, followed=[7, 3]
     )
     evaluation = sl.evaluate(experiment, 39, progress=False)

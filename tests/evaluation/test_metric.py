@@ -7,6 +7,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from flat_options import experiment_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -163,14 +164,18 @@ def test_intervals_stay_on_their_scale() -> None:
 
 def test_an_evaluation_with_itself_differs_by_nothing_and_with_another_paired() -> None:
     data = sl.datasets.make_prognostic(n_samples=120, label_noise=0.05, random_state=1)
-    experiment = sl.Experiment(data.X, data.y, max_features=4, ridges=(0.1,))
+    experiment = experiment_of(data.X, data.y, max_features=4, ridges=(0.1,))
     own = sl.evaluate(experiment, 20, cross_validate_resamples=False)
     table = own.optimism()
     assert (table["lower"] <= table["corrected"]).all()
     assert (table["corrected"] <= table["upper"]).all()
     nothing = own.corrected_difference(own)
     assert (nothing[["estimate", "lower", "upper"]] == 0).all(axis=None)
-    other = sl.evaluate(replace(experiment, max_features=1), 20, cross_validate_resamples=False)
+    other = sl.evaluate(
+        replace(experiment, problem=experiment.problem.with_limits(max_features=1)),
+        20,
+        cross_validate_resamples=False,
+    )
     paired = own.corrected_difference(other)
     gap = table["corrected"] - other.optimism()["corrected"]
     assert paired["estimate"].tolist() == pytest.approx(gap.tolist())
@@ -189,7 +194,7 @@ def test_too_few_values_have_no_interval(level: float, fewest: int) -> None:
 
 def test_evaluations_with_few_resamples_have_estimates_without_intervals() -> None:
     data = sl.datasets.make_prognostic(n_samples=82, random_state=1)
-    evaluation = sl.evaluate(sl.Experiment(data.X, data.y, max_features=1, ridges=(1.0,)), 2)
+    evaluation = sl.evaluate(experiment_of(data.X, data.y, max_features=1, ridges=(1.0,)), 2)
     for table in (evaluation.summary(), evaluation.optimism()):
         assert table[["lower", "upper"]].isna().all(axis=None)
         assert (table["n_resamples"] > 0).all()

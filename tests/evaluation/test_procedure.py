@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import experiment_of
 from naive_evaluation import NaiveEvaluation
 from sample_data import make_data
 from sklearn.base import BaseEstimator
@@ -16,7 +17,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
-import shortlist as sl
 from shortlist.evaluation import evaluate_resample
 
 LIMITS: list[dict[str, Any]] = [
@@ -36,7 +36,7 @@ def test_equals_the_plain_evaluation(
     resample: int, protocol: Any, limits: dict[str, Any], scoring: Any
 ) -> None:
     X, y = make_data()
-    experiment = sl.Experiment(X, y, protocol=protocol, seed=5, scoring=scoring, **limits)
+    experiment = experiment_of(X, y, protocol=protocol, seed=5, scoring=scoring, **limits)
     result = evaluate_resample(experiment, resample)
     expected = NaiveEvaluation(X, y, protocol, 5, resample, scoring=scoring, **limits).run()
     assert result["support"] == expected.pop("support")
@@ -48,7 +48,7 @@ def test_equals_the_plain_evaluation(
 
 def test_without_the_outer_loop_a_quarter_of_the_solves_selects() -> None:
     X, y = make_data()
-    experiment = sl.Experiment(X, y, max_features=2, ridges=[0.1])
+    experiment = experiment_of(X, y, max_features=2, ridges=[0.1])
     whole, part = (evaluate_resample(experiment, 1, nested) for nested in (True, False))
     assert (whole["solves"], part["solves"]) == (4, 1)
     assert part["support"] == whole["support"]  # with one ridge no fold decides
@@ -58,7 +58,7 @@ def test_without_the_outer_loop_a_quarter_of_the_solves_selects() -> None:
 
 def test_backends_agree() -> None:
     X, y = make_data()
-    native = sl.Experiment(X, y, max_features=2)
+    native = experiment_of(X, y, max_features=2)
     results = [evaluate_resample(replace(native, backend=b), 1) for b in ("native", "enumeration")]
     for result in results:
         del result["nodes"], result["lower_bound"]
@@ -68,9 +68,9 @@ def test_backends_agree() -> None:
 
 def test_labels_and_names_do_not_matter() -> None:
     X, y = make_data()
-    plain = sl.Experiment(X, y, budget=5, costs=[3, 2, 1, 4, 2], fees=[(1, [0, 2])], include=[1])
+    plain = experiment_of(X, y, budget=5, costs=[3, 2, 1, 4, 2], fees=[(1, [0, 2])], include=[1])
     frame = pd.DataFrame(X, columns=list("abcde"))
-    named = sl.Experiment(
+    named = experiment_of(
         frame,
         np.where(y == 1, "ill", "healthy"),
         budget=5,
@@ -84,7 +84,7 @@ def test_labels_and_names_do_not_matter() -> None:
 
 def test_result_is_json_and_repeats_to_the_bit() -> None:
     X, y = make_data()
-    experiment = sl.Experiment(X, y, max_features=2)
+    experiment = experiment_of(X, y, max_features=2)
     first = json.dumps(evaluate_resample(experiment, 0), allow_nan=False)
     assert first == json.dumps(evaluate_resample(experiment, 0), allow_nan=False)
 
@@ -92,7 +92,7 @@ def test_result_is_json_and_repeats_to_the_bit() -> None:
 def test_unproven_solves_are_counted() -> None:
     X, y = make_data(n_columns=12)
     X = X + 0.9 * X[:, :1]  # correlated columns need more than a node
-    experiment = sl.Experiment(X, y, max_features=4, node_limit=1, ridges=(0.004,))
+    experiment = experiment_of(X, y, max_features=4, node_limit=1, ridges=(0.004,))
     assert 0 < evaluate_resample(experiment, 1)["unproven"] <= 16
 
 
@@ -101,7 +101,7 @@ def test_folds_without_both_classes_are_not_scored() -> None:
     X, _ = make_data()
     persons = np.repeat(np.arange(12), 5)
     y = (persons < 3).astype(int)
-    experiment = sl.Experiment(X, y, max_features=1, persons=persons)
+    experiment = experiment_of(X, y, max_features=1, persons=persons)
     result = evaluate_resample(experiment, 0)
     assert result["test_folds"] == 3
     assert result["solves"] < 40
@@ -111,7 +111,7 @@ def test_folds_without_both_classes_are_not_scored() -> None:
 def test_separated_classes_have_no_calibration() -> None:
     X, y = make_data()
     X[:, 0] += 20 * y
-    result = evaluate_resample(sl.Experiment(X, y, max_features=1), 0)
+    result = evaluate_resample(experiment_of(X, y, max_features=1), 0)
     assert result["data_auc"] == 1.0
     assert result["data_calibration_slope"] is None
 
@@ -125,7 +125,7 @@ def test_preprocessor_is_fitted_to_the_training_rows_only() -> None:
             return super().fit(X, y)
 
     X, y = make_data()
-    experiment = sl.Experiment(X, y, max_features=2, preprocessor=Spy(), protocol="paper")
+    experiment = experiment_of(X, y, max_features=2, preprocessor=Spy(), protocol="paper")
     seen.clear()
     result = evaluate_resample(experiment, 1)
     expected = set(np.unique(X[NaiveEvaluation(X, y, "paper", 0, 1).copies, 0]).tolist())
@@ -140,8 +140,8 @@ def test_preprocessor_of_a_frame_with_missing_values() -> None:
     frame = pd.DataFrame(X, columns=list("abcde"))
     frame.iloc[::7, 1] = np.nan
     imputed = make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler())
-    experiment = sl.Experiment(
-        frame, y, max_features=2, preprocessor=imputed, names=frame.columns.tolist()
+    experiment = experiment_of(
+        frame, y, max_features=2, preprocessor=imputed, groups=frame.columns.tolist()
     )
     assert evaluate_resample(experiment, 1)["solves"] == 40
     assert experiment.names == ("a", "b", "c", "d", "e")
@@ -164,7 +164,7 @@ def test_preprocessor_with_other_columns_in_every_fold() -> None:
     X, y = make_data()
     # Rounded values have levels that occur once, so that a training part may lack them.
     frame = pd.DataFrame(np.rint(X), columns=list("abcde")).astype(str)
-    experiment = sl.Experiment(frame, y, max_features=2, preprocessor=Dummies(), exclude=["e"])
+    experiment = experiment_of(frame, y, max_features=2, preprocessor=Dummies(), exclude=["e"])
     assert experiment.names == ("a", "b", "c", "d", "e")
     widths = {experiment.columns(np.arange(start, start + 30)).X.shape[1] for start in range(30)}
     assert len(widths) > 1
@@ -180,7 +180,7 @@ def test_preprocessor_with_other_columns_in_every_fold() -> None:
 def test_a_handful_of_rows(protocol: str) -> None:
     X, y = make_data()
     rows = np.concatenate([np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:3]])
-    experiment = sl.Experiment(X[rows], y[rows], max_features=1, protocol=protocol)  # type: ignore[arg-type]
+    experiment = experiment_of(X[rows], y[rows], max_features=1, protocol=protocol)  # type: ignore[arg-type]
     result = evaluate_resample(experiment, 0)
     # Two rows of each class cannot be split in three: the strongest ridge is taken untested.
     assert result["solves"] == 3 + 9 + 1

@@ -12,6 +12,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from flat_options import experiment_of
 from sample_data import make_data
 
 import shortlist as sl
@@ -41,7 +42,8 @@ def test_cut_anywhere_it_is_completed(complete: Path, tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     line_ends = [i + 1 for i, byte in enumerate(content) if byte == ord("\n")]
     around = {end + offset for end in line_ends for offset in (-1, 0, 1)}
-    for length in sorted({*around, *range(0, len(content), 11)} - {len(content) + 1}):
+    header = content.index(b'"cubes"')
+    for length in sorted({*around, *range(header, len(content), 11)} - {len(content) + 1} | {0}):
         path.write_bytes(content[:length])
         with Journal(path, "cubes") as journal:
             n_known = len(journal.results)
@@ -90,11 +92,19 @@ def test_damage_inside_is_reported(complete: Path) -> None:
             read(complete)
 
 
-@pytest.mark.parametrize("content", [b"resample,auc\n1,0.9\n", b"[1, 2]\n", b"\x00\xff\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *[b"resample,auc\n1,0.9\n", b"[1, 2]\n", b"\x00\xff\n", b"\n", b"{"],
+        b"6" * 48_000,  # one line without an end is no torn line of ours
+        b'{"format": "shortlist model"}',
+        b'{"task":"a","seconds":1,"result":1}\n',
+    ],
+)
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "results.csv"
     path.write_bytes(content)
-    with pytest.raises(sl.InvalidProblemError, match=r"line 1 of .* is damaged"):
+    with pytest.raises(sl.InvalidProblemError, match=r"results.csv is not a journal"):
         Journal(path, "cubes")
     assert path.read_bytes() == content
 
@@ -131,15 +141,15 @@ evaluate_here({journal!r}, n_jobs={n_jobs})
 
 def evaluate_here(journal: str | Path | None, n_jobs: int = 1) -> Any:
     X, y = make_data(n_rows=120, n_columns=12)
-    experiment = sl.Experiment(X, y, max_features=4)
+    experiment = experiment_of(X, y, max_features=4)
     return sl.evaluate(experiment, N_RESAMPLES, journal=journal, n_jobs=n_jobs)
 
 
 def start(journal: Path, n_jobs: int) -> subprocess.Popen[bytes]:
-    tests = str(Path(__file__).parent)
-    script = SCRIPT.format(tests=tests, journal=str(journal), n_jobs=n_jobs)
+    tests = Path(__file__).parent
+    script = SCRIPT.format(tests=str(tests), journal=str(journal), n_jobs=n_jobs)
     package = Path(sl.__file__).parents[1]
-    path = os.pathsep.join([str(package), str(Path(tests).parent)])
+    path = os.pathsep.join([str(package), str(tests.parent / "support")])
     return subprocess.Popen(
         [sys.executable, "-c", script],
         env=os.environ | {"PYTHONPATH": path},
@@ -147,13 +157,15 @@ def start(journal: Path, n_jobs: int) -> subprocess.Popen[bytes]:
     )
 
 
-def wait_for_results(journal: Path, n_results: int, seconds: float = 300) -> int:
-    """Wait until a run that is going on has written some results; return how many."""
+def wait_for_results(
+    process: subprocess.Popen[bytes], journal: Path, n_results: int, seconds: float = 300
+) -> None:
+    """Wait until a run has written some results; fail at once if it ended before."""
     deadline = monotonic() + seconds
     while monotonic() < deadline:
-        found = len(read_journal(journal).results) if journal.exists() else 0
-        if found >= n_results:
-            return found
+        if journal.exists() and len(read_journal(journal).results) >= n_results:
+            return
+        assert process.poll() is None, f"the run ended with exit code {process.returncode}"
         sleep(0.02)
     raise AssertionError(f"{n_results} results did not come within {seconds} s")
 
@@ -166,7 +178,7 @@ def test_killed_and_resumed(tmp_path: Path, n_jobs: int) -> None:
     for target in (3, 12):
         process = start(journal, n_jobs)
         try:
-            wait_for_results(journal, target)
+            wait_for_results(process, journal, target)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -183,7 +195,7 @@ def test_killed_and_resumed(tmp_path: Path, n_jobs: int) -> None:
 def test_dask_worker_dies(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     X, y = make_data()
-    experiment = sl.Experiment(X, y, max_features=2)
+    experiment = experiment_of(X, y, max_features=2)
     flag = str(tmp_path / "died")
 
     def evaluate_or_die(resample: int) -> Any:

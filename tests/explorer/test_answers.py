@@ -284,7 +284,7 @@ def test_the_ridge_is_tuned_as_fit_does(page):
     found = page.ask("tune", count=2, limit="count")
     model = sl.PrognosticModel(max_features=2).fit(table.drop(columns="fate"), table["fate"])
     assert found["ridge"] == model.ridge_
-    assert found["tried"] == list(model.ridges)
+    assert found["tried"] == list(sl.Tuning().ridges)
     assert found["by"] == "5-fold cross-validation, repeated 5 times"
 
 
@@ -350,7 +350,9 @@ def test_factors_truth_values_and_gaps(page):
     }  # fmt: skip
     found = page.ask("solve", count=4)
     events = (frame.pop("fate") == "dead").astype(int)
-    model = sl.PrognosticModel(max_features=4, kinds={"grade": "categorical"}, ridge=1.0)
+    model = sl.PrognosticModel(
+        max_features=4, ridge=1.0, preparation=sl.Preparation(kinds={"grade": "categorical"})
+    )
     model.fit(frame, events)
     assert found["predictors"] == model.selected_features_
     assert found["objective"] == pytest.approx(model.objective_, rel=1e-9)

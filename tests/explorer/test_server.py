@@ -1,12 +1,18 @@
 """Sessions, limits, and what the server refuses."""
 
 import json
+import logging
 import re
+import socket
+import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier, Event
+from threading import Barrier, Event, Thread
 from time import sleep
+from urllib.parse import unquote, urlsplit
+from urllib.request import urlopen
 
 import anyio
 import numpy as np
@@ -15,15 +21,23 @@ import pytest
 from explorer_page import Page, table_of
 from starlette.testclient import TestClient
 
+import shortlist as sl
 import shortlist.explorer
 from shortlist.choice import near_optimal
 from shortlist.errors import InvalidProblemError, ShortlistWarning
 from shortlist.explorer import PreparedPatients, answer, session
 from shortlist.explorer.app import make_app
-from shortlist.explorer.model import make_problem, tune_ridge
+from shortlist.explorer.model import make_problem
 from shortlist.explorer.prepared import Upload, UploadChoice, prepare_upload, read_upload
-from shortlist.explorer.serve import _fragment
-from shortlist.explorer.session import Session, SessionEndedError, Sessions, SupersededError
+from shortlist.explorer.serve import _fragment, listening_server, serve
+from shortlist.explorer.session import (
+    Inquiry,
+    Session,
+    SessionEndedError,
+    Sessions,
+    SupersededError,
+)
+from shortlist.explorer.state import PageRequest
 
 STATIC = Path(shortlist.explorer.__file__).parent / "static"
 
@@ -229,8 +243,10 @@ def test_data_prepared_in_another_way_are_other_data(prepared):
     persons = pd.Series(range(len(patients.events))) // 2
     ways = [
         PreparedPatients.prepare("again", patients),
-        PreparedPatients.prepare("curved", patients, spline_knots=3),
-        PreparedPatients.prepare("gaps", patients, missing_indicator=True),
+        PreparedPatients.prepare("curved", patients, preparation=sl.Preparation(spline_knots=3)),
+        PreparedPatients.prepare(
+            "gaps", patients, preparation=sl.Preparation(missing_indicator=True)
+        ),
         PreparedPatients.prepare("pairs", replace(patients, persons=persons)),
         PreparedPatients.prepare("triples", replace(patients, persons=persons // 2)),
     ]
@@ -453,7 +469,7 @@ def test_a_tuning_ends_with_other_limits_but_not_with_another_ridge(prepared):
     turn.check()
     mine.begin("solve", 3, state.model_copy(update={"budget": 3.0}))
     with pytest.raises(SupersededError):
-        tune_ridge(prepared, state, turn)
+        answer.tune_ridge(Inquiry(prepared, PageRequest(number=1, state=state), turn))
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t.csv", "renamed"])
@@ -523,3 +539,76 @@ def test_the_budget_of_the_command_is_where_the_slider_starts(prepared, budget):
     expected = np.ceil(sum(prepared.costs.values()) / 3)
     assert started.first_state().budget == (expected if budget is None else budget)
     assert started.first_state().limit == "budget"
+
+
+@pytest.fixture
+def running(prepared):
+    """A server on a port of its own, and its address."""
+    with listening_server(prepared, 1.0, 0) as (server, listener, address):
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        yield address
+        server.should_exit = True
+        thread.join(10)
+
+
+def connect(address, request=b""):
+    connection = socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=10)
+    connection.sendall(request)
+    return connection
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [b"", b"GET / HT", b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nabc"],
+)
+def test_a_request_that_does_not_arrive_is_given_up(running, monkeypatch, request_):
+    monkeypatch.setattr(shortlist.explorer.app, "_PATIENCE", 0.2)
+    with connect(running, request_) as connection:
+        while True:  # an answer may come, but then the end does, before the timeout of the socket
+            try:
+                if not connection.recv(1000):
+                    break
+            except ConnectionResetError:
+                break
+    assert urlopen(running).status == 200
+
+
+def test_connections_are_limited_in_number(running, monkeypatch):
+    monkeypatch.setattr(shortlist.explorer.app, "_MOST_CONNECTIONS", 3)
+    first = [connect(running) for _ in range(3)]
+    another = connect(running, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    with suppress(ConnectionResetError):
+        assert another.recv(1000) == b""
+    for connection in (*first, another):
+        connection.close()
+
+
+def test_messages_end(running, caplog):
+    logger = logging.getLogger("uvicorn.error")
+    with caplog.at_level(logging.WARNING):
+        logger.addHandler(caplog.handler)
+        for _ in range(300):
+            logger.warning("Invalid HTTP request received.")
+        logger.removeHandler(caplog.handler)
+    texts = {record.getMessage() for record in caplog.records}
+    assert 0 < len(caplog.records) <= 200  # the handler hears of each once or twice
+    assert any(text.endswith("Further messages are not shown.") for text in texts)
+
+
+def test_no_key_is_on_the_command_line_of_the_browser(prepared, monkeypatch):
+    opened = {}
+
+    def open_page(address):
+        path = Path(unquote(urlsplit(address).path))
+        opened.update(address=address, page=path.read_text(), folder=path.parent.stat().st_mode)
+
+    monkeypatch.setattr("webbrowser.open", open_page)
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: None)
+    told = []
+    serve(prepared, announce=told.append)
+    key = urlsplit(told[0]).path.strip("/")
+    assert len(key) > 20
+    assert key not in opened["address"]
+    assert f"url={told[0]}" in opened["page"]
+    assert stat.S_IMODE(opened["folder"]) == 0o700

@@ -14,7 +14,10 @@ def expected_failures(model):
 
 # No other check is expected to fail. That of the array API skips itself where it is not enabled.
 @parametrize_with_checks(
-    [sl.PrognosticModel(ridge=1.0), sl.PrognosticModel(max_features=1, spline_knots=3)],
+    [
+        sl.PrognosticModel(ridge=1.0),
+        sl.PrognosticModel(max_features=1, preparation=sl.Preparation(spline_knots=3)),
+    ],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import prognostic_model
 from messy import MESSY, UNUSABLE
 from scipy.optimize import OptimizeResult
 from sklearn import datasets
@@ -37,7 +38,7 @@ def findings(table, y, persons=None, **options):
     options = {"max_features": 3, "ridge": 1.0} | options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sl.ShortlistWarning)
-        model = sl.PrognosticModel(**options).fit(table, y, persons)
+        model = prognostic_model(**options).fit(table, y, persons)
     return {f.topic: f for f in model.findings_}
 
 
@@ -79,7 +80,10 @@ def test_messy_columns_are_named_in_findings_warnings_and_remarks(messy):
     found = {}
     with pytest.warns(sl.ShortlistWarning) as caught:
         model = sl.PrognosticModel(
-            max_features=2, ridge=1.0, exclude=list(UNUSABLE), missing_codes={"pulse": 999}
+            max_features=2,
+            ridge=1.0,
+            exclude=list(UNUSABLE),
+            preparation=sl.Preparation(missing_codes={"pulse": 999}),
         ).fit(table, y)
     for finding in model.findings_:
         for name in finding.columns:
@@ -104,13 +108,14 @@ def test_declared_codes_and_synonyms_are_kept_for_predictions(messy, tmp_path):
     columns = ["glucose", "smoking", "age"]
     codes, synonyms = {"glucose": 0, "*": [-9]}, {"smoking": {"quit": "former"}}
     model = sl.PrognosticModel(
-        missing_codes=codes, synonyms=synonyms, merge_levels=True, **options
+        **options,
+        preparation=sl.Preparation(missing_codes=codes, synonyms=synonyms, merge_levels=True),
     ).fit(table[columns], y)
     clean = table[columns].assign(
         glucose=table["glucose"].replace(0, np.nan),
         smoking=table["smoking"].replace({"Never": "never", "curent": "current", "quit": "former"}),
     )
-    expected = sl.PrognosticModel(**options).fit(clean, y)
+    expected = prognostic_model(**options).fit(clean, y)
     assert model.objective_ == expected.objective_
     assert {"Codes for missing values", "Similar levels"}.isdisjoint(
         finding.topic for finding in model.findings_

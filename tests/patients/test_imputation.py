@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import prognostic_model
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression
 
 import shortlist as sl
 from shortlist.evaluation import evaluate_resample
-from shortlist.evaluation.resampling import draw, scorable_folds
+from shortlist.evaluation.experiment import draw, scorable_folds
 from shortlist.patients import verify_model
 from shortlist.patients.column import mend
 from shortlist.patients.imputation import _donors, draw_missing, fit_equation
@@ -41,7 +42,7 @@ def gaps():
 
 def fit(gaps, **options):
     table, y, _ = gaps
-    return sl.PrognosticModel(**{"max_features": 3, "ridge": 1.0} | options).fit(table, y)
+    return prognostic_model(**{"max_features": 3, "ridge": 1.0} | options).fit(table, y)
 
 
 def test_a_code_for_missing_values_is_no_synonym():
@@ -111,20 +112,13 @@ def test_predictions_need_nothing_but_what_was_bought(gaps):
     assert np.corrcoef(alone, fitted)[0, 1] > 0.95
 
 
-def test_medians_are_there_on_request_and_in_old_files(gaps, tmp_path):
+def test_medians_are_there_on_request(gaps):
     table, _, _ = gaps
     card = fit(gaps, imputation="median").card_
     assert all(term.imputation is None for term in card.terms)
     medians = {t.name: t.typical for t in card.terms}
     filled = table.fillna(medians)
     assert card.log_odds(table) == pytest.approx(card.log_odds(filled))
-    content = json.loads(card.model_dump_json())
-    del content["preprocessing"]["imputation"]  # as files were before there were equations
-    for term in content["terms"]:
-        del term["imputation"]
-    (tmp_path / "old.json").write_text(json.dumps(content))
-    old = sl.ModelCard.load(tmp_path / "old.json")
-    assert np.array_equal(old.log_odds(table), card.log_odds(table))
     with pytest.raises(sl.InvalidProblemError, match="imputation: must be 'conditional'"):
         fit(gaps, imputation="mean")
 
@@ -176,7 +170,7 @@ def test_a_weight_of_two_is_two_copies(n_inputs):
 
 def draws(table, y, number=1, **options):
     """Return the draws of the design of a model, columns with gaps by name."""
-    model = sl.PrognosticModel(max_features=3, ridge=1.0, imputations=number, **options)
+    model = prognostic_model(max_features=3, ridge=1.0, imputations=number, **options)
     plain = model.check(table, y)
     design = model.design_of(plain)
     values = {name: plain.frame[name].to_numpy() for name in plain.frame}
@@ -285,7 +279,10 @@ def test_copies_of_complete_data_with_shares_of_weight_are_the_data(gaps):
 def test_where_nothing_is_missing_nothing_is_drawn(gaps):
     _, y, full = gaps
     models = [
-        sl.PrognosticModel(max_features=2, ridge=1.0, imputations=m).fit(full, y) for m in (None, 5)
+        sl.PrognosticModel(
+            max_features=2, ridge=1.0, preparation=sl.Preparation(imputations=m)
+        ).fit(full, y)
+        for m in (None, 5)
     ]
     assert models[0].card_ == models[1].card_
     assert models[0].problem(full, y).digest == models[1].problem(full, y).digest
@@ -306,7 +303,7 @@ def test_resamples_draw_anew_as_a_model_fitted_to_their_rows_would(gaps):
     experiment = make_experiment(fit(gaps, **options), table, y, None, 0)
     found = evaluate_resample(experiment, 1, nested=False)
     rows = draw(experiment, 1)[0].copies
-    again = sl.PrognosticModel(max_features=3, ridge=1.0, **options)
+    again = prognostic_model(max_features=3, ridge=1.0, **options)
     again.fit(table.iloc[rows], y.iloc[rows])
     assert [experiment.names[g] for g in found["support"]] == again.selected_features_
     assert found["objective"] == pytest.approx(again.objective_, rel=1e-9)
@@ -317,7 +314,9 @@ def test_levels_splines_weights_and_indicators_go_with_draws(gaps):
     table, y, _ = gaps
     weights = np.random.default_rng(2).integers(1, 4, N).astype(float)
     model = sl.PrognosticModel(
-        max_features=3, ridge=1.0, imputations=2, spline_knots=3, missing_indicator=True
+        max_features=3,
+        ridge=1.0,
+        preparation=sl.Preparation(imputations=2, spline_knots=3, missing_indicator=True),
     ).fit(table, y, sample_weight=weights)
     problem = model.problem(table, y, sample_weight=weights)
     assert problem.weights.sum() == pytest.approx(weights.sum())

@@ -6,12 +6,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import prognostic_model
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, roc_auc_score
 
 import shortlist as sl
-from shortlist.classifier.tuning import search_ridges
+from shortlist.cross_validation import search_ridges
 from shortlist.patients import problem_of, verify_model
 
 COSTS = {"age": 1, "marker": 10, "sex": 1, "stage": 3, "smoker": 1, "noise": 1}
@@ -28,7 +29,7 @@ EVERY_PREPROCESSING = pytest.mark.parametrize(
 
 def fit(patients, weights=None, **parameters):
     """A model of two predictors with a ridge of 1, unless the parameters say otherwise."""
-    model = sl.PrognosticModel(**{"max_features": 2, "ridge": 1.0} | parameters)
+    model = prognostic_model(**{"max_features": 2, "ridge": 1.0} | parameters)
     return model.fit(*patients, sample_weight=weights)
 
 
@@ -261,7 +262,9 @@ def test_persons_stay_together(patients, monkeypatch):
         return search_ridges(ridges, folds, *rest)
 
     monkeypatch.setattr("shortlist.patients.model.search_ridges", recorded)
-    sl.PrognosticModel(max_features=1, cv=3, n_repeats=2).fit(table, y, persons=persons)
+    sl.PrognosticModel(max_features=1, tuning=sl.Tuning(cv=3, n_repeats=2)).fit(
+        table, y, persons=persons
+    )
     assert len(seen) == 6
     for train, test in seen:
         assert not set(persons[train]) & set(persons[test])
@@ -277,7 +280,9 @@ def test_a_limit_is_told(patients):
 
 def test_progress_is_announced(patients):
     words = []
-    sl.PrognosticModel(max_features=2, cv=3, n_repeats=1).fit(*patients, announce=words.append)
+    sl.PrognosticModel(max_features=2, tuning=sl.Tuning(cv=3, n_repeats=1)).fit(
+        *patients, announce=words.append
+    )
     assert "Choosing the ridge: fold 2 of 3" in words
 
 
@@ -343,7 +348,7 @@ def wrong_inputs(table, y):
 def test_wrong_input_is_told_in_one_sentence(patients):
     table, y = patients
     for message, X, outcome, parameters in wrong_inputs(table, y):
-        model = sl.PrognosticModel(**{"max_features": 2, "ridge": 1.0} | parameters)
+        model = prognostic_model(**{"max_features": 2, "ridge": 1.0} | parameters)
         with pytest.raises(sl.InvalidProblemError, match=message) as caught:
             model.fit(X, outcome)
         assert "\n" not in str(caught.value), message
@@ -504,7 +509,7 @@ def test_a_column_that_varies_only_in_rows_without_weight_can_be_proven(patients
 def test_weights_and_groups_reach_the_folds(patients):
     table, y = patients
     persons = np.arange(150) // 3
-    model = sl.PrognosticModel(max_features=2, ridges=(1.0, 0.1), cv=3)
+    model = sl.PrognosticModel(max_features=2, tuning=sl.Tuning(ridges=(1.0, 0.1), cv=3))
     by_persons = clone(model).fit(table, y, persons=persons).cv_results_["mean_test_score"]
     by_groups = clone(model).fit(table, y, groups=persons).cv_results_["mean_test_score"]
     assert np.array_equal(by_persons, by_groups)

@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from flat_options import experiment_of
 
 import shortlist as sl
 from shortlist.choice.stable import stable_candidates
 from shortlist.evaluation import evaluate_resample
-from shortlist.evaluation.resampling import Sample, draw
+from shortlist.evaluation.experiment import Sample, draw
 from shortlist.patients import load_proof, problem_of, save_proof, verify_model
 from shortlist.patients.worth import cross_validate_limits
 from shortlist.report import validate_model
@@ -146,4 +147,4 @@ def test_within_is_refused(data):
     with pytest.raises(sl.InvalidProblemError, match=r"^stable: does not go with within"):
         both.fit(data.X, data.y)
     with pytest.raises(sl.InvalidProblemError, match=r"^stable: must be an integer"):
-        sl.Experiment(data.X, data.y, max_features=3, stable="yes")
+        experiment_of(data.X, data.y, max_features=3, stable="yes")

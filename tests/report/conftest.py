@@ -8,7 +8,8 @@ import pytest
 from hostile_names import HOSTILE, LEVELS
 
 import shortlist as sl
-from shortlist.report import validate_centres, validate_model, write_external, write_report
+from shortlist.external import write_external
+from shortlist.report import validate_centres, validate_model, write_report
 
 
 @pytest.fixture(scope="session")
@@ -38,9 +39,8 @@ def fitted(table, y, names):
         budget=11,
         costs={names.get(name, name): cost for name, cost in costs.items()},
         fees=[(2.5, [names.get(name, name) for name in ("stage", "lab")])],
-        missing_indicator=True,
-        spline_knots=3,
         ridge=1.0,
+        preparation=sl.Preparation(missing_indicator=True, spline_knots=3),
     ).fit(table.rename(columns=names), y)
 
 

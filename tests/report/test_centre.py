@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
-from shortlist.report import describe_external, describe_model, render_report, validate_centres
-from shortlist.report.centre import SCALES, describe_centres
+from shortlist.external import describe_external
+from shortlist.report import describe_model, render_report, validate_centres
+from shortlist.report.group import SCALES, describe_centres
 from shortlist.report.page import draw_figures
 
 
@@ -16,7 +17,7 @@ from shortlist.report.page import draw_figures
 def clinic():
     data = sl.datasets.make_prognostic(n_samples=300, label_noise=0.1, random_state=2)
     places = np.array(["north", "south", "west"])[np.arange(300) % 3]
-    model = sl.PrognosticModel(max_features=2, ridges=(3.0, 0.3), n_repeats=1)
+    model = sl.PrognosticModel(max_features=2, tuning=sl.Tuning(ridges=(3.0, 0.3), n_repeats=1))
     return data.X, data.y, places, model.fit(data.X, data.y)
 
 
@@ -30,7 +31,7 @@ def test_each_centre_is_predicted_by_a_fit_to_the_others(clinic, found):
     X, y, places, model = clinic
     for row in found.rows:
         inside = places == row["centre"]
-        other = sl.PrognosticModel(max_features=2, ridges=(3.0, 0.3), n_repeats=1)
+        other = sl.PrognosticModel(max_features=2, tuning=sl.Tuning(ridges=(3.0, 0.3), n_repeats=1))
         other.fit(X[~inside], y[~inside])
         assert row["predictors"] == other.selected_features_
         assert row["ridge"] == other.ridge_
@@ -105,7 +106,7 @@ def test_persons_of_the_centre_are_left_out_with_it(clinic):
     }
     inside = places == "west"
     # Without the south, which has the persons of the north.
-    alone = sl.PrognosticModel(max_features=2, ridges=(3.0, 0.3), n_repeats=1)
+    alone = sl.PrognosticModel(max_features=2, tuning=sl.Tuning(ridges=(3.0, 0.3), n_repeats=1))
     alone.fit(X[inside], y[inside], persons[inside])
     assert found["north"]["predictors"] == alone.selected_features_
     north = places == "north"

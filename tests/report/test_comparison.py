@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -18,7 +19,9 @@ def compared(**limits):
     data = sl.datasets.make_prognostic(n_samples=120, label_noise=0.05, random_state=3)
     if "budget" in limits:
         limits["costs"] = dict(zip(data.X.columns, data.costs, strict=True))
-    model = sl.PrognosticModel(ridges=(1.0, 0.1), n_repeats=2, **limits).fit(data.X, data.y)
+    model = sl.PrognosticModel(**limits, tuning=sl.Tuning(ridges=(1.0, 0.1), n_repeats=2)).fit(
+        data.X, data.y
+    )
     evaluation = validate_model(model, data.X, data.y, n_resamples=N_RESAMPLES)
     rivals = compare_rules(model, data.X, data.y, n_resamples=N_RESAMPLES)
     problem = model.problem(data.X, data.y)
@@ -51,7 +54,7 @@ def test_the_full_model_has_every_candidate_and_the_ridge_that_is_best_for_it(pr
     full = rivals["full"]
     assert list(full.selected) == list(data.X.columns)
     X, y = data.X.to_numpy(), np.asarray(data.y)
-    losses = dict.fromkeys(model.ridges, 0.0)
+    losses = dict.fromkeys(model.tuning.ridges, 0.0)
     for seed in range(2):
         for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
             centre, scale = X[train].mean(axis=0), 2 * X[train].std(axis=0)
@@ -105,7 +108,7 @@ def test_a_stable_selection_is_compared_with_the_best_of_all_on_the_same_resampl
     ]
     (row,) = [row for row in rows if row["rule"] == "proven best of all"]
     assert "all candidates" in row["definition"]
-    plain = sl.PrognosticModel(**model.get_params() | {"stable": False}).fit(data.X, data.y)
+    plain = clone(model).set_params(stable=False).fit(data.X, data.y)
     assert row["predictors"] == plain.selected_features_ != model.selected_features_
     assert row["penalty"] == plain.ridge_
     assert row["excess"] < 0

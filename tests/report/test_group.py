@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
-from shortlist.report import describe_external, describe_model
+from shortlist.external import describe_external
+from shortlist.report import describe_model
 from shortlist.report.group import describe_measures, describe_subgroups, split_subgroups
 
 TABLE = pd.DataFrame(
@@ -115,7 +116,9 @@ def test_small_groups_and_rows_without_prediction(predictions):
 def test_codes_for_missing_values_are_missing(patients):
     table, y = patients
     table = table.assign(lab=table["lab"].where(table.index % 3 > 0, -9))
-    model = sl.PrognosticModel(max_features=1, ridge=1.0, missing_codes={"lab": -9}).fit(table, y)
+    model = sl.PrognosticModel(
+        max_features=1, ridge=1.0, preparation=sl.Preparation(missing_codes={"lab": -9})
+    ).fit(table, y)
     found = describe_external(model.card_, table, y, subgroups=["lab>0.5"]).subgroups
     assert found[2]["group"] == "lab>0.5: missing"
     assert sum(row["n"] for row in found) == len(y)

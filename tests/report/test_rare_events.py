@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
-from shortlist.report import describe_external, render_report, validate_model, write_report
+from shortlist.external import describe_external
+from shortlist.report import render_report, validate_model, write_report
 from shortlist.report.page import _decimals, _p_value, _percent, _places, _ratio, _risk
 from shortlist.report.performance import choose_thresholds, describe_curves
 
@@ -24,7 +25,9 @@ def rare(tmp_path_factory):
     assert 0.005 < y.mean() < 0.012
     table = pd.DataFrame({"dose": dose, "site": site, "gene": gene})
     model = sl.PrognosticModel(
-        max_features=3, ridge=1.0, spline_knots=3, kinds={"site": "categorical"}
+        max_features=3,
+        ridge=1.0,
+        preparation=sl.Preparation(spline_knots=3, kinds={"site": "categorical"}),
     ).fit(table, y)
     path = tmp_path_factory.mktemp("rare") / "r.html"
     evaluation = validate_model(model, table, y, n_resamples=2)

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 import shortlist as sl
-from shortlist.report import describe_external, describe_model, validate_model
+from shortlist.external import describe_external
+from shortlist.report import describe_model, validate_model
 
 N_RESAMPLES = 6
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_hand import draws
+from flat_options import prognostic_model
 from hostile_names import HOSTILE, LEVELS
 from scipy.special import expit
 from sklearn.base import clone
@@ -22,14 +23,13 @@ from shortlist.report import (
     ReportContent,
     describe_model,
     render_report,
-    riley_sample_sizes,
     validate_model,
     write_report,
 )
 from shortlist.report.equation import describe_effects, describe_splines, fit_full_model
 from shortlist.report.page import draw_figures
-from shortlist.report.sample_size import cox_snell_r2, largest_r2
 from shortlist.report.text import describe_checks
+from shortlist.sample_size import cox_snell_r2, largest_r2, riley_sample_sizes
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -584,7 +584,7 @@ def test_stable_predictors_and_imputations_are_told(tmp_path):
     data = sl.datasets.make_prognostic(n_samples=120, random_state=1)
     X = data.X.mask(np.random.default_rng(0).random(data.X.shape) < 0.05)
     options = {"max_features": 4, "ridge": 1.0, "stable": True, "imputations": 2}
-    model = sl.PrognosticModel(**options).fit(X, data.y)
+    model = prognostic_model(**options).fit(X, data.y)
     record = write_report(tmp_path / "r.html", model, X, data.y, n_resamples=2)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     card = model.card_

@@ -20,7 +20,7 @@ def test_the_full_model_is_ridge_regression_on_all_candidates():
     assert outcome["supports"] == [list(range(14))]
     assert outcome["unproven"] == 0
     experiment = run.experiment()
-    solution = experiment.problem(experiment.columns(np.arange(82)))
+    solution = experiment.problem_of(experiment.columns(np.arange(82)))
     import shortlist as sl
 
     found = sl.solve(solution.with_ridge(0.1))

@@ -85,7 +85,7 @@ def test_variants_are_what_their_names_say(data_file, variant):
     assert columns.shape == (60, 4 * n_measures)
     assert columns.min() == 0
     assert columns.max() == pytest.approx(1)
-    assert experiment.max_features == min(4, len(experiment.names))
+    assert experiment.problem.limits.max_features == min(4, len(experiment.names))
     assert experiment.protocol == ("paper" if "-rows" in variant else "clean")
     assert (experiment.persons is None) == ("-rows" in variant)
     assert ("person" in describe(variant)) == ("-persons" in variant)

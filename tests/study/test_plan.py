@@ -74,22 +74,22 @@ def test_intervals_have_all_runs_of_all_data_sets_alike():
 
 def test_limits_are_the_paper_s():
     experiment = CARDINALITY.experiment()
-    assert experiment.max_features == 3
-    assert experiment.budget is None
+    assert experiment.problem.limits.max_features == 3
+    assert experiment.problem.limits.budget == np.inf
     assert experiment.ridges == (0.1, 0.02, 0.004)
     assert experiment.n_folds == 3
     assert experiment.protocol == "paper"
     assert list(CARDINALITY.data().roles).count("informative") == 3
 
     experiment = BUDGET.experiment()
-    assert experiment.budget == 10
-    assert experiment.max_features == 14
+    assert experiment.problem.limits.budget == 10
+    assert experiment.problem.limits.max_features == 14
     assert list(BUDGET.data().roles).count("informative") == 5
-    np.testing.assert_array_equal(experiment.costs, BUDGET.costs())
+    np.testing.assert_array_equal(experiment.problem.limits.costs, BUDGET.costs())
 
     full = replace(BUDGET, method=FULL).experiment()
-    assert full.budget is None
-    assert list(full.include) == list(range(14))
+    assert full.problem.limits.budget == np.inf
+    assert list(full.problem.limits.include) == list(range(14))
 
 
 def test_methods_noise_and_draws_of_costs_share_the_features():

@@ -22,13 +22,34 @@ from typing import Any
 import numpy as np
 
 import shortlist as sl
+from shortlist.families import FAMILIES
 
 Generator = np.random.Generator
 
 
 def random_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
     """Return the problem of a seed."""
-    return sl.SubsetProblem(**random_arguments(seed), loss=loss)
+    arguments = random_arguments(seed)
+    return sl.SubsetProblem(**arguments | {"y": random_outcomes(seed, arguments, loss)}, loss=loss)
+
+
+def random_outcomes(seed: int, arguments: dict[str, Any], loss: str) -> np.ndarray:
+    """Return the labels, or numbers or counts that go with them and with some columns."""
+    rng, X, labels = np.random.default_rng([seed, 2]), arguments["X"], arguments["y"]
+    kind = FAMILIES[loss].outcome
+    if kind == "labels":
+        return labels
+    _, place = np.unique(labels, return_inverse=True)
+    scales = np.abs(X).max(axis=0)
+    column = X[:, rng.integers(X.shape[1])] / max(float(scales.max()), 1e-300)
+    u = rng.normal() * place + rng.normal() * column + rng.choice([0.0, 0.3, 1.0]) * rng.normal(
+        size=len(X)
+    )  # fmt: skip
+    if kind == "counts":
+        counts = rng.poisson(np.exp(np.clip(u + rng.choice([-1.0, 1.0, 4.0]), -5, 8)))
+        return counts + place  # never all alike where rows of both labels count
+    numbers = (u + 2.0 * place).round(rng.choice([1, 15]))
+    return rng.choice([1e-3, 1.0, 100.0]) * numbers + rng.choice([0.0, 10.0, 1e3])
 
 
 def random_arguments(seed: int) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Every verdict on a claim, once more: from the tables in `study/results` alone, with pandas.
 
-Shares no code with the study. Run it: `python tests/recompute_verdicts.py`. A claim is a list
-of groups, a group a list of columns with a row per seed, and how many of them have to be positive.
-What is shown by intervals there is shown here by one-sided p-values.
+Shares no code with the study. Run it: `python tests/support/recompute_verdicts.py`. A claim is a
+list of groups, a group a list of columns with a row per seed, and how many of them have to be
+positive. What is shown by intervals there is shown here by one-sided p-values.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_1samp
 
-RESULTS = Path(__file__).parents[1] / "study" / "results"
+RESULTS = Path(__file__).parents[2] / "study" / "results"
 EPV = {(82, 53): "a", (82, 14): "b", (1090, 53): "c", (1090, 14): "d"}  # increasing
 CELLS = [noise + epv for noise in "01" for epv in "abcd"]
 CLEAN, NOISY = CELLS[:4], CELLS[4:]

@@ -5,8 +5,9 @@ weights, the ridge and prices get factors from 1e-8 to 1e8, columns get offsets,
 becomes the exact price of a selection. Some of these problems are hard (a ridge of 1e-8 on columns
 of 1e8 is hardly any), but none of them is wrong, so an answer may be STALLED, never false.
 
-Run as a script it prints what fails: `python tests/scaled_problems.py 0 10000 answers.jsonl`. The
-same command goes on where it was stopped.
+Run as a script it prints what fails, with a loss as fourth argument:
+`python tests/support/scaled_problems.py 0 10000 answers.jsonl`.
+The same command goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -21,24 +22,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from answers import affordable_supports
 from flint import ctx
-from random_problems import random_arguments
+from random_problems import random_arguments, random_outcomes
 
 import shortlist as sl
 from shortlist.certificate import Point
+from shortlist.families import FAMILIES
 from shortlist.verification.duality import ExactData
 
 GAP = 1e-6
 _ROUNDING = 1e-9  # of an objective in floating point, and of a bound that certificates claim
 
 
-def scaled_problem(seed: int) -> sl.SubsetProblem:
+def scaled_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
     """Return the problem of a seed."""
-    return sl.SubsetProblem(**scaled_arguments(seed))
+    return sl.SubsetProblem(**scaled_arguments(seed, loss))
 
 
-def scaled_arguments(seed: int) -> dict[str, Any]:
+def scaled_arguments(seed: int, loss: str = "logistic") -> dict[str, Any]:
     """Draw the arguments of a problem whose numbers have any size."""
     arguments = random_arguments(seed)
+    arguments |= {"loss": loss, "y": random_outcomes(seed, arguments, loss)}
     rng = np.random.default_rng([seed, 1])
 
     def factors(size: int | None = None) -> Any:
@@ -51,6 +54,8 @@ def scaled_arguments(seed: int) -> dict[str, Any]:
         return 10.0 ** rng.uniform(-8, 8, size=size)
 
     X = arguments["X"]
+    if FAMILIES[loss].outcome == "numbers" and rng.random() < 0.5:
+        arguments["y"] = arguments["y"] * factors(1)[0]
     if rng.random() < 0.8:
         X = X * factors(X.shape[1])
     if rng.random() < 0.2:  # years since 0, or distances from the earth's centre
@@ -93,9 +98,9 @@ class Answer(NamedTuple):
     complaints: list[str]
 
 
-def answer_of(seed: int) -> Answer:
+def answer_of(seed: int, loss: str = "logistic") -> Answer:
     """Solve the problem of a seed; every tenth one is also solved for all limits."""
-    arguments = scaled_arguments(seed)
+    arguments = scaled_arguments(seed, loss)
     try:
         problem = sl.SubsetProblem(**arguments)
     except sl.InfeasibleError:
@@ -153,7 +158,7 @@ def check_proof(problem: sl.SubsetProblem, solution: sl.Solution) -> list[str]:
     verdict = sl.verify(problem, solution.certificate)
     if not verdict.valid:
         return ["not confirmed: " + " ".join(w for w in verdict.reason.split() if w.isalpha())]
-    rounding = problem.loss.slack
+    rounding = problem.family.slack
     if verdict.lower_bound < solution.lower_bound - rounding * solution.objective:
         return ["the checker proves less than the solution claims"]
     return []
@@ -169,7 +174,7 @@ def check_path(problem: sl.SubsetProblem) -> list[str]:
     return found
 
 
-def main(first: int, stop: int, journal: str | None = None) -> None:
+def main(first: int, stop: int, journal: str | None = None, loss: str = "logistic") -> None:
     """Print how often each status came up and each thing is wrong, with the first seeds of each.
 
     The answers go to the journal, if one is named, and those that it has are not computed again.
@@ -183,7 +188,7 @@ def main(first: int, stop: int, journal: str | None = None) -> None:
     for seed in range(first, stop):
         if seed not in known:
             try:
-                known[seed] = answer_of(seed)
+                known[seed] = answer_of(seed, loss)
             except Exception as error:
                 known[seed] = Answer("error", [f"{type(error).__name__}: {error}"[:90]])
             if journal:

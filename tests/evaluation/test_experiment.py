@@ -6,19 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flat_options import experiment_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sample_data import make_data
 from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
-from shortlist.classifier.tuning import shuffled_folds
-from shortlist.evaluation.resampling import Sample, draw, split
+from shortlist.cross_validation import shuffled_folds
+from shortlist.evaluation.experiment import Sample, draw, split
 
 
 def experiment(**arguments: object) -> sl.Experiment:
     X, y = make_data()
-    return sl.Experiment(X, y, max_features=2, **arguments)  # type: ignore[arg-type]
+    return experiment_of(X, y, max_features=2, **arguments)  # type: ignore[arg-type]
 
 
 def weight_vector(sample: Sample, n_rows: int) -> np.ndarray:
@@ -43,7 +44,8 @@ def test_a_resample_has_as_many_rows_as_the_data(resample: int, seed: int) -> No
 
 def test_resamples_do_not_depend_on_the_procedure() -> None:
     one = experiment()
-    other = replace(one, backend="enumeration", max_features=3, ridges=(1.0,))
+    more = one.problem.with_limits(max_features=3)
+    other = replace(one, problem=more, backend="enumeration", ridges=(1.0,))
     first, rng = draw(one, 7)
     second, other_rng = draw(other, 7)
     assert np.array_equal(first.weights, second.weights)
@@ -112,7 +114,7 @@ def test_every_resample_has_rows_of_both_classes_for_every_fold() -> None:
     X, y = make_data()
     few = np.flatnonzero(y)[:4]
     rows = np.concatenate([few, np.flatnonzero(y == 0)])
-    base = sl.Experiment(X[rows], y[rows], max_features=1)
+    base = experiment_of(X[rows], y[rows], max_features=1)
     for resample in range(50):
         sample, rng = draw(base, resample)
         assert (base.y[sample.rows] == 1).sum() >= 3
@@ -123,14 +125,14 @@ def test_every_resample_has_rows_of_both_classes_for_every_fold() -> None:
 def test_too_few_rows_of_a_class() -> None:
     X, y = make_data()
     rows = np.concatenate([np.flatnonzero(y)[:2], np.flatnonzero(y == 0)])
-    base = sl.Experiment(X[rows], y[rows], max_features=1)
+    base = experiment_of(X[rows], y[rows], max_features=1)
     with pytest.raises(sl.InvalidProblemError, match=r"n_folds: a class has fewer than 3"):
         sl.evaluate(base, n_resamples=1)
 
 
 def test_resamples_that_can_hardly_be_drawn() -> None:
     X, y = make_data(150)
-    base = sl.Experiment(X, y, max_features=1, n_folds=50)
+    base = experiment_of(X, y, max_features=1, n_folds=50)
     with pytest.raises(sl.InvalidProblemError, match="n_folds: hardly any resample"):
         draw(base, 1)
 

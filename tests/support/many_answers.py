@@ -13,7 +13,7 @@ from answers import bits
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.losses import LOSSES
+from shortlist.families import FAMILIES
 from shortlist.native.core import core, prepare
 
 
@@ -29,7 +29,7 @@ def many_answers(n_seeds: int = 20) -> str:
         warnings.simplefilter("ignore")
         for seed in range(n_seeds):
             for problem in (
-                *(random_problem(seed, loss) for loss in LOSSES),
+                *(random_problem(seed, loss) for loss in FAMILIES),
                 limited_problem(seed),
             ):
                 solution = sl.solve(problem)

@@ -39,8 +39,8 @@ def with_newton_step(problem: sl.SubsetProblem, point: Point) -> Point:
     theta = np.array([point.intercept, *point.values])
     penalty = np.full(len(theta), problem.ridge)
     penalty[0] = 0.0
-    a = expit(-problem.signs * (design @ theta))
-    residual = design.T @ (problem.weights * a * problem.signs) - penalty * theta
+    a = expit(-problem.response.values * (design @ theta))
+    residual = design.T @ (problem.weights * a * problem.response.values) - penalty * theta
     curvature = design.T @ ((problem.weights * a * (1 - a))[:, None] * design) + np.diag(penalty)
     step = np.linalg.lstsq(curvature, residual)[0]
     return point._replace(correction=tuple(step.tolist()))
