@@ -13,6 +13,7 @@ from . import (
     ladder,
     machine_grid,
     machines,
+    outcomes,
     parkinson,
     peer_grid,
     proof,
@@ -44,6 +45,7 @@ class Experiment(Protocol):
 EXPERIMENTS: dict[str, Experiment] = {
     "grid": grid,
     "machine_grid": machine_grid,
+    "outcomes": outcomes,
     "parkinson": parkinson,
     "gaussian": gaussian,
     "tall": tall,

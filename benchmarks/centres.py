@@ -19,7 +19,7 @@ from scipy.stats import norm, qmc
 
 import shortlist as sl
 from shortlist.evaluation.metric import scores
-from shortlist.report.centre import SCALES, describe_centres
+from shortlist.report.group import SCALES, describe_centres
 
 from .simulation import (
     MAX_FEATURES,

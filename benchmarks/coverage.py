@@ -46,7 +46,7 @@ N_RESAMPLES = 49
 RULES: dict[str, dict[str, Any]] = {
     "best": {},
     "stable": {"stable": True},
-    "5 imputations": {"imputations": 5},
+    "5 imputations": {"preparation": sl.Preparation(imputations=5)},
 }
 
 
@@ -83,9 +83,7 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
     if setting.rule != "best" or setting.missing:
         return _intervals(*_evaluate_model(setting, X, y, rng), y)
     problem = sl.SubsetProblem(X, y, ridge=1.0, max_features=MAX_FEATURES)
-    experiment = sl.Experiment(
-        X, y, max_features=MAX_FEATURES, ridges=(tune_ridge(problem),), n_folds=choose_folds(y)
-    )
+    experiment = sl.Experiment(problem, ridges=(tune_ridge(problem),), n_folds=choose_folds(y))
     evaluation, truth = _evaluate(experiment)
     rows = _intervals(evaluation, truth, y)
     if setting.is_compared:
@@ -93,9 +91,7 @@ def replicate(setting: Setting, replication: int) -> list[dict[str, Any]]:
         full = problem.with_limits(include=everything, max_features=setting.n_candidates)
         rivals = {
             "univariable": replace(experiment, backend="univariable"),
-            "full": replace(
-                experiment, max_features=None, include=everything, ridges=(tune_ridge(full),)
-            ),
+            "full": replace(experiment, problem=full, ridges=(tune_ridge(full),)),
         }
         for rival_name, rival_experiment in rivals.items():
             rival, rival_truth = _evaluate(rival_experiment)
@@ -146,8 +142,7 @@ def _with_gaps(X: Any, share: float, rng: Generator) -> pd.DataFrame:
 
 def _evaluate(experiment: sl.Experiment) -> tuple[Any, dict[str, float]]:
     """Return the evaluation of a way to select, and how its model performs in the population."""
-    limits = {"max_features": experiment.max_features, "include": experiment.include}
-    problem = sl.SubsetProblem(experiment.X, experiment.y, ridge=experiment.ridges[0], **limits)
+    problem = experiment.problem.with_ridge(experiment.ridges[0])
     solution = sl.solve(problem, experiment.backend)
     truth = true_performance(problem.n_predictors, solution.coef, solution.intercept)
     evaluation = sl.evaluate(

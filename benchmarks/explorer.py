@@ -168,7 +168,11 @@ def _seconds_of_a_fit() -> float:
     table = heart()
     disease = table.pop("disease")
     kinds = dict.fromkeys(CODES, "categorical")
-    X = sl.PrognosticModel(kinds=kinds, ridge=1.0).problem(table, disease).X
+    X = (
+        sl.PrognosticModel(ridge=1.0, preparation=sl.Preparation(kinds=kinds))
+        .problem(table, disease)
+        .X
+    )
     times = []
     for _ in range(50):
         started = perf_counter()

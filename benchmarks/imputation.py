@@ -23,9 +23,9 @@ from .simulation import MAX_FEATURES, run_command, to_markdown
 EFFECTS, N_CANDIDATES, INTERCEPT, RIDGE = (1.0, 0.7, 0.5, 0.35), 10, -1.0, 1.0
 N_NEW = 4000
 KINDS: dict[str, dict[str, Any]] = {
-    "median": {"imputation": "median"},
+    "median": {"preparation": sl.Preparation(imputation="median")},
     "conditional": {},
-    "multiple": {"imputations": 5},
+    "multiple": {"preparation": sl.Preparation(imputations=5)},
 }
 
 

@@ -28,14 +28,14 @@ ABOUT = (
     "which penalises its intercept and stops after 1000 iterations, converged or not. Ratios are "
     "those of the problems that were proven."
 )
-LOSSES = ("squared_hinge", "hinge")
+FAMILIES = ("squared_hinge", "hinge")
 _REPEATS, _LONG = 3, 0.5
 
 
 def run(settings: Settings) -> Iterator[Row]:
     """Solve the problems of the grid with each loss; with `quick`, at the strongest ridge alone."""
     limit = settings.time_limit(TIME_LIMIT)
-    for loss in LOSSES:
+    for loss in FAMILIES:
         for data in sl.datasets.paper_datasets(n_informative=5, random_state=settings.seeds[0]):
             X = data.X.to_numpy()
             for name, arguments in limits_of(data).items():
@@ -63,7 +63,7 @@ def _measure(X: object, y: object, posed: dict[str, object], limit: float) -> Ro
         problem = sl.SubsetProblem(X, y, **posed)  # type: ignore[arg-type]
         solution, status = solve_within(problem, "native", limit)
         seconds.append(process_time() - started)
-        machine = LinearSVC(loss=problem.loss.name, C=1 / problem.ridge, random_state=0)
+        machine = LinearSVC(loss=problem.family.name, C=1 / problem.ridge, random_state=0)
         started = process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -30,7 +30,7 @@ ABOUT = (
     "HiGHS; and the conic model with perspective cones. The heuristics are LinearSVC with the L1 "
     "norm and recursive elimination. Times are CPU seconds."
 )
-LOSSES = ("squared_hinge", "hinge")
+FAMILIES = ("squared_hinge", "hinge")
 
 
 def problems() -> Iterator[tuple[str, Any, Any, dict[str, Any]]]:
@@ -48,7 +48,7 @@ def problems() -> Iterator[tuple[str, Any, Any, dict[str, Any]]]:
 
 def run(settings: Settings) -> Iterator[Row]:
     """Ask every peer about every problem; with `quick`, about the first and the last."""
-    for loss in LOSSES:
+    for loss in FAMILIES:
         asked = list(problems())
         for name, X, y, limits in asked[:: len(asked) - 1] if settings.quick else asked:
             facts = {

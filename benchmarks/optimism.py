@@ -16,7 +16,7 @@ import pandas as pd
 
 import shortlist as sl
 from shortlist.choice.stable import draw_counts
-from shortlist.classifier.tuning import shuffled_folds
+from shortlist.cross_validation import shuffled_folds
 from shortlist.evaluation.metric import scores
 from shortlist.report.validation import choose_folds
 

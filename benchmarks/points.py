@@ -112,7 +112,9 @@ def run_task(task: Task, split: int) -> Iterator[dict[str, Any]]:
     priced = {"max_features": MOST, "budget": budget, "fees": fees, "costs": dict.fromkeys(X, 0.0)}
     for limit, options in [*limits, ("budget", priced)]:
         about = {"data": task.name, "split": split, "limit": limit, "columns": X.shape[1]}
-        model = sl.PrognosticModel(ridge=RIDGE, kinds=dict.fromkeys(X, "boolean"), **options)
+        model = sl.PrognosticModel(
+            ridge=RIDGE, **options, preparation=sl.Preparation(kinds=dict.fromkeys(X, "boolean"))
+        )
         problem = sl.SubsetProblem(X, y, ridge=RIDGE, **options)
         started = process_time()
         chart = sl.points(model, X, y, max_points=MOST, n_bands=2, time_limit=SECONDS)
@@ -161,7 +163,7 @@ def judge(
     # One column, the total, whose coefficient is the scale.
     total = (problem.X @ points)[:, np.newaxis]
     ridge = problem.ridge * max(1.0, float(points @ points))
-    refit = sl.solve(sl.SubsetProblem(total, problem.signs, ridge=ridge, max_features=1))
+    refit = sl.solve(sl.SubsetProblem(total, problem.response.values, ridge=ridge, max_features=1))
     log_odds = new.to_numpy() @ points * refit.coef[0] + refit.intercept
     slope = calibration(y, log_odds, np.ones(len(y)))[1] if np.ptp(log_odds) > 0 else np.nan
     return row | {

@@ -36,7 +36,7 @@ repeated.
 """
 _LADDERS = ("columns", "rows", "ridges")
 _TIE = 2.0  # times faster or slower is a tie
-_MOST_LOSSES = 10
+_MOST_FAMILIES = 10
 # Their results are lines of the first table; the rows themselves are in their files.
 _WITHOUT_SECTION = ("tall", "startup", "proof", "staircase", "rows")
 
@@ -204,7 +204,7 @@ def _losses_section(frames: Mapping[str, pd.DataFrame]) -> list[str]:
     losses = sorted(losses_of(frames), key=lambda loss: -loss.size)
     if not losses:
         return []
-    shown = losses[:_MOST_LOSSES]
+    shown = losses[:_MOST_FAMILIES]
     left_out = len(losses) - len(shown)
     table = Summary(
         header=["where others win, or nothing is proven", "who", "theirs", "ours", ""],

@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from scipy.special import expit
 
 import shortlist as sl
-from shortlist.classifier.tuning import shuffled_folds
+from shortlist.cross_validation import shuffled_folds
 from shortlist.evaluation.metric import log_loss, scores
 
 from .settings import PROJECT
@@ -29,7 +29,7 @@ SIMULATED = PROJECT / "benchmarks" / "simulated"
 PAGE = PROJECT / "docs" / "evaluation.md"
 THRESHOLD = 0.3  # of the net benefit
 MAX_FEATURES = 5
-_DEFAULTS = sl.PrognosticModel()
+_DEFAULTS = sl.Tuning()
 RIDGES, N_FOLDS, N_REPEATS = _DEFAULTS.ridges, int(_DEFAULTS.cv), _DEFAULTS.n_repeats
 _EFFECTS = (1.0, 0.7, 0.5, 0.35)  # of the first predictors; all others have none
 N_EFFECTS = len(_EFFECTS)
@@ -91,7 +91,7 @@ def tune_ridge(problem: sl.SubsetProblem, n_repeats: int = N_REPEATS) -> float:
     """
     rows = np.flatnonzero(problem.weights)
     weights = problem.weights[rows].astype(np.int64)
-    y = (problem.signs[rows] > 0).astype(np.int64)
+    y = (problem.response.values[rows] > 0).astype(np.int64)
     losses = np.zeros(len(RIDGES))
     for seed in range(n_repeats):
         for train, test in shuffled_folds(y, N_FOLDS, seed):

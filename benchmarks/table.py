@@ -9,6 +9,8 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from shortlist.files import make_folder, write_whole
+
 from .measure import Row, system
 
 
@@ -71,11 +73,9 @@ def read_rows(path: Path) -> tuple[Row, ...]:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file beside `path` and rename it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(text)
-    beside.replace(path)
+    """Write a file whole, in a folder that is made if it is missing."""
+    make_folder(path.parent)
+    write_whole(path, text)
 
 
 def show(console: Console, title: str, summary: Summary) -> None:

@@ -41,7 +41,8 @@ def measure() -> dict[str, float]:
         data = sl.datasets.make_prognostic(
             n_samples=n_samples, n_features=n_features, label_noise=0.05, random_state=0
         )
-        experiment = sl.Experiment(data.X, data.y, max_features=5, ridges=RIDGES)
+        problem = sl.SubsetProblem(data.X, data.y, ridge=1.0, max_features=5)
+        experiment = sl.Experiment(problem, ridges=RIDGES)
         evaluate_resample(experiment, 1)
         started = process_time()
         for resample in range(1, 13):

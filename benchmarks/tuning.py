@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import shortlist as sl
-from shortlist.classifier.tuning import shuffled_folds
+from shortlist.cross_validation import shuffled_folds
 from shortlist.evaluation.metric import auc, log_loss
 
 from .simulation import (

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import shortlist as sl
-from shortlist.classifier.tuning import shuffled_folds
+from shortlist.cross_validation import shuffled_folds
 from shortlist.patients.worth import N_FOLDS, N_REPEATS, loss_differences
 
 from .simulation import (

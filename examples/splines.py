@@ -43,7 +43,9 @@ straight
 # %%
 # With four knots a number becomes three columns, and sodium is worth its price:
 
-curved = sl.PrognosticModel(max_features=2, ridge=1.0, spline_knots=4).fit(patients, died)
+curved = sl.PrognosticModel(
+    max_features=2, ridge=1.0, preparation=sl.Preparation(spline_knots=4)
+).fit(patients, died)
 curved
 
 # %%

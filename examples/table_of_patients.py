@@ -59,7 +59,7 @@ model = sl.PrognosticModel(
     budget=95,
     costs=costs,
     fees=[exercise],
-    kinds={"vessels": "numeric"},
+    preparation=sl.Preparation(kinds={"vessels": "numeric"}),
 ).fit(patients, disease)
 model
 

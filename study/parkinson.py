@@ -107,18 +107,21 @@ def parkinson_experiment(recordings: Recordings, variant: str = PAPER_VARIANT) -
     )
     by_feature = kind.selection == "features"
     row_wise = kind.split == "rows"
-    return sl.Experiment(
-        preprocessor.fit_transform(X) if row_wise else X,
+    curves = [f"{name} {i + 1}" for name in names for i in range(N_SPLINES)]
+    problem = sl.SubsetProblem(
+        preprocessor.fit_transform(X),
         data.status,
+        ridge=1.0,
         max_features=N_PREDICTORS,
-        groups=np.repeat(np.arange(len(names)), N_SPLINES) if by_feature else None,
-        names=names
-        if by_feature
-        else [f"{name} {i + 1}" for name in names for i in range(N_SPLINES)],
+        groups=np.repeat(names, N_SPLINES).tolist() if by_feature else curves,
+    )
+    return sl.Experiment(
+        problem,
         scoring="roc_auc",
         protocol="paper" if row_wise else "clean",
         persons=None if row_wise else data.persons,
         preprocessor=None if row_wise else preprocessor,
+        table=None if row_wise else X,
     )
 
 
@@ -240,7 +243,7 @@ def _optima(recordings: Recordings) -> pd.DataFrame:
     lines = []
     for variant in [name for name, kind in VARIANTS.items() if kind.split == "rows"]:
         experiment = parkinson_experiment(recordings, variant)
-        problem = experiment.problem(experiment.columns(np.arange(experiment.n_rows)))
+        problem = experiment.problem
         for ridge in experiment.ridges:
             solution = sl.solve(problem.with_ridge(ridge), threads=1)
             if solution.status is sl.Status.INTERRUPTED:

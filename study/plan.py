@@ -172,13 +172,11 @@ class Run:
         if self.method == FULL:
             limits = {"include": range(self.n_features)}
         return sl.Experiment(
-            data.X,
-            data.y,
+            sl.SubsetProblem(data.X, data.y, ridge=1.0, **limits),
             backend="native" if self.method in (OPTIMAL, FULL) else self.method,
             protocol="paper",
             scoring="roc_auc",
             seed=self.seed,
-            **limits,
         )
 
 

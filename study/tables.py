@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -116,12 +117,10 @@ def measures(run: Run, matrix: Bool) -> dict[str, float]:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file beside its final place, then rename it, so that no half of it is ever seen."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with TemporaryDirectory(prefix=".shortlist-", dir=path.parent) as folder:
+        part = Path(folder) / path.name
         part.write_bytes(content.encode() if isinstance(content, str) else content)
         part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read_runs(folder: str | os.PathLike[str]) -> pd.DataFrame:

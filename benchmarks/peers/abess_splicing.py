@@ -28,5 +28,5 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
         primary_model_fit_max_iter=100,
     )
     X = problem.X - problem.X.mean(axis=0)
-    model.fit(X, problem.signs > 0, is_normal=False, sample_weight=problem.weights)
+    model.fit(X, problem.response.values > 0, is_normal=False, sample_weight=problem.weights)
     return Answer(tuple(np.flatnonzero(model.coef_).tolist()))

@@ -24,7 +24,7 @@ from .cut import GAP, linear_rows
 
 def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Run SCIP on slack variables, big-M rows and a quadratic objective."""
-    if problem.loss.name == "logistic" or not is_plain(problem):
+    if problem.family.name not in ("hinge", "squared_hinge") or not is_plain(problem):
         return None
     started = process_time()
     scip = Model()
@@ -33,8 +33,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     z = [scip.addVar(vtype="I", lb=lo, ub=up) for lo, up in zip(lower, upper, strict=True)]
     for row, limit in zip(matrix, limits, strict=True):
         scip.addCons(quicksum(float(row[j]) * z[j] for j in np.flatnonzero(row)) <= float(limit))
-    positive = float(problem.weights[problem.signs > 0].sum())
-    intercept = problem.loss.best_intercept(positive, float(problem.weights.sum()) - positive)
+    intercept = problem.family.null_intercept(problem.response.values, problem.weights)
     highest = problem.objective(np.zeros(problem.n_columns), intercept)
     most = sqrt(2.0 * highest / problem.ridge)
     theta = [scip.addVar(lb=-most, ub=most) for _ in range(problem.n_columns)]
@@ -43,10 +42,10 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     for coefficient, chosen in zip(theta, z, strict=False):
         scip.addCons(coefficient <= most * chosen)
         scip.addCons(-coefficient <= most * chosen)
-    for x, y, e in zip(problem.X, problem.signs, slack, strict=True):
+    for x, y, e in zip(problem.X, problem.response.values, slack, strict=True):
         score = quicksum(float(y * v) * t for v, t in zip(x, theta, strict=True))
         scip.addCons(score + float(y) * theta_0 + e >= 1.0)
-    losses = slack if problem.loss.name == "hinge" else [e * e for e in slack]
+    losses = slack if problem.family.name == "hinge" else [e * e for e in slack]
     total = quicksum(float(w) * e for w, e in zip(problem.weights, losses, strict=True))
     objective = scip.addVar(lb=0.0, ub=highest)
     scip.addCons(total + problem.ridge / 2 * quicksum(t * t for t in theta) <= objective)

@@ -46,25 +46,22 @@ class Tangents:
         problem = self.problem
         z = np.where(z > 1e-9, z, 0.0)
         factor = np.sqrt(z[problem.column_predictor])
-        signs, weights = problem.signs, problem.weights
-        if problem.loss.is_smoothed:  # the fit itself knows the a of its optimum
+        family, y, weights = problem.family, problem.response.values, problem.weights
+        if family.is_smoothed:  # the fit itself knows the a of its optimum
             X = (problem.X * factor)[:, factor > 0]
-            _, a = fit_hinge(X, signs, weights, problem.ridge)
+            a = -y * fit_hinge(X, y, weights, problem.ridge)[1]
         else:
             scaled = sl.SubsetProblem(
-                problem.X * factor, signs, ridge=problem.ridge, sample_weight=weights,
-                loss=problem.loss.name,
+                problem.X * factor, y, ridge=problem.ridge, sample_weight=weights,
+                loss=family.name,
             )  # fmt: skip
             model, _ = SupportFits(scaled).fit(tuple(np.flatnonzero(factor).tolist()))
             scores = scaled.decision_function(model.coef, model.intercept)
-            a = problem.loss.dual(signs * scores, 0.0)
-        # The heavier class is scaled down, so that sum w a y = 0 and a stays allowed.
-        mass = {side: float(weights[signs == side] @ a[signs == side]) for side in (-1.0, 1.0)}
-        for side, own in mass.items():
-            a[signs == side] *= min(1.0, mass[-side] / own)
-        slopes = problem.X.T @ (weights * a * signs)
+            a = family.slope(y, scores, 0.0)
+        a = family.feasible(y, a, weights)
+        slopes = problem.X.T @ (weights * a)
         values = np.bincount(problem.column_predictor, slopes**2, problem.n_predictors)
-        return Cut(float(weights @ problem.loss.entropy(a)), values / (2.0 * problem.ridge))
+        return Cut(float(weights @ family.entropy(y, a)), values / (2.0 * problem.ridge))
 
 
 def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:
@@ -77,8 +74,9 @@ def linear_rows(problem: sl.SubsetProblem) -> tuple[Float, Float, Float, Float]:
     rows = [np.concatenate([np.ones(n), np.zeros(n_fees)])]
     limits = [float(constraints.max_features)]
     if constraints.budget < inf:
-        rows.append(np.concatenate([constraints.unit_costs, constraints.unit_fees]))
-        limits.append(constraints.unit_budget)
+        *prices, budget = constraints.prices.row()
+        rows.append(np.concatenate(prices))
+        limits.append(budget)
     for f, fee in enumerate(constraints.fees):
         for g in fee.members:
             row = np.zeros(n + n_fees)

@@ -54,7 +54,7 @@ def reply(
     """
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"
-        np.savez(data, X=problem.X, signs=problem.signs)
+        np.savez(data, X=problem.X, signs=problem.response.values)
         request = {"data": str(data), "ridge": problem.ridge, "time_limit": time_limit, **options}
         found = _worker(name).ask(request, 30.0 * time_limit + _STARTUP)
     if "error" in found:

@@ -32,7 +32,7 @@ def solve(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
         lambd=problem.ridge,
         time_limit=time_limit,
     )
-    model.fit(problem.X, problem.signs)
+    model.fit(problem.X, problem.response.values)
     return Answer(tuple(model.support_.tolist()), "optimal")
 
 

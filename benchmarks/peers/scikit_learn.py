@@ -31,7 +31,9 @@ def solve_l1_path(problem: sl.SubsetProblem, time_limit: float) -> Answer | None
     def model(C: float) -> Any:
         return LogisticRegression(C=C, l1_ratio=1.0, solver="liblinear", random_state=0, **scaling)
 
-    return _weaken(problem, l1_min_c(problem.X, problem.signs, loss="log", **scaling), model)
+    return _weaken(
+        problem, l1_min_c(problem.X, problem.response.values, loss="log", **scaling), model
+    )
 
 
 def solve_l1_machine(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
@@ -39,7 +41,7 @@ def solve_l1_machine(problem: sl.SubsetProblem, time_limit: float) -> Answer | N
 
     It has the squared hinge, the only one that goes with this norm, whatever the problem's loss.
     """
-    smallest = l1_min_c(problem.X, problem.signs, loss="squared_hinge")
+    smallest = l1_min_c(problem.X, problem.response.values, loss="squared_hinge")
     return _weaken(
         problem, smallest, lambda C: LinearSVC(C=C, penalty="l1", dual=False, random_state=0)
     )
@@ -55,7 +57,7 @@ def _weaken(
     for C in smallest * np.logspace(0, _DECADES, _PENALTIES):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            coef = make(C).fit(problem.X, problem.signs).coef_
+            coef = make(C).fit(problem.X, problem.response.values).coef_
         entered = tuple(np.flatnonzero(coef).tolist())
         if not problem.limits.is_affordable(entered):
             break
@@ -65,13 +67,13 @@ def _weaken(
 
 def solve_elimination(problem: sl.SubsetProblem, time_limit: float) -> Answer | None:
     """Fit a machine, drop the column with the smallest coefficient, repeat."""
-    if problem.loss.name == "logistic" or not is_number_only(problem):
+    if problem.family.name == "logistic" or not is_number_only(problem):
         return None
-    machine = LinearSVC(loss=problem.loss.name, C=1.0 / problem.ridge, random_state=0)
+    machine = LinearSVC(loss=problem.family.name, C=1.0 / problem.ridge, random_state=0)
     selector = RFE(machine, n_features_to_select=problem.limits.max_features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        selector.fit(problem.X, problem.signs)
+        selector.fit(problem.X, problem.response.values)
     return Answer(tuple(np.flatnonzero(selector.support_).tolist()))
 
 
@@ -84,5 +86,5 @@ def solve_sequential(problem: sl.SubsetProblem, time_limit: float) -> Answer | N
         n_features_to_select=problem.limits.max_features,
         scoring="neg_log_loss",
     )
-    selector.fit(problem.X, problem.signs)
+    selector.fit(problem.X, problem.response.values)
     return Answer(tuple(np.flatnonzero(selector.get_support()).tolist()))
