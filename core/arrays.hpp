@@ -43,8 +43,9 @@ inline FamilyKind family_of(const std::string& name) {
   if (name == "squared_hinge") return FamilyKind::squared_hinge;
   if (name == "hinge") return FamilyKind::hinge;
   if (name == "squared_error") return FamilyKind::squared_error;
-  require(name == "poisson", "family: must be logistic, squared_hinge, hinge, squared_error or poisson.");
-  return FamilyKind::poisson;
+  if (name == "poisson") return FamilyKind::poisson;
+  require(name == "cox", "family: must be logistic, squared_hinge, hinge, squared_error, poisson or cox.");
+  return FamilyKind::cox;
 }
 
 }  // namespace shortlist

@@ -40,7 +40,9 @@ std::vector<Index> support_of(const Decisions& decisions) {
 template <class T>
 std::shared_ptr<Table> make_table(const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& X,
                                   const InputVector<double>& factor, const InputVector<double>& outcome,
-                                  const InputVector<std::int64_t>& owner, Index n_predictors) {
+                                  const InputVector<std::int64_t>& owner, Index n_predictors,
+                                  const std::optional<InputVector<std::int64_t>>& block,
+                                  const std::optional<InputVector<std::int64_t>>& stratum, bool is_efron) {
   const Given<T> given{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1)), X.stride(0),
                        X.stride(1)};
   require(length(factor) == given.n_rows && length(outcome) == given.n_rows,
@@ -55,8 +57,15 @@ std::shared_ptr<Table> make_table(const nb::ndarray<const T, nb::ndim<2>, nb::de
   }
   require(std::find(has_column.begin(), has_column.end(), false) == has_column.end(),
           "owner: every predictor needs a column.");
+  require(block.has_value() == stratum.has_value(), "block and stratum: give both or none.");
+  std::optional<Times> times;
+  if (block) {
+    require(length(*block) == given.n_rows && length(*stratum) == given.n_rows,
+            "block and stratum: one per row of X is needed.");
+    times = Times{block->data(), stratum->data(), is_efron};
+  }
   const nb::gil_scoped_release release;
-  return std::make_shared<Table>(given, Outcomes{factor.data(), outcome.data()}, owner.data(), n_predictors);
+  return std::make_shared<Table>(given, Outcomes{factor.data(), outcome.data()}, times, owner.data(), n_predictors);
 }
 
 std::shared_ptr<Data> make_data(const std::shared_ptr<Table>& table, const InputVector<double>& weights) {
@@ -276,7 +285,7 @@ std::tuple<double, double, int> relax_root(const Problem& problem, const Limits&
   worker.relaxation.model.theta.fill(0.0);
   double lower = -infinity, upper = infinity;
   int n_rounds = 0;
-  while (n_rounds == 0 || (n_rounds < max_rounds && !(upper - lower <= tolerance * upper))) {
+  while (n_rounds == 0 || (n_rounds < max_rounds && !(upper - lower <= tolerance * problem.scale(upper)))) {
     // A cutoff that is no number decides nothing: the relaxation is solved to the end.
     const double no_cutoff = std::numeric_limits<double>::quiet_NaN();
     const NodeBound found =
@@ -348,9 +357,11 @@ NB_MODULE(SHORTLIST_MODULE, m) {
   m.def("runs_v3", &runs_v3, "Whether this processor has the instructions of x86-64-v3.");
   nb::class_<Table>(m, "Table", "Features, outcomes and groups: packed once, whatever the weights.")
       .def(nb::new_(&make_table<double>), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(),
-           "owner"_a.noconvert(), "n_predictors"_a)
+           "owner"_a.noconvert(), "n_predictors"_a, "block"_a = nb::none(), "stratum"_a = nb::none(),
+           "is_efron"_a = false)
       .def(nb::new_(&make_table<float>), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(),
-           "owner"_a.noconvert(), "n_predictors"_a);
+           "owner"_a.noconvert(), "n_predictors"_a, "block"_a = nb::none(), "stratum"_a = nb::none(),
+           "is_efron"_a = false);
   nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
       .def(nb::new_(&make_data), "table"_a, "weights"_a.noconvert())
       .def_prop_ro(
@@ -370,7 +381,8 @@ NB_MODULE(SHORTLIST_MODULE, m) {
   nb::class_<Problem>(m, "Problem", "Data, ridge, family and intervals of the coefficients.")
       .def(nb::new_(&make_problem), "data"_a, "ridge"_a, "family"_a, "lower"_a = nb::none(), "upper"_a = nb::none())
       .def_ro("null_intercept", &Problem::null_intercept)
-      .def_ro("null_objective", &Problem::null_objective);
+      .def_ro("null_objective", &Problem::null_objective)
+      .def_ro("unit", &Problem::unit);
   nb::class_<Limits>(m, "Limits", "Prices and limits in exact units.")
       .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a.none(), "max_features"_a, "include"_a,
            "exclude"_a);

@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "memory.hpp"
+#include "risk_sets.hpp"
 
 namespace shortlist {
 
@@ -32,12 +34,20 @@ struct Outcomes {
   const double* value;   // what its loss needs to know; 0 where the factor says it all
 };
 
+/// When given rows are at risk, if they have times; their outcome is 1 with an event, else 0.
+struct Times {
+  const std::int64_t* block;    // of `RiskSets`, from 0 on through all strata; -1 for rows that are never at risk
+  const std::int64_t* stratum;
+  bool is_efron;
+};
+
 /// Features, outcomes and groups, without weights.
 class Table {
  public:
   /// `owner` is the predictor of each given column.
   template <class T>
-  Table(const Given<T>& given, const Outcomes& outcomes, const std::int64_t* owner, Index n_predictors);
+  Table(const Given<T>& given, const Outcomes& outcomes, const std::optional<Times>& times, const std::int64_t* owner,
+        Index n_predictors);
 
   Index n_columns() const { return static_cast<Index>(columns_.size()); }
   Index n_predictors() const { return static_cast<Index>(start_.size()) - 1; }
@@ -57,10 +67,13 @@ class Table {
   std::vector<Index> start_, owner_;
   std::vector<Index> place_;   // of each given row among the rows of X
   Buffer<double> s_, y_;       // of the rows of X, with padding
+  // Of the rows of X, if they have times.
+  bool has_times_ = false, is_efron_ = false;
+  std::vector<std::int64_t> block_, stratum_;
   std::shared_ptr<Matrix> X_;  // a row per column
 };
 
-/// A table with weights: the rows that count. Columns far from zero are centred.
+/// A table with weights: the rows that count. Columns far from zero are centred; with times all are, in each stratum.
 class Data {
  public:
   Data(std::shared_ptr<const Table> table, const double* weights);
@@ -73,6 +86,10 @@ class Data {
   const double* weights() const { return w_.data(); }
   const double* intercept_column() const { return s_.data(); }
   const double* outcomes() const { return y_.data(); }
+  /// Of rows with times, which come in its order.
+  const RiskSets* risk_sets() const { return risk_sets_ ? &*risk_sets_ : nullptr; }
+  /// How many times there are at which rows have an event.
+  Index n_times() const { return risk_sets_ ? risk_sets_->n_times() : 0; }
   Index start(Index g) const { return table_->start_[static_cast<std::size_t>(g)]; }
   Index owner(Index j) const { return table_->owner_[static_cast<std::size_t>(j)]; }
   double total_weight() const { return total_weight_; }
@@ -88,12 +105,16 @@ class Data {
 
  private:
   void weigh(const double* weights);
+  std::vector<Index> order_by_time(const std::vector<Index>& kept) const;
+  void find_risk_sets(const std::vector<Index>& kept, const std::vector<Index>& n_given);
   void centre_columns();
+  void centre_strata();
   void find_constant_predictors();
 
   std::shared_ptr<const Table> table_;
   std::shared_ptr<const Matrix> X_;
   Buffer<double> w_, s_, y_;
+  std::optional<RiskSets> risk_sets_;
   Index n_rows_ = 0, n_kept_ = 0;  // with padding and without
   double total_weight_ = 0.0;
   Buffer<double> centre_;

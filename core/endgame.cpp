@@ -125,26 +125,31 @@ void Endgame::fit_base(Start start, double intercept) {
   mismatch_ = mismatch_of(problem_, base_.q.data());
   total_ = total_curvature(problem_, base_.d);
   n_bought_ = hessian_.list_columns(problem_, trial_);
-  hessian_.fill(problem_, base_.d, n_bought_, total_);
+  hessian_.fill(problem_, base_.curvature(), n_bought_, total_);
   for (Index i = 0; i < n_bought_; ++i) {
     const Index j = hessian_.columns[i];
     mean_[j] = hessian_.mean[i];
     if (note_slope(j)) hessian_.matrix[i][i] = held_curvature;
   }
+  free_columns_.clear();
   for (Index g = 0; g < decisions.size(); ++g) {
-    if (decisions[g] != Decision::free) continue;
-    for (Index j = problem_.start(g); j < problem_.end(g); ++j) {
-      Deadline::check(entries_of(problem_.n_rows(), n_bought_));
-      const double product = hessian_.weigh_column(problem_, j, base_.d);
-      mean_[j] = product / total_;
-      double* row = cross_[j];
-      hessian_.cross_products(problem_, n_bought_, row);
-      for (Index i = 0; i < n_bought_; ++i) row[i] -= product * hessian_.mean[i];
-      const double square = dot(hessian_.weighted.data(), problem_.column(j), problem_.n_rows()) - product * mean_[j];
-      square_[j] = std::max(square, 0.0) * (1.0 + 1e-13) + problem_.ridge;
-      if (note_slope(j)) square_[j] = held_curvature;
+    for (Index j = problem_.start(g); j < problem_.end(g) && decisions[g] == Decision::free; ++j) {
+      free_columns_.push_back(j);
     }
   }
+  const Index n_free = static_cast<Index>(free_columns_.size());
+  hessian_.for_each_weighted(problem_, base_.curvature(), free_columns_.data(), n_free, [&](Index k, const double* x) {
+    const Index j = free_columns_[static_cast<std::size_t>(k)];
+    Deadline::check(entries_of(problem_.n_rows(), n_bought_));
+    const double product = mismatch_of(problem_, x);
+    mean_[j] = product / total_;
+    double* row = cross_[j];
+    hessian_.cross_products(problem_, x, n_bought_, row);
+    for (Index i = 0; i < n_bought_; ++i) row[i] -= product * hessian_.mean[i];
+    const double square = dot(x, problem_.column(j), problem_.n_rows()) - product * mean_[j];
+    square_[j] = std::max(square, 0.0) * (1.0 + 1e-13) + problem_.ridge;
+    if (note_slope(j)) square_[j] = held_curvature;
+  });
   is_solved_ = objective_ < infinity && solve_rows(0, n_bought_);
 }
 
@@ -163,11 +168,12 @@ Index Endgame::load_predictor(Index n, Index g) {
     hessian_.mean[n] = mean_[j];
     std::copy(cross_[j], cross_[j] + n_bought_, row);
     if (n > n_bought_) {
-      const double product = hessian_.weigh_column(problem_, j, base_.d);
-      for (Index i = n_bought_; i < n; ++i) {
-        row[i] = dot(hessian_.weighted.data(), problem_.column(hessian_.columns[i]), problem_.n_rows()) -
-                 product * hessian_.mean[i];
-      }
+      hessian_.for_each_weighted(problem_, base_.curvature(), &j, 1, [&](Index, const double* x) {
+        const double product = mismatch_of(problem_, x);
+        for (Index i = n_bought_; i < n; ++i) {
+          row[i] = dot(x, problem_.column(hessian_.columns[i]), problem_.n_rows()) - product * hessian_.mean[i];
+        }
+      });
     }
     row[n++] = square_[j];
   }

@@ -47,7 +47,7 @@ class Endgame {
   Worker& worker_;
   const Problem& problem_;
   Decisions trial_;  // what is bought, plus candidates
-  std::vector<Index> candidates_;
+  std::vector<Index> candidates_, free_columns_;
   Rows base_;
   Buffer<double> theta_;   // of the base
   Buffer<double> slope_;   // downhill, intercept eliminated

@@ -10,6 +10,7 @@
 //   bound_curvature curvatures d of quadratics whose steps do not overshoot where those of `evaluate` do
 //   intercept_step  a step of the intercept alone towards sum_m w_m a_m s_m = 0
 //   least_loss      what the loss of all rows is at least before it is taken off, so that no loss is below 0
+//   unit            what relative accuracies are relative to; 0: to the objective, which then is at least 0
 //   null_model      the best intercept without coefficients, and the objective of that model
 //   is_curved       whether every row has curvature, so that Newton's method is all that a fit needs
 //   furthest        the largest u of a model that is worth its loss
@@ -18,6 +19,7 @@
 #pragma once
 
 #include "lanes.hpp"
+#include "risk_sets.hpp"
 
 namespace shortlist {
 
@@ -27,6 +29,8 @@ struct RowsAt {
   const double *w, *s, *y, *u;
   double smoothing;  // the width of the band on which the hinge is smoothed
   double least;      // what `least_loss` says
+  const RiskSets* risk_sets = nullptr;  // of rows with times
+  double* by_time = nullptr;            // takes numbers of each time
 };
 
 /// A dual point as `evaluate` leaves it. b is what the family keeps beside a: 1 - a, or the mean of a count.
@@ -35,6 +39,11 @@ struct DualRows {
 };
 struct FixedDual {
   const double *a, *b, *q, *d;
+};
+
+/// The second derivative of the loss at a point, W: the diagonal d, and of rows with times what couples them.
+struct CurvatureAt {
+  const double *d, *e, *by_time;
 };
 
 /// Numbers by class, positive and negative; without classes the first is that of all rows.
@@ -60,6 +69,6 @@ inline double newton_intercept_step(const Sums& sums) {
   return sums.curvature > 0.0 ? std::min(std::max(-sums.mismatch / sums.curvature, -longest), longest) : 0.0;
 }
 
-enum class FamilyKind { logistic, squared_hinge, hinge, squared_error, poisson };
+enum class FamilyKind { logistic, squared_hinge, hinge, squared_error, poisson, cox };
 
 }  // namespace shortlist

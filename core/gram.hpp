@@ -26,18 +26,23 @@ class Gram {
   /// Renew the curvatures if they are off by the share `stale`; add what the working set lacks.
   ///
   /// It needs what is nonzero, what is bought, and what has at least the value worth * price.
-  void update(const Buffer<double>& theta, const Buffer<double>& d, const Decisions& decisions,
+  void update(const Buffer<double>& theta, const CurvatureAt& curvature, const Decisions& decisions,
               const Buffer<double>& value, const Buffer<double>& price, double worth, double stale);
 
  private:
-  bool is_stale(const Buffer<double>& d, double share) const;
-  void reset(const Buffer<double>& d);
+  bool is_stale(const double* d, double share) const;
+  void reset(const CurvatureAt& curvature);
   void fill_rows(Index first, Index last);
+  void weigh(Index first, Index last);
+  void add_products(Index first, Index last, Index row);
 
   const Problem& problem_;
-  Buffer<double> d_;         // the curvatures that the matrix belongs to
+  Buffer<double> d_, e_, by_time_;  // the curvatures that the matrix belongs to
   Buffer<double> weighted_;  // the column of the intercept times d
   Matrix block_;             // columns times d
+  // Where rows are coupled columns are weighted as a whole: some columns times W.
+  Matrix coupled_, batch_;
+  Buffer<double> scratch_;
 };
 
 }  // namespace shortlist

@@ -1,5 +1,7 @@
 #include "heuristics.hpp"
 
+#include <numeric>
+
 #include "cholesky.hpp"
 #include "deadline.hpp"
 #include "worker.hpp"
@@ -11,14 +13,14 @@ namespace {
 constexpr double greedy_accuracy = 1e-2;
 constexpr int close_looks = 8;
 
-/// The loss's second derivative in column j, intercept eliminated.
-double curvature_of(const Problem& problem, Index j, const Buffer<double>& d, double total) {
+/// The loss's second derivative in column j, intercept eliminated, given the column times W.
+double curvature_of(const Problem& problem, Index j, const double* weighted_column, double total) {
   const double *x = problem.column(j), *s = problem.intercept_column();
   Lanes square = broadcast(0.0), mean = square;
   for (Index m = 0; m < problem.n_rows(); m += lane_count) {
-    const Lanes column = load(x + m), weighted = load(d.data() + m) * column;
+    const Lanes weighted = load(weighted_column + m);
     mean += load(s + m) * weighted;
-    square += weighted * column;
+    square += weighted * load(x + m);
   }
   return std::max(sum(square) - sum(mean) * sum(mean) / total, 0.0);
 }
@@ -63,21 +65,26 @@ Index Heuristics::most_promising(const Decisions& selection) {
   Fit& fit = worker_.fit;
   const double total = total_curvature(problem, fit.rows.d);
   const Index n = fit.hessian.list_columns(problem, selection);
-  fit.hessian.fill(problem, fit.rows.d, n, total);
+  fit.hessian.fill(problem, fit.rows.curvature(), n, total);
   const bool is_conditional = n > 0 && factorise(fit.hessian.matrix, 0, n);
   // A first estimate ignores what the bought columns explain; only the best are looked at closely.
+  std::vector<Index> free_columns;
   for (Index g = 0; g < selection.size(); ++g) {
     gain_[g] = 0.0;
+    for (Index k = problem.start(g); k < problem.end(g) && selection[g] == Decision::free; ++k) free_columns.push_back(k);
+  }
+  const Index n_free = static_cast<Index>(free_columns.size());
+  fit.hessian.for_each_weighted(problem, fit.rows.curvature(), free_columns.data(), n_free, [&](Index k, const double* x) {
+    const Index j = free_columns[static_cast<std::size_t>(k)];
+    Deadline::check(entries_of(problem.n_rows(), 1));
+    const double slope = useful_slope(j);
+    gain_[problem.owner(j)] += slope * slope / (curvature_of(problem, j, x, total) + problem.ridge);
+  });
+  for (Index g = 0; g < selection.size(); ++g) {
     if (selection[g] != Decision::free) continue;
-    Deadline::check(entries_of(problem.n_rows(), problem.end(g) - problem.start(g)));
-    double decrement = 0.0;
-    for (Index j = problem.start(g); j < problem.end(g); ++j) {
-      const double slope = useful_slope(j);
-      decrement += slope * slope / (curvature_of(problem, j, fit.rows.d, total) + problem.ridge);
-    }
     const Limits& limits = worker_.limits;
     const double price = limits.has_budget() ? limits.below(worker_.oracle.price(g)) : 1.0;
-    gain_[g] = price > 0.0 ? decrement / price : infinity;
+    gain_[g] = price > 0.0 ? gain_[g] / price : infinity;
   }
   Index best = -1;
   double best_gain = -1.0;
@@ -109,18 +116,21 @@ double Heuristics::share_not_explained(Index n, Index g, double total) {
   const Problem& problem = worker_.problem;
   Hessian& hessian = worker_.fit.hessian;
   double alone = 0.0, given = 0.0;
-  for (Index j = problem.start(g); j < problem.end(g); ++j) {
+  std::vector<Index> own(static_cast<std::size_t>(problem.end(g) - problem.start(g)));
+  std::iota(own.begin(), own.end(), problem.start(g));
+  const CurvatureAt curvature_at = worker_.fit.rows.curvature();
+  hessian.for_each_weighted(problem, curvature_at, own.data(), static_cast<Index>(own.size()), [&](Index k, const double* x) {
+    const Index j = own[static_cast<std::size_t>(k)];
     Deadline::check(entries_of(problem.n_rows(), n));
-    const double slope = useful_slope(j);
-    const double product = hessian.weigh_column(problem, j, worker_.fit.rows.d);
-    double curvature = dot(hessian.weighted.data(), problem.column(j), problem.n_rows()) - product * product / total;
+    const double slope = useful_slope(j), product = mismatch_of(problem, x);
+    double curvature = dot(x, problem.column(j), problem.n_rows()) - product * product / total;
     alone += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
-    hessian.cross_products(problem, n, hessian.step.data());
+    hessian.cross_products(problem, x, n, hessian.step.data());
     for (Index i = 0; i < n; ++i) hessian.step[i] -= product * hessian.mean[i];
     forward(hessian.matrix, 0, n, hessian.step.data());
     for (Index i = 0; i < n; ++i) curvature -= hessian.step[i] * hessian.step[i];
     given += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
-  }
+  });
   return alone > 0.0 ? given / alone : 1.0;
 }
 
@@ -141,7 +151,7 @@ void Heuristics::swap() {
       worker_.problem.linear_predictor(incumbent.theta, intercept, worker_.fit.rows.u.data());
       const FitScore score = worker_.try_selection(trial_, intercept, infinity, coarse, Start::predictor);
       buy_greedily(trial_, score.intercept);
-      is_improved = incumbent.objective < objective * (1.0 - 1e-12);
+      is_improved = incumbent.objective < worker_.problem.below(objective, 1e-12);
     }
   }
 }

@@ -123,7 +123,7 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
     //    once mu is not lowered, steps are those to a share of mu, without them.
     linearise(0.0, 0.0);
     const double total = total_of(rows.d.data(), problem_.n_rows());
-    fit_.hessian.fill(problem_, rows.d, n_, total);
+    fit_.hessian.fill(problem_, rows.curvature(), n_, total);
     double step = std::numeric_limits<double>::quiet_NaN();
     if (factorise(fit_.hessian.matrix, 0, n_)) step = direction(total, 0.0, 0.0);
     if (!(std::abs(step) < infinity)) return end(intercept, narrowest_band, cutoff, tolerance);

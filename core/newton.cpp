@@ -28,44 +28,36 @@ Index Hessian::list_columns(const Problem& problem, const Decisions& decisions) 
   return n;
 }
 
-double Hessian::weigh_column(const Problem& problem, Index j, const Buffer<double>& d) {
-  const double* x = problem.column(j);
-  for (Index m = 0; m < problem.n_rows(); m += lane_count) {
-    store(weighted.data() + m, load(d.data() + m) * load(x + m));
-  }
-  return mismatch_of(problem, weighted.data());
-}
-
-void Hessian::cross_products(const Problem& problem, Index n, double* out) const {
+void Hessian::cross_products(const Problem& problem, const double* weighted_column, Index n, double* out) const {
   Index i = 0;
   for (; i + 4 <= n; i += 4) {
-    const auto products = dots<4, 2>(weighted.data(),
+    const auto products = dots<4, 2>(weighted_column,
                                      {problem.column(columns[i]), problem.column(columns[i + 1]),
                                       problem.column(columns[i + 2]), problem.column(columns[i + 3])},
                                      problem.n_rows());
     std::copy(products.begin(), products.end(), out + i);
   }
-  for (; i < n; ++i) out[i] = dot(weighted.data(), problem.column(columns[i]), problem.n_rows());
+  for (; i < n; ++i) out[i] = dot(weighted_column, problem.column(columns[i]), problem.n_rows());
 }
 
-void Hessian::fill(const Problem& problem, const Buffer<double>& d, Index n, double total) {
-  // The curvatures of the hinge differ by many orders, which the difference below would not survive.
-  for (Index i = 0; i < n; ++i) {
+void Hessian::fill(const Problem& problem, const CurvatureAt& curvature, Index n, double total) {
+  for_each_weighted(problem, curvature, columns.data(), n, [&](Index i, double* weighted_column) {
     Deadline::check(entries_of(problem.n_rows(), i + 1));
-    const double product = weigh_column(problem, columns[i], d);
+    const double product = mismatch_of(problem, weighted_column);
     mean[i] = product / total;
     double* row = matrix[i];
+    // The curvatures of the hinge differ by many orders, which the difference below would not survive.
     if (problem.is_bent) {
       const double* s = problem.intercept_column();
-      for (Index m = 0; m < problem.n_rows(); ++m) weighted[m] -= d[m] * (s[m] * mean[i]);
+      for (Index m = 0; m < problem.n_rows(); ++m) weighted_column[m] -= curvature.d[m] * (s[m] * mean[i]);
     }
-    cross_products(problem, i + 1, row);
+    cross_products(problem, weighted_column, i + 1, row);
     if (!problem.is_bent) {
       for (Index k = 0; k <= i; ++k) row[k] -= product * mean[k];
     }
     // The slack keeps rounding from making the matrix indefinite.
     row[i] = std::max(row[i], 0.0) * (1.0 + 1e-13) + problem.ridge;
-  }
+  });
 }
 
 double Hessian::intercept_step(const double* steps, Index n, double mismatch, double total) const {
@@ -127,13 +119,13 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
     const double new_objective = here.loss + 0.5 * problem.ridge * squares(n);
     if (bound >= cutoff) return {intercept, new_objective, bound};
     // 2. Go half-way back if the last step overshot.
-    if (!(new_objective <= objective * (1.0 + 1e-13))) {
+    if (!(new_objective <= problem.above(objective, 1e-13))) {
       if (++n_halvings == max_halvings || is_last) return {intercept, new_objective, bound};
       intercept = halve_step(n, intercept, last_intercept);
       continue;
     }
     // 3. A least-squares start that is worse than no model at all: start from none.
-    if (may_restart && objective == infinity && new_objective > 2.0 * problem.null_objective) {
+    if (may_restart && objective == infinity && new_objective > problem.above(problem.null_objective, 1.0)) {
       may_restart = false;
       theta.fill(0.0);
       intercept = 0.0;
@@ -142,15 +134,16 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
     }
     // 4. Stop when the model is good enough, or as good as rounding lets it be.
     n_halvings = 0;
-    const bool is_stalled = objective - new_objective <= 1e-15 * objective && trial >= patient_steps;
+    const bool is_stalled = objective - new_objective <= 1e-15 * problem.scale(objective) && trial >= patient_steps;
     objective = new_objective;
-    if (objective - bound <= tolerance * objective || is_stalled || is_last) break;
+    const double enough = tolerance * problem.scale(objective);
+    if (objective - bound <= enough || is_stalled || is_last) break;
     // 5. The minimum of the quadratic model. The dual point moved along the step may say enough.
     step = find_step(n, mismatch);
     if (!step.exists) break;
-    if (objective - 0.5 * step.decrement >= cutoff || step.decrement <= tolerance * objective) {
+    if (objective - 0.5 * step.decrement >= cutoff || step.decrement <= enough) {
       const double ahead = moved_bound(problem, rows, moved, hessian, hessian.step.data(), n, step.intercept, n);
-      if (ahead >= cutoff || objective - ahead <= tolerance * objective) {
+      if (ahead >= cutoff || objective - ahead <= enough) {
         is_moved = true;
         n_step_columns = n;
         intercept_step = step.intercept;
@@ -173,14 +166,18 @@ double Fit::start_from_null() {
 
 void Fit::start_from(const Rows& other) {
   rows.u.copy(other.u);
+  rows.b.copy(other.b);
   rows.q.copy(other.q);
   rows.d.copy(other.d);
+  rows.by_time.copy(other.by_time);
 }
 
 // The start need not be in the span of the columns: the gradient of the weighted least-squares fit to the linear
 // predictor makes the first step that of iteratively reweighted least squares. Returns the slope of the intercept.
 double Fit::least_squares_slopes(Index n) {
-  for (Index m = 0; m < problem_.n_rows(); ++m) target_[m] = rows.q[m] - rows.d[m] * rows.u[m];
+  const double* u = rows.u.data();
+  problem_.weigh(rows.curvature(), &u, 1, hessian.weighted, hessian.scratch.data());
+  for (Index m = 0; m < problem_.n_rows(); ++m) target_[m] = rows.q[m] - hessian.weighted[0][m];
   fill_gradient(problem_, target_.data(), hessian.columns.data(), n, gradient);
   return mismatch_of(problem_, target_.data());
 }
@@ -192,7 +189,7 @@ NewtonStep Fit::find_step(Index n, double mismatch) {
   auto& step = hessian.step;
   Index n_moving = hold_outward(n);
   for (int pivot = 0; pivot < max_pivots; ++pivot) {
-    hessian.fill(problem_, rows.d, n, total);
+    hessian.fill(problem_, rows.curvature(), n, total);
     for (Index i = 0; i < n_moving; ++i) {
       const Index j = columns[i];
       step[i] = -(gradient[j] - mismatch * hessian.mean[i] + problem_.ridge * theta[j]);

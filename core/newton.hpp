@@ -15,22 +15,36 @@ struct Hessian {
         matrix(n_columns, n_columns),
         mean(n_columns),
         step(n_columns),
-        weighted(problem.n_rows()) {}
+        weighted(batch, problem.n_rows()),
+        scratch(2 * batch * problem.data().n_times()) {}
+
+  static constexpr Index batch = 4;  // columns that are weighted at a time
 
   Buffer<Index> columns;
   Matrix matrix;
   Buffer<double> mean;      // weighted means of the columns
   Buffer<double> step;      // right-hand side, then solution
-  Buffer<double> weighted;  // one column times d
+  Matrix weighted;         // some columns times W
+  Buffer<double> scratch;  // numbers of each time
 
   /// List the columns of the bought predictors; return how many.
   Index list_columns(const Problem& problem, const Decisions& decisions);
   /// Fill the rows of the n listed columns; total is the sum of the curvatures d.
-  void fill(const Problem& problem, const Buffer<double>& d, Index n, double total);
-  /// Fill weighted = d * x_j; return its inner product with the intercept's column.
-  double weigh_column(const Problem& problem, Index j, const Buffer<double>& d);
-  /// Fill out with the inner products of `weighted` and the first n listed columns.
-  void cross_products(const Problem& problem, Index n, double* out) const;
+  void fill(const Problem& problem, const CurvatureAt& curvature, Index n, double total);
+  /// Call a function with the place of each of n columns x and with W x.
+  template <class Function>
+  void for_each_weighted(const Problem& problem, const CurvatureAt& curvature, const Index* some, Index n,
+                         Function function) {
+    for (Index first = 0; first < n; first += batch) {
+      const Index size = std::min(batch, n - first);
+      std::array<const double*, batch> x{};
+      for (Index c = 0; c < size; ++c) x[static_cast<std::size_t>(c)] = problem.column(some[first + c]);
+      problem.weigh(curvature, x.data(), size, weighted, scratch.data());
+      for (Index c = 0; c < size; ++c) function(first + c, weighted[c]);
+    }
+  }
+  /// Fill out with the inner products of a weighted column and the first n listed columns.
+  void cross_products(const Problem& problem, const double* weighted_column, Index n, double* out) const;
   /// The step of the intercept that goes with steps of the first n listed columns.
   double intercept_step(const double* steps, Index n, double mismatch, double total) const;
   void exchange(Index i, Index k);

@@ -66,12 +66,13 @@ void Rows::copy(const Rows& other) {
   d.copy(other.d);
   q.copy(other.q);
   dual.copy(other.dual);
+  by_time.copy(other.by_time);
   sums = other.sums;
   smoothing = other.smoothing;
 }
 
 Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, double tolerance) {
-  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing);
+  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing, rows.by_time.data());
   const double entropy = with_family(problem.family, [&](auto family) {
     for (int trial = 1;; ++trial) {
       rows.sums = family.evaluate(at, dual_of(rows));
@@ -92,8 +93,12 @@ void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& 
   with_family(problem.family, [&](auto family) { family.bound_curvature(at, dual_of(rows), d.data()); });
 }
 
+double damping_of(const Problem& problem, const Rows& rows, const double* u_then) {
+  return problem.is_coupled() ? Cox::damping(problem.rows_at(rows.u.data(), rows.smoothing), u_then) : 1.0;
+}
+
 double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved) {
-  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing);
+  const RowsAt at = problem.rows_at(rows.u.data(), rows.smoothing, moved.by_time.data());
   return with_family(problem.family, [&](auto family) {
     return family.move(at, dual_of(rows), rows.sums, moved.t.data(), moved.q.data());
   });

@@ -13,7 +13,8 @@ struct Rows {
         b(problem.n_rows()),
         d(problem.n_rows()),
         q(problem.n_rows()),
-        dual(problem.n_rows()) {}
+        dual(problem.n_rows()),
+        by_time(problem.n_time_numbers()) {}
 
   Buffer<double> u;     // linear predictor
   Buffer<double> a;     // derivative of the loss at u
@@ -21,9 +22,11 @@ struct Rows {
   Buffer<double> d;     // w times the curvature of the loss
   Buffer<double> q;     // w a, whose slopes are the gradient of the loss
   Buffer<double> dual;  // w a of the dual point near it, whose slopes are those of its bound
+  Buffer<double> by_time;  // what a family keeps of each time
   Sums sums;
   double smoothing = 0.0;
 
+  CurvatureAt curvature() const { return {d.data(), b.data(), by_time.data()}; }
   /// Take the rows of another point.
   void copy(const Rows& other);
 };
@@ -42,15 +45,20 @@ struct Evaluation {
 /// family removes.
 Evaluation evaluate_rows(const Problem& problem, Rows& rows, double intercept, double tolerance);
 
-/// Fill d with curvatures of quadratics that touch the loss at the point and are nowhere below it.
+/// Fill d with curvatures of quadratics that touch the loss at the point and are nowhere below it, where there are any.
 void bound_curvatures(const Problem& problem, const Rows& rows, Buffer<double>& d);
+
+/// The share of a Newton step to the linear predictor u_then that cannot overshoot, where no curvatures prevent that.
+double damping_of(const Problem& problem, const Rows& rows, const double* u_then);
 
 /// A dual point that was moved along a step.
 struct MovedPoint {
-  explicit MovedPoint(const Problem& problem) : t(problem.n_rows()), q(problem.n_rows()) {}
+  explicit MovedPoint(const Problem& problem)
+      : t(problem.n_rows()), q(problem.n_rows()), by_time(problem.n_time_numbers()) {}
 
   Buffer<double> t;  // what the step adds to u
   Buffer<double> q;  // w a', feasible
+  Buffer<double> by_time;  // for numbers of each time
 };
 
 /// Move the dual point of `rows` along moved.t: a' = a + curvature t, where that is allowed; return the entropy.

@@ -74,6 +74,8 @@ struct Poisson {
     return total;
   }
 
+  static double unit(const RowsAt&) { return 0.0; }
+
   static NullModel null_model(const RowsAt& rows) {
     const double counts = dot(rows.w, rows.y, rows.n), intercept = std::log(counts / total_of(rows.w, rows.n));
     return {intercept, counts - counts * intercept - rows.least};

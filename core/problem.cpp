@@ -59,11 +59,13 @@ Problem::Problem(std::shared_ptr<const Data> rows, double strength, FamilyKind k
       is_limited = is_limited || lower[j] > -infinity || upper[j] < infinity;
     }
   }
+  if ((family == FamilyKind::cox) != is_coupled()) throw std::invalid_argument("family: 'cox' goes with times.");
   with_family(family, [&](auto chosen) {
     is_curved = chosen.is_curved, is_bent = chosen.is_bent;
     balance = chosen.balance, furthest = chosen.furthest;
     smoothing = is_bent ? usual_smoothing : 0.0;
     least_loss = chosen.least_loss(rows_at(nullptr, smoothing));
+    unit = chosen.unit(rows_at(nullptr, smoothing));
     const NullModel model = chosen.null_model(rows_at(nullptr, smoothing));
     null_intercept = model.intercept, null_objective = model.objective;
   });
@@ -85,6 +87,19 @@ void Problem::linear_predictor(const Buffer<double>& theta, double intercept, do
     if (theta[j] != 0.0) sum.add(j, theta[j]);
   }
   sum.flush();
+}
+
+void Problem::weigh(const CurvatureAt& curvature, const double* const* x, Index n, Matrix& out, double* scratch) const {
+  if (is_coupled()) {
+    std::array<const double*, 4> columns;
+    for (Index c = 0; c < 4; ++c) columns[static_cast<std::size_t>(c)] = x[c < n ? c : 0];
+    Cox::weigh<4>(*data_->risk_sets(), curvature, columns, {out[0], out[1], out[2], out[3]}, scratch);
+    return;
+  }
+  for (Index c = 0; c < n; ++c) {
+    double* weighted = out[c];
+    for (Index m = 0; m < n_rows(); m += lane_count) store(weighted + m, load(curvature.d + m) * load(x[c] + m));
+  }
 }
 
 void Problem::add_columns(const Index* columns, const double* step, Index n, double intercept, double* t) const {

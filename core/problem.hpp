@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "cox.hpp"
 #include "data.hpp"
 #include "hinge.hpp"
 #include "logistic.hpp"
@@ -26,6 +27,8 @@ decltype(auto) with_family(FamilyKind kind, Function&& function) {
       return function(SquaredError{});
     case FamilyKind::poisson:
       return function(Poisson{});
+    case FamilyKind::cox:
+      return function(Cox{});
   }
   throw std::logic_error("a family without a case");
 }
@@ -53,12 +56,22 @@ class Problem {
   double smoothing = 0.0;
   /// What the family says of itself.
   bool is_curved = false, is_bent = false;
-  double balance = 0.0, furthest = 0.0, least_loss = 0.0;
+  double balance = 0.0, furthest = 0.0, least_loss = 0.0, unit = 0.0;
   /// Intervals of the coefficients, by column.
   Buffer<double> lower, upper;
   bool is_limited = false;  // whether any of them is finite
   /// The model without coefficients.
   double null_intercept = 0.0, null_objective = 0.0;
+
+  /// What accuracies of an objective are relative to: the objective, unless the family has a unit.
+  double scale(double objective) const { return unit > 0.0 ? unit : objective; }
+  /// An objective that is lower, or higher, by a share of that.
+  double below(double objective, double share) const {
+    return unit > 0.0 ? objective - share * unit : objective * (1.0 - share);
+  }
+  double above(double objective, double share) const {
+    return unit > 0.0 ? objective + share * unit : objective * (1.0 + share);
+  }
 
   /// The coefficient of column j nearest to t that is allowed; close to a limit is at it.
   double within(Index j, double t) const {
@@ -82,9 +95,17 @@ class Problem {
   double norm(const Buffer<double>& theta, Index g) const;
 
   /// The rows at a linear predictor.
-  RowsAt rows_at(const double* u, double width) const {
-    return {n_rows(), weights(), intercept_column(), data_->outcomes(), u, width, least_loss};
+  RowsAt rows_at(const double* u, double width, double* by_time = nullptr) const {
+    return {n_rows(), weights(), intercept_column(), data_->outcomes(), u, width, least_loss, data_->risk_sets(), by_time};
   }
+  /// Whether the rows' curvatures are coupled: else W is diagonal.
+  bool is_coupled() const { return data_->risk_sets() != nullptr; }
+  /// How many numbers of times a point keeps.
+  Index n_time_numbers() const { return Cox::n_numbers * data_->n_times(); }
+  /// Fill the first rows of `out`, which has four, with W x of up to four vectors x.
+  ///
+  /// `scratch` takes 8 numbers of each time where rows are coupled.
+  void weigh(const CurvatureAt& curvature, const double* const* x, Index n, Matrix& out, double* scratch) const;
   /// Fill u = X theta + s * intercept.
   void linear_predictor(const Buffer<double>& theta, double intercept, double* u) const;
   /// Fill t = X step + s * intercept, where step is that of n listed columns.

@@ -149,7 +149,7 @@ bool Relaxation::retreat(Course& course, double primal) {
     course.has_origin = true;
     course.primal = problem_.null_objective;
   }
-  if (primal <= course.primal * (1.0 + 1e-9)) return false;
+  if (primal <= problem_.above(course.primal, 1e-9)) return false;
   if (++course.n_halvings > max_halvings) {
     return_to_origin(course);
     course.n_halvings = 0;
@@ -173,15 +173,15 @@ void Relaxation::return_to_origin(Course& course) {
 /// Keep the point; return whether no further step is of use.
 bool Relaxation::is_settled(Course& course, double primal, double bound, double cutoff) {
   const bool is_idle =
-      !(primal < course.primal * (1.0 - idle)) && !(bound - course.best_bound > idle * std::abs(bound));
+      !(primal < problem_.below(course.primal, idle)) && !(bound - course.best_bound > idle * problem_.scale(std::abs(bound)));
   course.n_idle_steps = is_idle && course.caution == 0.0 ? course.n_idle_steps + 1 : 0;
   course.best_bound = std::max(course.best_bound, bound);
   course.primal = primal;
   if (course.n_halvings == 0) course.caution = less_cautious(course.caution);
   if (!course.is_inside) return false;
-  if (primal - bound <= 1e-9 * primal || course.n_idle_steps == max_idle_steps) return true;
+  if (primal - bound <= 1e-9 * problem_.scale(primal) || course.n_idle_steps == max_idle_steps) return true;
   if (course.n_steps > 0 && is_hopeless(primal, bound, cutoff)) return true;
-  is_loose_ = primal - bound > loose * primal;
+  is_loose_ = primal - bound > loose * problem_.scale(primal);
   return false;
 }
 
@@ -194,19 +194,27 @@ bool Relaxation::step(Course& course, const Decisions& decisions, const Remainin
     bound_curvatures(problem_, rows, safe_d_);
     for (Index m = 0; m < safe_d_.size(); ++m) safe_d_[m] = rows.d[m] + course.caution * (safe_d_[m] - rows.d[m]);
   }
-  const Buffer<double>& d = course.caution > 0.0 ? safe_d_ : rows.d;
+  CurvatureAt curvature = rows.curvature();
+  if (course.caution > 0.0) curvature.d = safe_d_.data();
   theta_old_.copy(model.theta);
   u_old_.copy(rows.u);
   course.n_halvings = 0;
   course.origin = course.intercept;
   course.has_origin = course.is_inside;
-  model.gram.update(model.theta, d, decisions, values.v, model.price, worth_entering * course.mu,
+  model.gram.update(model.theta, curvature, decisions, values.v, model.price, worth_entering * course.mu,
                     is_difficult ? 0.0 : stale_);
   course.mu = model.minimise(decisions, remaining.capacity, course.mu, mismatch_);
   course.intercept = stepped_intercept(course.intercept);
   ++course.n_steps;
   course.is_inside = true;  // to rounding, with which a test would refuse good steps
   problem_.linear_predictor(model.theta, course.intercept, moved_.t.data());
+  if (course.caution > 0.0 && problem_.is_coupled()) {
+    const double share = damping_of(problem_, rows, moved_.t.data());
+    for (Index j = 0; j < theta_old_.size(); ++j) {
+      model.theta[j] = theta_old_[j] + share * (model.theta[j] - theta_old_[j]);
+    }
+    problem_.linear_predictor(model.theta, course.intercept, moved_.t.data());
+  }
   if (is_moderate(problem_, moved_.t)) return true;
   if (!course.has_origin) start_from_null(course.origin);  // where the rows have most curvature
   return_to_origin(course);
@@ -310,7 +318,7 @@ double Relaxation::first_multiplier(const Decisions& decisions, double budget) {
       spent += model.price[g];
     }
   }
-  return std::max(mu, 1e-12 * problem_.null_objective);
+  return std::max(mu, 1e-12 * problem_.scale(problem_.null_objective));
 }
 
 }  // namespace shortlist

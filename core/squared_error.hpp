@@ -51,6 +51,8 @@ struct SquaredError {
 
   static double least_loss(const RowsAt&) { return 0.0; }
 
+  static double unit(const RowsAt&) { return 0.0; }
+
   static NullModel null_model(const RowsAt& rows) {
     const double mean = dot(rows.w, rows.y, rows.n) / total_of(rows.w, rows.n);
     double objective = 0.0;

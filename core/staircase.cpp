@@ -114,7 +114,7 @@ void Staircase::close(Index budget, double bound) {
   if (!(bound >= closed)) closed = bound == bound ? bound : -infinity;
 }
 
-double Staircase::cutoff(Index budget) { return stair(budget).upper * (1.0 - worker_.gap); }
+double Staircase::cutoff(Index budget) { return worker_.problem.below(stair(budget).upper, worker_.gap); }
 
 Index Staircase::spent(const Decisions& decisions) {
   Oracle& oracle = worker_.oracle;
@@ -155,7 +155,7 @@ void Staircase::offer_incumbent() {
 void Staircase::keep(const Decisions& decisions, const Buffer<double>& theta, const FitScore& score, Index price) {
   for (Index budget = price; budget < static_cast<Index>(stairs.size()); ++budget) {
     Stair& here = stair(budget);
-    if (!(score.objective < here.upper * (1.0 - 1e-12))) break;
+    if (!(score.objective < worker_.problem.below(here.upper, 1e-12))) break;
     here.upper = score.objective;
     here.decisions.copy(decisions);
     here.theta.copy(theta);

@@ -85,6 +85,8 @@ struct TwoClasses {
 
   static double least_loss(const RowsAt&) { return 0.0; }
 
+  static double unit(const RowsAt&) { return 0.0; }
+
   static NullModel null_model(const RowsAt& rows) {
     ClassSum weights;
     for (Index m = 0; m < rows.n; m += lane_count) weights.add(load(rows.s + m) < 0.0, load(rows.w + m));

@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t eager_nodes = 3, round_every = 16;
 // The search looks for swaps once it has proven to be more than trivial.
 constexpr std::int64_t swap_node = 16;
-// A bound below this share of the cutoff is hardly raised to it by one more relaxation.
-constexpr double far_below = 0.9;
+// A bound that lacks this share of the cutoff is hardly raised to it by one more relaxation.
+constexpr double far_below = 0.1;
 // Where two purchases are left, a child that buys one is closed by the endgame, which takes less time than a
 // relaxation. So a node is relaxed once for several branches, one for each such share of the cutoff that its bound
 // lacks. At weak ridge bounds lack half of it; shares of 1/10 to 1/20 take about the same time.
@@ -129,7 +129,7 @@ void Worker::process_node() {
 void Worker::close_or_branch(Node& node, bool is_dive) {
   // 2. Relax, unless nothing is left to decide, or one purchase that a bound so low leaves open anyway.
   Remaining remaining = settle(decisions);
-  if (0 < remaining.n_free && remaining.n_free <= Endgame::few && node.bound < far_below * cutoff() &&
+  if (0 < remaining.n_free && remaining.n_free <= Endgame::few && node.bound < problem.below(cutoff(), far_below) &&
       oracle.most_purchases(decisions, remaining) == 1) {
     return endgame_.buy_one(node.number, is_dive ? Start::rows : Start::predictor, node.intercept);
   }
@@ -173,7 +173,7 @@ void Worker::close_or_branch(Node& node, bool is_dive) {
   } else if (n_left == 2 && endgame_.are_pairs_few(base_then, cutoff(), remaining.n_free)) {
     endgame_.buy_two(node.number, remaining, base_then, point);
   } else {
-    const double missing = node.bound > 0.0 ? 1.0 - node.bound / cutoff() : 1.0;
+    const double missing = std::min(1.0, (cutoff() - node.bound) / problem.scale(cutoff()));
     const Index n_branches = n_left > 2 ? 1 : std::max<Index>(1, static_cast<Index>(missing / branch_share));
     branch(node, found, point, std::min({n_branches, most_branches, remaining.n_free}));
   }
@@ -297,7 +297,7 @@ FitScore Worker::keep_selection(const Decisions& selection, double intercept, do
   const FitScore score = fit.fit(selection, intercept, stop_at, listed, start);
   if (score.objective < stop_at) list_model(selection, score);
   const double accuracy = problem.family == FamilyKind::hinge ? listed_hinge : listed_enough;
-  const bool is_fitted = score.objective - score.bound <= accuracy * score.objective;
+  const bool is_fitted = score.objective - score.bound <= accuracy * problem.scale(score.objective);
   if (!is_fitted && !(score.bound >= stop_at)) ++listing->n_doubtful;
   return score;
 }
@@ -321,7 +321,7 @@ void Worker::polish() {
   if (!(incumbent.objective < infinity)) return;
   problem.linear_predictor(incumbent.theta, incumbent.intercept, fit.rows.u.data());
   const FitScore score = fit.fit(incumbent.decisions, incumbent.intercept, infinity, polished, Start::predictor);
-  if (!(score.objective <= incumbent.objective * (1.0 + 1e-12))) return;
+  if (!(score.objective <= problem.above(incumbent.objective, 1e-12))) return;
   incumbent.objective = std::min(score.objective, incumbent.objective);
   incumbent.theta.copy(fit.theta);
   incumbent.intercept = score.intercept;

@@ -66,7 +66,7 @@ class Worker {
   /// Refit the incumbent to the last digits of its coefficients, which its objective hides.
   void polish();
 
-  double cutoff() const { return incumbent.objective * (1.0 - gap); }
+  double cutoff() const { return problem.below(incumbent.objective, gap); }
   /// Whether to look for incumbents at the node that is processed.
   bool is_heuristic_turn() const;
   /// Fit the bought predictors and keep the model if it is the best.
