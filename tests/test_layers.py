@@ -32,7 +32,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"native", "conic"}),
     frozenset({"verification", "solution"}),
     frozenset({"certificate"}),
-    frozenset({"problem", "arguments", "limits", "families", "predictors", "response"}),
+    frozenset({"problem", "arguments", "limits", "families", "predictors", "response", "event_times"}),
     frozenset({"tables"}),
     frozenset({"files", "display", "blocks", "progress"}),
     frozenset({"errors"}),
@@ -47,7 +47,7 @@ BACKENDS: tuple[frozenset[str], ...] = (
     frozenset({"support_fit"}),
 )
 # The parts of one definition may know each other.
-OPEN_LAYER = frozenset({"problem", "arguments", "limits", "families", "predictors", "response"})
+OPEN_LAYER = frozenset({"problem", "arguments", "limits", "families", "predictors", "response", "event_times"})
 # Data imports nothing of the package, and what solves or fits does not import data.
 ALONE = "datasets"
 USERS_OF_DATA = frozenset({"cli", "explorer", "report", "deployment", "evaluation"})

@@ -33,6 +33,7 @@ from .patients import PrognosticModel as PrognosticModel
 from .problem import SubsetProblem as SubsetProblem
 from .solution import Solution as Solution
 from .solution import Status as Status
+from .event_times import survival as survival
 from .verification import Verdict as Verdict
 from .verification import verify as verify
 

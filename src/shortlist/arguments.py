@@ -15,6 +15,7 @@ from .errors import InvalidProblemError
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 Predictor = int | str
 Support = tuple[int, ...]
 _SMALLEST = 1e-140

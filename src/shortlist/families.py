@@ -5,8 +5,9 @@
     hinge           max(0, 1 - y u)                  labels
     squared_error   (y - u)^2 / 2                    numbers
     poisson         exp(u) - y u - y + y log y       counts: half the deviance at the mean exp(u)
+    cox             see `event_times`                 times to an event: rows at risk are coupled
 
-Each is the maximum of H(a) + a u over the a that it allows, H being concave: that is all that lower
+Each but the last is the maximum of H(a) + a u over the a that it allows, H being concave: that is all that lower
 bounds rest on (see `problem`). The a of a linear predictor is the derivative of the loss in u. With
 labels -y a is at least 0, and at most 1 but for the squared hinge; H is its entropy for the
 logistic loss, -y a - a^2 / 4 for the squared hinge and -y a for the hinge. For the squared error H
@@ -14,6 +15,9 @@ is -a y - a^2 / 2. For counts a + y, the mean of another model, is at least 0.
 
 A dual point is an a for each row with sum_m w_m a_m = 0, as the intercept is free. Classes are
 scaled to that, a squared error loses its mean, and means of counts are scaled.
+
+Of the rows of Cox's partial likelihood no one has a loss of its own. What all families have is the
+loss of all rows together, `Family.of_rows`, with its derivatives and a dual point.
 
 The hinge has no derivative at y u = 1, so it is smoothed there: -y a = clip((1 - y u) / smoothing,
 0, 1).
@@ -27,18 +31,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import entr, xlogy
 
 from .arguments import Float
 from .errors import InvalidProblemError
+from .response import Response
+from .event_times import PartialLikelihood, Survival
 
 # Where numbers are nearly met, or counts are large, the objective is a small difference: it is
 # rounded as much as bounds are.
 _HARMLESS_OF_NUMBERS = 1e-10
 _FARTHEST = 600.0  # linear predictor of a count
+
+
+def _of_no_row(*_: Any) -> Any:
+    raise TypeError("the loss of a row depends on the other rows")
 
 
 def _no_mean(u: Float) -> Float:
@@ -69,6 +79,97 @@ class RowMoments(NamedTuple):
     x_log_x: float
 
 
+class Scale(NamedTuple):
+    """What accuracies of objectives are relative to.
+
+    Attributes
+    ----------
+    unit : float
+        A loss that stands for the data's size: the weight of the events for a partial likelihood,
+        which is mostly a constant. 0: the objective itself.
+    least : float
+        No loss is below it.
+    """
+
+    unit: float = 0.0
+    least: float = 0.0
+
+    def of(self, objective: float) -> float:
+        """Return what a share of the objective is a share of.
+
+        Examples
+        --------
+        >>> from shortlist.families import Scale
+        >>> Scale().of(300.0), Scale(unit=40.0).below(300.0, 0.1)
+        (300.0, 296.0)
+        """
+        return self.unit or abs(objective)
+
+    def above(self, objective: float, share: float) -> float:
+        """Return an objective that is higher by a share."""
+        return objective + share * self.unit if self.unit else objective * (1.0 + share)
+
+    def below(self, objective: float, share: float) -> float:
+        """Return an objective that is lower by a share."""
+        return objective - share * self.unit if self.unit else objective * (1.0 - share)
+
+    def excess(self, objective: float, best: float) -> float:
+        """Return by which share an objective is above the best one."""
+        if self.unit:
+            return max(0.0, (objective - best) / self.unit)
+        return max(0.0, objective / best - 1.0)
+
+
+class RowsLoss(Protocol):
+    """The loss of all rows as a function of their linear predictors.
+
+    `root` returns a factor L and a scale with L L' / (scale scale') = X' W X + diag(penalty), W
+    being the second derivative. `dual_point` returns the entropy of a dual point, the size of its
+    parts, and its w a; `a` is that of the rows if u does not tell it.
+    """
+
+    def loss(self, u: Float) -> float: ...
+    def slope(self, u: Float) -> Float: ...
+    def weigh(self, u: Float, X: Float) -> Float: ...
+    def root(self, u: Float, X: Float, penalty: Float) -> tuple[Float, Float]: ...
+    def dual_point(self, u: Float, a: Float | None = None) -> tuple[float, float, Float]: ...
+
+
+class _SumOverRows(NamedTuple):
+    """The loss of rows that are not coupled: a `RowsLoss`."""
+
+    family: Family
+    y: Float
+    weights: Float
+
+    def loss(self, u: Float) -> float:
+        return float(self.weights @ self.family.value(self.y, u))
+
+    def slope(self, u: Float) -> Float:
+        return self.weights * self._a(u)
+
+    def weigh(self, u: Float, X: Float) -> Float:
+        return self._curvature(u)[:, np.newaxis] * X
+
+    def root(self, u: Float, X: Float, penalty: Float) -> tuple[Float, Float]:
+        """Return the factor by a QR factorisation, which never forms the Hessian."""
+        curvature = self._curvature(u)
+        roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * X, np.diag(np.sqrt(penalty))])
+        scale = 1.0 / np.linalg.norm(roots, axis=0)
+        return np.transpose(np.linalg.qr(roots * scale, mode="r")), scale
+
+    def dual_point(self, u: Float, a: Float | None = None) -> tuple[float, float, Float]:
+        a = self.family.feasible(self.y, self._a(u) if a is None else a, self.weights)
+        entropies = self.family.entropy(self.y, a) * self.weights
+        return float(entropies.sum()), float(np.abs(entropies).sum()), a * self.weights
+
+    def _a(self, u: Float) -> Float:
+        return self.family.slope(self.y, u, self.family.smoothing)
+
+    def _curvature(self, u: Float) -> Float:
+        return self.weights * self.family.curvature(self.y, u, self.family.smoothing)
+
+
 @dataclass(frozen=True)
 class Family:
     """Functions of arrays of outcomes, linear predictors and the a that they lead to.
@@ -78,7 +179,7 @@ class Family:
     name : str
         As in `SubsetProblem`.
     outcome : str
-        The kind of `Response`: "labels", "numbers" or "counts".
+        The kind of `Response`: "labels", "numbers", "counts" or "times".
     value : callable
         The loss of outcomes and linear predictors.
     slope : callable
@@ -115,6 +216,8 @@ class Family:
         Whether coefficients may be limited.
     takes_sample : bool
         Whether a search on a sample of the rows can be proven on all of them.
+    has_intercept : bool
+        Whether the loss changes when a number is added to all linear predictors.
     """
 
     name: str
@@ -136,6 +239,27 @@ class Family:
     mean_of: Callable[[Float], Float] = _no_mean
     takes_intervals: bool = True
     takes_sample: bool = True
+    has_intercept: bool = True
+
+    @property
+    def is_coupled(self) -> bool:
+        """Whether the loss of a row depends on other rows; functions of rows are then not to be had.
+        """
+        return self.value is _of_no_row
+
+    def of_rows(self, response: Response, weights: Float) -> RowsLoss:
+        """Return the loss of rows, on all of which it depends (`Response.at_risk`)."""
+        if isinstance(response, Survival):
+            return PartialLikelihood(response, weights)
+        return _SumOverRows(self, response.values, weights)
+
+    def scale(self, response: Response, weights: Float) -> Scale:
+        """Return what accuracies of the objective are relative to."""
+        if not isinstance(response, Survival):
+            return Scale()
+        rows = response.at_risk(weights)
+        likelihood = PartialLikelihood(response.rows(rows), weights[rows])
+        return Scale(float(likelihood.total.sum()), likelihood.least())
 
     @property
     def gives_risks(self) -> bool:
@@ -336,9 +460,25 @@ POISSON = Family(
     harmless_rounding=_HARMLESS_OF_NUMBERS,
 )
 
+COX = Family(
+    "cox",
+    "times",
+    value=_of_no_row,
+    slope=_of_no_row,
+    entropy=_of_no_row,
+    curvature=_of_no_row,
+    allowed=_of_no_row,
+    feasible=_of_no_row,
+    feasible_sums=_of_no_row,
+    null_intercept=lambda y, weights: 0.0,
+    scoring="",
+    takes_sample=False,
+    has_intercept=False,
+)
+
 
 FAMILIES = {
-    family.name: family for family in (LOGISTIC, SQUARED_HINGE, HINGE, SQUARED_ERROR, POISSON)
+    family.name: family for family in (LOGISTIC, SQUARED_HINGE, HINGE, SQUARED_ERROR, POISSON, COX)
 }
 
 

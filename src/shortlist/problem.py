@@ -48,10 +48,11 @@ from .arguments import (
 )
 from .blocks import row_blocks
 from .errors import InvalidProblemError, ShortlistWarning
-from .families import family_of
+from .families import Scale, family_of
 from .limits import Limits, MaxCoefficient, Signs
 from .predictors import Predictors
 from .response import Response
+from .event_times import Survival
 
 __all__ = ["Predictor", "SubsetProblem"]
 
@@ -85,7 +86,9 @@ class SubsetProblem:
         A file that numpy has mapped, as by `np.load(path, mmap_mode="r")`, is read in blocks.
     y : array-like of shape (n_rows,)
         Labels of any two values, of which the larger one (in sorted order) counts as positive;
-        numbers for the squared error, and counts for the Poisson loss.
+        numbers for the squared error, and counts for the Poisson loss. For Cox's partial likelihood
+        times and event indicators: `sl.survival(time, event)`, which is a structured array as
+        scikit-survival takes it, an array of two columns (time, event) or a frame of two columns.
     ridge : float
         Strength of the L2 penalty, greater than 0.
     budget : float, optional
@@ -112,9 +115,14 @@ class SubsetProblem:
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
-    loss : {"logistic", "squared_hinge", "hinge", "squared_error", "poisson"}
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error", "poisson", "cox"}
         The loss of a row: that of a logistic regression, of a support vector machine, half the
-        squared error, or half the Poisson deviance.
+        squared error, or half the Poisson deviance; or the negative log partial likelihood of Cox,
+        which has no intercept.
+    ties : {"efron", "breslow"}
+        How Cox's partial likelihood treats events at the same time.
+    strata : array-like of shape (n_rows,), optional
+        With the loss "cox": rows are at risk with those of the same stratum only.
 
     Examples
     --------
@@ -149,12 +157,14 @@ class SubsetProblem:
         max_coefficient: MaxCoefficient = None,
         signs: Signs = None,
         loss: str = "logistic",
+        ties: str = "efron",
+        strata: ArrayLike | None = None,
     ) -> None:
         column_names = column_names_of(X)
         self.X = features_of(X)
         n_rows, n_columns = self.X.shape
         self.family = family_of(loss)
-        self.response = Response.of(y, n_rows, self.family.outcome)
+        self.response = self._response_of(y, ties, strata)
         self.weights = self.response.weights(sample_weight)
         self.ridge = in_range("ridge", positive("ridge", ridge))
         self.predictors = Predictors.of(groups, column_names, n_columns)
@@ -226,9 +236,33 @@ class SubsetProblem:
         """
         return self._with(weights=self.response.weights(sample_weight))
 
+    def _response_of(self, y: Any, ties: str, strata: ArrayLike | None) -> Response:
+        if self.family.outcome == "times":
+            response = Survival.of_times(y, self.n_rows, ties=ties, strata=strata)
+            without = response.without_events(np.ones(self.n_rows))
+            if without and response.events.any():
+                warnings.warn(
+                    f"strata: {without} of {response.stratum.max() + 1} have no event; their rows "
+                    "say nothing and are left out.",
+                    ShortlistWarning,
+                    stacklevel=4,
+                )
+            return response
+        if strata is not None or ties != "efron":
+            raise InvalidProblemError(
+                f"{'ties' if strata is None else 'strata'}: goes with loss='cox' only."
+            )
+        return Response.of(y, self.n_rows, self.family.outcome)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """What gaps, tolerances and other shares of an objective are shares of."""
+        return self.family.scale(self.response, self.weights)
+
     def _with(self, **changes: Any) -> SubsetProblem:
         other = copy(self)
         other.__dict__.pop("digest", None)
+        other.__dict__.pop("scale", None)
         other.__dict__.update(changes)
         return other
 
@@ -279,6 +313,11 @@ class SubsetProblem:
         Rows of weight 0 are left out, so that no rounding depends on whether they are there.
         Numbers are taken from the intercept, so that their distance from zero takes no digits.
         """
+        penalty = 0.5 * self.ridge * (coef @ coef)
+        if self.family.is_coupled:
+            rows = self.response.at_risk(self.weights)
+            of_rows = self.family.of_rows(self.response.rows(rows), self.weights[rows])
+            return float(of_rows.loss(self.decision_function(coef, intercept)[rows]) + penalty)
         loss, start = 0.0, intercept if self.response.kind == "numbers" else 0.0
         for rows, block in row_blocks(self.X):
             u = _linear_predictor(block, coef, intercept - start)
@@ -287,7 +326,7 @@ class SubsetProblem:
             if not counts.all():
                 u, y, weights = u[counts], y[counts], weights[counts]
             loss += float(weights @ self.family.value(y, u))
-        return float(loss + 0.5 * self.ridge * (coef @ coef))
+        return float(loss + penalty)
 
     @cached_property
     def digest(self) -> str:
@@ -297,7 +336,7 @@ class SubsetProblem:
         """
         limits = self.limits
         parts = (
-            self.response.values, self.weights, self.column_predictor, limits.costs,
+            *self.response.arrays, self.weights, self.column_predictor, limits.costs,
             # Only if given, so that older certificates stay valid.
             *((limits.lower, limits.upper) * limits.has_intervals),
         )  # fmt: skip

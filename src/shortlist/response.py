@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import Float, Int, floats, in_range, unmasked
+from .arguments import Booleans, Float, Int, floats, in_range, unmasked
 from .errors import InvalidProblemError
 
 _FAR = 32.0  # ranges from 0
@@ -34,6 +34,23 @@ _OBVIOUS = frozenset(
 )
 
 
+class ForCore(NamedTuple):
+    """Outcomes as the compiled core takes them.
+
+    Attributes
+    ----------
+    factor, value : ndarray of shape (n_rows,)
+        What rows are multiplied with, and what a loss needs to know beside that.
+    times : tuple, optional
+        Of outcomes that are times: the block and the stratum of each row, and whether ties are
+        Efron's.
+    """
+
+    factor: Float
+    value: Float
+    times: tuple[Int, Int, bool] | tuple[()] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Response:
     """What the rows of a problem have for an outcome.
@@ -41,7 +58,7 @@ class Response:
     Attributes
     ----------
     kind : str
-        "labels", "numbers" or "counts".
+        "labels", "numbers", "counts" or "times" (`event_times`).
     values : ndarray of shape (n_rows,)
         The outcomes; labels are -1 and 1.
     classes : ndarray
@@ -79,11 +96,25 @@ class Response:
         return cls(kind, values, centre=_centre_of(values) if kind == "numbers" else 0.0)
 
     @property
-    def for_core(self) -> tuple[Float, Float]:
-        """What the core multiplies rows with, and what a loss needs to know beside that."""
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What defines the outcomes, for a digest."""
+        return (self.values,)
+
+    @property
+    def for_core(self) -> ForCore:
+        """The outcomes as the core takes them."""
         if self.kind == "labels":
-            return -self.values, np.zeros(len(self.values))
-        return np.ones(len(self.values)), self.values - self.centre
+            return ForCore(-self.values, np.zeros(len(self.values)))
+        return ForCore(np.ones(len(self.values)), self.values - self.centre)
+
+    def at_risk(self, weights: Float) -> Int:
+        """Return the rows that the loss depends on: those of weight above 0."""
+        return np.flatnonzero(weights > 0)
+
+    def constant_columns(self, X: Float) -> Booleans:
+        """Return which columns of rows that the loss depends on no model can use."""
+        constant: Booleans = np.ptp(X, axis=0) == 0
+        return constant
 
     @property
     def strata(self) -> Int:

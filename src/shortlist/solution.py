@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arguments import Float
 from .display import describe_proof, panel
+from .families import Scale
 from .problem import SubsetProblem
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Solution:
         Wall-clock time.
     names : tuple of str
         Names of the predictors bought, in the order of `support`.
+    scale : Scale
+        What the gap is relative to: the objective, or with the loss "cox" the weight of the events.
     """
 
     status: Status
@@ -98,6 +101,7 @@ class Solution:
     nodes: int
     seconds: float
     names: tuple[str, ...] = ()
+    scale: Scale = Scale()
     # Makes the certificate when it is first asked for: most solutions are never asked.
     prover: Callable[[Solution], Certificate] | None = field(
         default=None, repr=False, compare=False
@@ -123,10 +127,10 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """Relative distance between the objective and the lower bound."""
+        """Relative distance between the objective and the lower bound; see `scale`."""
         if self.objective == self.lower_bound:
             return 0.0
-        return max(0.0, self.objective - self.lower_bound) / abs(self.objective)
+        return max(0.0, self.objective - self.lower_bound) / self.scale.of(self.objective)
 
     def _repr_html_(self) -> str:
         return panel(
@@ -186,7 +190,7 @@ def solution_of(
     """
     objective = problem.objective(coef, intercept)
     lower_bound = min(lower_bound, objective)
-    if status is Status.OPTIMAL and objective - lower_bound > gap * objective:
+    if status is Status.OPTIMAL and objective - lower_bound > gap * problem.scale.of(objective):
         status = Status.STALLED
     return Solution(
         status=status,
@@ -199,5 +203,6 @@ def solution_of(
         nodes=nodes,
         seconds=seconds,
         names=tuple(map(problem.name_of, support)),
+        scale=problem.scale,
         prover=prover,
     )

@@ -61,7 +61,7 @@ def conclude(
         model.coef,
         model.intercept,
         status=stopped or Status.OPTIMAL,
-        lower_bound=max(0.0, lower_bound),  # a loss is positive
+        lower_bound=max(problem.scale.least, lower_bound),
         gap=gap,
         nodes=nodes,
         seconds=perf_counter() - started,

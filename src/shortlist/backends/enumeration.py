@@ -43,12 +43,12 @@ class EnumerationBackend(Backend):
                 model, bound = fits.fit(support)
                 nodes += 1
                 lower_bound = min(lower_bound, bound)
-                if best is None or _is_better(model, best):
+                if best is None or _is_better(problem, model, best):
                     best = model
                 seconds = perf_counter() - started
                 unfitted = len(supports) - nodes
                 if options.callback is not None:
-                    proven = 0.0 if unfitted else lower_bound
+                    proven = problem.scale.least if unfitted else lower_bound
                     options.callback(Progress(nodes, unfitted, best.objective, proven, seconds))
                 if unfitted and options.time_limit is not None and seconds >= options.time_limit:
                     stopped = Status.TIME_LIMIT
@@ -64,7 +64,7 @@ class EnumerationBackend(Backend):
             problem,
             best,
             # Nothing is known of the selections that were not fitted.
-            lower_bound=lower_bound if stopped is None else 0.0,
+            lower_bound=lower_bound if stopped is None else -inf,
             stopped=stopped,
             gap=options.gap,
             nodes=nodes,
@@ -72,10 +72,10 @@ class EnumerationBackend(Backend):
         )
 
 
-def _is_better(model: SupportModel, other: SupportModel) -> bool:
+def _is_better(problem: SubsetProblem, model: SupportModel, other: SupportModel) -> bool:
     """Whether the objective is lower, or ties and the support comes first."""
     difference = model.objective - other.objective
-    if model.support != other.support and abs(difference) <= _TIE * other.objective:
+    if model.support != other.support and abs(difference) <= _TIE * problem.scale.of(other.objective):
         return model.support < other.support
     return difference < 0
 

@@ -29,7 +29,7 @@ _LEVEL = 0.05  # of significance, in hierarchical selection
 class HeuristicBackend(Backend):
     """A backend that buys by a rule.
 
-    It proves nothing, so the lower bound is 0, as it is for every loss. A rule runs to its end
+    It proves nothing, so the lower bound is that of every loss. A rule runs to its end
     whatever the limits of the options. Rules that rank predictors before any fit take no notice of
     limits on coefficients; the fits of the others, and the model, respect them.
     """
@@ -73,7 +73,7 @@ def _fitted(problem: SubsetProblem, started: float) -> Solution:
     return conclude(
         problem,
         solution if is_exact else SupportFits(problem).fit(problem.limits.include)[0],
-        lower_bound=0.0,
+        lower_bound=-inf,  # nothing is known
         stopped=Status.HEURISTIC,
         gap=0.0,
         nodes=0,
@@ -302,7 +302,7 @@ def _is_improvement(fits: ComparedFits, model: SupportModel, seen: list[SupportM
     """Whether the model is better than all that have no more predictors and cost no more."""
     price = fits.problem.limits.units_of
     return all(
-        model.objective < (1 - fits.tie) * other.objective
+        model.objective < fits.problem.scale.below(other.objective, fits.tie)
         for other in seen
         if len(other.support) <= len(model.support) and price(other.support) <= price(model.support)
     )
@@ -310,7 +310,8 @@ def _is_improvement(fits: ComparedFits, model: SupportModel, seen: list[SupportM
 
 def _best_exchange(fits: ComparedFits, model: SupportModel) -> SupportModel | None:
     limits = fits.problem.limits
-    best, limit = None, (1 - fits.tie) * model.objective
+    below = fits.problem.scale.below
+    best, limit = None, below(model.objective, fits.tie)
     for dropped in model.support:
         if dropped in limits.include:
             continue
@@ -318,5 +319,5 @@ def _best_exchange(fits: ComparedFits, model: SupportModel) -> SupportModel | No
         others = [g for g in limits.addable(rest.support) if g != dropped]
         exchanged = best_addition(fits, rest, others, least_gain=rest.objective - limit)
         if exchanged is not None:
-            best, limit = exchanged, (1 - fits.tie) * exchanged.objective
+            best, limit = exchanged, below(exchanged.objective, fits.tie)
     return best

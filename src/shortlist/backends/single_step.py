@@ -48,7 +48,8 @@ class ComparedFits:
         for i, support in enumerate(supports):
             fitted, price = self.fit(support), 1.0 if prices is None else float(prices[i])
             merit = (model.objective - fitted.objective) / price
-            is_better = (merit - best_merit) * price > self.tie * model.objective
+            tie = self.tie * self.problem.scale.of(model.objective)
+            is_better = (merit - best_merit) * price > tie
             if fitted.objective < limits[i] and is_better:
                 best, best_merit = fitted, merit
         return best
@@ -82,7 +83,8 @@ def best_addition(
         None if no candidate gains enough.
     """
     added, price, gain = _arrays(predictors, prices, least_gain)
-    limits = model.objective - np.maximum(gain, fits.tie * model.objective)
+    tie = fits.tie * fits.problem.scale.of(model.objective)
+    limits = model.objective - np.maximum(gain, tie)
     is_free = price == 0
     larger = fits.best_of(
         model, [(*model.support, g) for g in added[is_free].tolist()], limits[is_free]

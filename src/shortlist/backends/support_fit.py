@@ -18,6 +18,7 @@ from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import lsq_linear
 
 from ..arguments import Float, Int
+from ..families import RowsLoss
 from ..problem import SubsetProblem
 
 _CHUNK = 2**15  # entries of a temporary that the processor's cache holds
@@ -47,14 +48,16 @@ class SupportFits:
 
     def __init__(self, problem: SubsetProblem) -> None:
         self.problem = problem
-        rows = np.flatnonzero(problem.weights > 0)
+        rows = problem.response.at_risk(problem.weights)
         rows = rows[np.argsort(-problem.response.strata[rows], kind="stable")]
         self.weights = problem.weights[rows]
-        self.y = problem.response.values[rows]
+        response = problem.response.rows(rows)
+        self.y = response.values
+        self.of_rows = problem.family.of_rows(response, self.weights)
         X = problem.X[rows]
         self.means = self.weights / self.weights.sum() @ X
         self.X = np.asfortranarray(X - self.means)  # columns are gathered again and again
-        self.X[:, np.ptp(X, axis=0) == 0] = 0.0
+        self.X[:, response.constant_columns(X)] = 0.0
 
     def intercept_model(self) -> SupportModel:
         """Return the best model without coefficients, which is known in closed form."""
@@ -72,20 +75,9 @@ class SupportFits:
             beta, a = fit_hinge(X, self.y, self.weights, self.problem.ridge)
             a = -self.y * a
         else:
-            beta = self._minimise(X, columns)
-            a = self.slope(X @ beta[:-1] + beta[-1])
-        return self._model(support, columns, beta), self._bound(X, columns, a)
-
-    def slope(self, u: Float) -> Float:
-        """Return the a that belongs to linear predictors."""
-        family = self.problem.family
-        return family.slope(self.y if u.ndim == 1 else self.y[:, np.newaxis], u, family.smoothing)
-
-    def curvature(self, u: Float) -> Float:
-        """Return the change of that a per unit of the linear predictor."""
-        family = self.problem.family
-        y = self.y if u.ndim == 1 else self.y[:, np.newaxis]
-        return family.curvature(y, u, family.smoothing)
+            beta, a = self._minimise(X, columns), None
+        bound = self._bound(X, columns, X @ beta[:-1] + beta[-1], a)
+        return self._model(support, columns, beta), bound
 
     def blocks(self, predictors: Int) -> Iterator[tuple[Int, Int]]:
         """Yield blocks of predictors that own the same number of columns, for vectorised steps.
@@ -105,19 +97,16 @@ class SupportFits:
                 places = alike[start : start + size]
                 yield places, by_owner[first[predictors[places], np.newaxis] + np.arange(n_own)]
 
-    def _bound(self, X: Float, columns: Int, a: Float) -> float:
-        """Return the bound of the module's docstring for these columns and this a.
+    def _bound(self, X: Float, columns: Int, u: Float, a: Float | None) -> float:
+        """Return the bound of the module's docstring for these columns.
 
-        The a need not be feasible.
+        It is that of the rows' a at u, or of the given one, which need not be feasible.
         """
-        family, weights = self.problem.family, self.weights
-        a = family.feasible(self.y, a, weights)
-        entropies = family.entropy(self.y, a) * weights
-        entropy = entropies.sum()
-        rounding = 4 * len(weights) * np.finfo(float).eps * np.abs(entropies).sum()
-        with np.errstate(over="ignore"):  # an infinite sum of squares is a bound of 0
-            values = self._values(-(a * weights) @ X, columns)
-            return max(float(entropy - values.sum() - rounding), 0.0)  # a loss is positive
+        entropy, size, weighted = self.of_rows.dual_point(u, a)
+        rounding = 4 * len(self.weights) * np.finfo(float).eps * size
+        with np.errstate(over="ignore"):  # an infinite sum of squares is no bound
+            values = self._values(-weighted @ X, columns)
+            return max(float(entropy - values.sum() - rounding), self.problem.scale.least)
 
     def _values(self, slopes: Float, columns: Int) -> Float:
         """Return the maximum of s_n t - ridge/2 t^2 over the coefficients t that are allowed."""
@@ -133,7 +122,8 @@ class SupportFits:
     def _model(self, support: tuple[int, ...], columns: Int, beta: Float) -> SupportModel:
         coef = np.zeros(self.problem.n_columns)
         coef[columns] = beta[:-1]
-        intercept = float(beta[-1] - self.means[columns] @ beta[:-1])
+        has_intercept = self.problem.family.has_intercept
+        intercept = float(beta[-1] - self.means[columns] @ beta[:-1]) if has_intercept else 0.0
         return SupportModel(support, coef, intercept, self.problem.objective(coef, intercept))
 
     def _minimise(self, X: Float, columns: Int) -> Float:
@@ -145,31 +135,30 @@ class SupportFits:
         falling.
         """
         n_rows, n_columns = X.shape
-        weights, family = self.weights, self.problem.family
+        of_rows, scale = self.of_rows, self.problem.scale
         design = np.column_stack([X, np.ones(n_rows)])
         penalty = np.full(n_columns + 1, self.problem.ridge)
-        penalty[-1] = 0.0
+        if self.problem.family.has_intercept:
+            penalty[-1] = 0.0
+        else:
+            design[:, -1] = 0.0
         limits = self.problem.limits
         lower, upper = np.append(limits.lower[columns], -inf), np.append(limits.upper[columns], inf)
         is_limited = bool(np.isfinite([lower, upper]).any())
 
         def loss(beta: Float, u: Float) -> float:
-            return float(weights @ family.value(self.y, u) + 0.5 * penalty @ beta**2)
+            return float(of_rows.loss(u) + 0.5 * penalty @ beta**2)
 
         beta = best_beta = np.zeros(n_columns + 1)
         best_decrement = inf
         for _ in range(_MAX_NEWTON_STEPS):
             u = design @ beta
             value = loss(beta, u)
-            gradient = penalty * beta + design.T @ (weights * self.slope(u))
-            curvature = weights * self.curvature(u)
-            if is_limited:
-                steps = (lower - beta, upper - beta)
-                step = _limited_step(design, curvature, penalty, gradient, *steps)
-            else:
-                step = _newton_step(design, curvature, penalty, gradient)
+            gradient = penalty * beta + design.T @ of_rows.slope(u)
+            model = _QuadraticModel(of_rows, u, design, penalty, gradient)
+            step = model.limited_step(lower - beta, upper - beta) if is_limited else model.step()
             decrement = -float(gradient @ step)
-            if decrement > 1e-8 * value:
+            if decrement > 1e-8 * scale.of(value):
                 length, move = 1.0, design @ step
                 while not loss(beta + length * step, u + length * move) <= (
                     value - 1e-4 * length * decrement
@@ -186,50 +175,55 @@ class SupportFits:
         return best_beta
 
 
-def _newton_step(design: Float, curvature: Float, penalty: Float, gradient: Float) -> Float:
-    """Solve the Newton equations by a QR factorisation, which never forms the Hessian.
+class _QuadraticModel(NamedTuple):
+    """The quadratic model of the penalised loss at linear predictors u."""
 
-    The condition number is the square root of the Hessian's, so that the ridge still counts where
-    it is all that tells nearly dependent columns apart. Columns are scaled to the same norm.
-    """
-    factor, scale = _root(design, curvature, penalty)
-    # LAPACK itself: around matrices as small as these scipy's checks take longer than the solution.
-    half = dtrtrs(factor, scale * gradient, lower=1)[0]
-    step: Float = -scale * dtrtrs(factor, half, lower=1, trans=1)[0]
-    return step
+    of_rows: RowsLoss
+    u: Float
+    design: Float
+    penalty: Float
+    gradient: Float
 
+    def step(self) -> Float:
+        """Solve the Newton equations by a factor of the Hessian.
 
-def _limited_step(
-    design: Float, curvature: Float, penalty: Float, gradient: Float, least: Float, most: Float
-) -> Float:
-    """Minimise the quadratic model over the steps between `least` and `most`.
-
-    A coefficient that the gradient holds at its limit usually stays there: the Newton step of the
-    others is then the minimum. If it is not, SciPy's bounded least squares finds it.
-    """
-    held = ((least == 0) & (gradient > 0)) | ((most == 0) & (gradient < 0))
-    step = np.zeros(len(gradient))
-    step[~held] = _newton_step(design[:, ~held], curvature, penalty[~held], gradient[~held])
-    ahead = gradient + design.T @ (curvature * (design @ step)) + penalty * step
-    if (
-        ((least <= step) & (step <= most)).all()
-        and (ahead[held & (least == 0)] >= 0).all()
-        and (ahead[held & (most == 0)] <= 0).all()
-    ):
+        For rows that are not coupled that is a QR factorisation: the condition number is the square
+        root of the Hessian's, so that the ridge still counts where it is all that tells nearly
+        dependent columns apart. Columns are scaled to the same norm.
+        """
+        factor, scale = self.of_rows.root(self.u, self.design, self.penalty)
+        # LAPACK itself: around matrices as small as these scipy's checks take longer.
+        half = dtrtrs(factor, scale * self.gradient, lower=1)[0]
+        step: Float = -scale * dtrtrs(factor, half, lower=1, trans=1)[0]
         return step
-    factor, scale = _root(design, curvature, penalty)
-    target = -dtrtrs(factor, scale * gradient, lower=1)[0]
-    found = lsq_linear(
-        factor.T, target, (least / scale, most / scale), method="bvls", tol=1e-15, max_iter=1000
-    )
-    return np.clip(scale * found.x, least, most)
 
+    def limited_step(self, least: Float, most: Float) -> Float:
+        """Minimise the model over the steps between `least` and `most`.
 
-def _root(design: Float, curvature: Float, penalty: Float) -> tuple[Float, Float]:
-    """Return a factor L and a scale with Hessian = L L' / (scale scale')."""
-    roots = np.vstack([np.sqrt(curvature)[:, np.newaxis] * design, np.diag(np.sqrt(penalty))])
-    scale = 1.0 / np.linalg.norm(roots, axis=0)
-    return np.transpose(np.linalg.qr(roots * scale, mode="r")), scale
+        A coefficient that the gradient holds at its limit usually stays there: the Newton step of
+        the others is then the minimum. If it is not, SciPy's bounded least squares finds it.
+        """
+        gradient, design, penalty = self.gradient, self.design, self.penalty
+        held = ((least == 0) & (gradient > 0)) | ((most == 0) & (gradient < 0))
+        others = self._replace(
+            design=design[:, ~held], penalty=penalty[~held], gradient=gradient[~held]
+        )
+        step = np.zeros(len(gradient))
+        step[~held] = others.step()
+        change = (design @ step)[:, np.newaxis]
+        ahead = gradient + design.T @ self.of_rows.weigh(self.u, change)[:, 0] + penalty * step
+        if (
+            ((least <= step) & (step <= most)).all()
+            and (ahead[held & (least == 0)] >= 0).all()
+            and (ahead[held & (most == 0)] <= 0).all()
+        ):
+            return step
+        factor, scale = self.of_rows.root(self.u, design, penalty)
+        target = -dtrtrs(factor, scale * gradient, lower=1)[0]
+        found = lsq_linear(
+            factor.T, target, (least / scale, most / scale), method="bvls", tol=1e-15, max_iter=1000
+        )
+        return np.clip(scale * found.x, least, most)
 
 
 def fit_hinge(

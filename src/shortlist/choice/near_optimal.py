@@ -16,10 +16,11 @@ from ..arguments import is_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
+from ..families import Scale
 from ..native.search import list_models
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Progress
-from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
+from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 _FIRST_PLACES = 1024
 
@@ -41,12 +42,15 @@ class NearOptimal(ListOf[ListedModel]):
         The tolerance asked for.
     names : tuple of str
         Names of the predictors.
+    scale : Scale
+        What the tolerance is a share of.
     """
 
     models: tuple[ListedModel, ...]
     is_complete: bool
     tolerance: float
     names: tuple[str, ...]
+    scale: Scale = Scale()
 
     _listed = "models"
 
@@ -69,7 +73,7 @@ class NearOptimal(ListOf[ListedModel]):
         if compared_with is not None:
             other = {g for g, name in enumerate(self.names) if name in compared_with}
         return [
-            {"excess": excess(model.objective, best.objective)}
+            {"excess": self.scale.excess(model.objective, best.objective)}
             | make_record(self.names, model, *changes(other, model.support))
             for model in self.models
         ]
@@ -154,37 +158,39 @@ def near_optimal(
     )
     deadline = inf if time_limit is None else started + time_limit
     tie = problem.family.resolution
-    factor = 1.0 + max(float(tolerance), tie)
+    share = max(float(tolerance), tie)
     # The search stops a little above the tolerance, so that rounding decides nothing.
-    threshold = best.objective * factor * (1.0 + tie)
+    threshold = problem.scale.above(problem.scale.above(best.objective, share), tie)
     # One place more than asked for shows whether there are more models. If models with an idle
     # predictor took places, there may be too few others, and more places are tried.
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
         seconds_left = deadline - perf_counter()
         listing = list_models(problem, threshold, n_places, seconds_left, callback)
-        models = _within_tolerance(problem, listing.models, factor)
+        models = _within_tolerance(problem, listing.models, share)
         if listing.is_complete or len(models) > limit or perf_counter() >= deadline:
             break
         n_places *= 2
     if not models:  # out of time before the first one
         models = [ListedModel(best.support, best.cost, best.objective, best.coef, best.intercept)]
     is_complete = listing.is_complete and listing.is_safe and len(models) <= limit
-    return NearOptimal(tuple(models[:limit]), is_complete, float(tolerance), names_of(problem))
+    return NearOptimal(
+        tuple(models[:limit]), is_complete, float(tolerance), names_of(problem), problem.scale
+    )
 
 
 def _within_tolerance(
-    problem: SubsetProblem, listed: list[ListedModel], factor: float
+    problem: SubsetProblem, listed: list[ListedModel], share: float
 ) -> list[ListedModel]:
-    """Return the models within a factor of the best of them, best first, without idle ones."""
+    """Return the models within a share of the best of them, best first, without idle ones."""
     objective = {model.support: model.objective for model in listed}
-    highest = factor * min(objective.values(), default=inf)
+    highest = problem.scale.above(min(objective.values(), default=inf), share)
     models = (
         model
         for model in listed
         if model.objective <= highest and not _is_idle(problem, model, objective)
     )
-    return _sorted(models, problem.family.rounding)
+    return _sorted(problem, models)
 
 
 def _is_idle(
@@ -196,7 +202,7 @@ def _is_idle(
     than places, it is at most that of the same coefficients with zeros for g. It exceeds the
     model's by at least ridge/2 times the square of the coefficients of g.
     """
-    equal = model.objective * (1.0 + problem.family.rounding)
+    equal = problem.scale.above(model.objective, problem.family.rounding)
     for g in model.support:
         if g in problem.limits.include:
             continue
@@ -213,11 +219,11 @@ def _is_idle(
     return False
 
 
-def _sorted(models: Iterable[ListedModel], rounding: float) -> list[ListedModel]:
+def _sorted(problem: SubsetProblem, models: Iterable[ListedModel]) -> list[ListedModel]:
     """Sort by objective; those that are equal but for rounding by cost and support."""
-    ranked, rank = [], 0.0
+    ranked, rank = [], -inf
     for model in sorted(models, key=lambda model: model.objective):
-        if model.objective > rank * (1.0 + rounding):
+        if not model.objective <= problem.scale.above(rank, problem.family.rounding):
             rank = model.objective
         ranked.append((rank, model.cost, model.support, model))
     return [model for *_, model in sorted(ranked, key=lambda entry: entry[:3])]

@@ -17,7 +17,7 @@ from ..limits import GENEROSITY, largest_total
 from ..native.search import has_shared_tree, solve_budgets
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
+from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -208,8 +208,8 @@ def solve_path(
     is_certified = True
     for solved, solution in solutions:
         is_certified = is_certified and solution.status is Status.OPTIMAL
-        if found and solution.objective <= found[-1][1].objective * (
-            1.0 + problem.family.resolution
+        if found and solution.objective <= problem.scale.above(
+            found[-1][1].objective, problem.family.resolution
         ):
             found.pop()  # as good and not dearer
         found.append((solved, solution))
@@ -249,7 +249,7 @@ class Cheapest:
     @property
     def excess(self) -> float:
         """By how much its objective is above the best one, relatively."""
-        return excess(self.solution.objective, self.best.objective)
+        return self.best.scale.excess(self.solution.objective, self.best.objective)
 
 
 def cheapest_within(
@@ -302,7 +302,8 @@ def cheapest_within(
     for _, solution in _solve_downwards(first, limit_name, time_limit, callback, threads):
         is_proven = is_proven and solution.status is Status.OPTIMAL
         best = best or solution
-        highest = best.objective * (1.0 + max(float(tolerance), problem.family.resolution))
+        share = max(float(tolerance), problem.family.resolution)
+        highest = problem.scale.above(best.objective, share)
         if solution.objective > highest:
             break
         chosen = solution

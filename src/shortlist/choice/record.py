@@ -59,11 +59,6 @@ def make_record(
     }
 
 
-def excess(objective: float, best: float) -> float:
-    """Return by how much an objective is above the best one, relatively."""
-    return max(0.0, objective / best - 1.0)
-
-
 def joined(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return records with text for lists of names, for a DataFrame."""
     return [

@@ -15,7 +15,7 @@ from ..errors import InvalidProblemError
 from ..limits import exact, largest_total
 from ..problem import Predictor, SubsetProblem
 from ..solution import Progress, Solution, Status
-from .record import GAP, ListOf, changes, excess, joined, make_record, names_of
+from .record import GAP, ListOf, changes, joined, make_record, names_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,9 @@ class Substitutes(ListOf[Substitute]):
         return [
             {
                 "without": self.names[item.predictor],
-                "excess": excess(item.solution.objective, self.best.objective),
+                "excess": self.best.scale.excess(
+                    item.solution.objective, self.best.objective
+                ),
             }
             | make_record(
                 self.names,
@@ -287,7 +289,9 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         if not cheaper.limits.is_affordable(with_g):
             break
         solution = _optimum(cheaper.with_limits(include=with_g))
-        if solution.objective >= best.objective * (1.0 - problem.family.resolution):
+        if solution.objective >= problem.scale.below(
+            best.objective, problem.family.resolution
+        ):
             break
         # Affordable as long as the price of g is at most the rest of the budget.
         others = cheaper.limits.total_of(solution.support) - exact(price)

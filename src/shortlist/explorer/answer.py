@@ -13,7 +13,6 @@ from scipy.special import expit
 
 from ..backends import solve, uninterrupted
 from ..choice import cheapest_within, near_optimal, solve_path, substitutes
-from ..choice.record import excess
 from ..choice.stable import draw_counts
 from ..evaluation import (
     Evaluation,
@@ -74,7 +73,7 @@ def describe_model(inquiry: Inquiry) -> dict[str, Any]:
             "is_proven": model.best.status is Status.OPTIMAL,
             **{name: getattr(model.best, name) for name in _OF_SOLUTION},
         },
-        "excess": excess(shown.objective, model.best.objective),
+        "excess": model.best.scale.excess(shown.objective, model.best.objective),
     }
 
 

@@ -28,7 +28,7 @@ _SAME = 1e-9  # two objectives that differ by no more, relatively, are the same 
 def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: float) -> bool:
     """Whether a bound near this objective can be said without a check."""
     harmless = problem.family.harmless_rounding
-    return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * objective
+    return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * problem.scale.of(objective)
 
 
 def confirmed(
@@ -40,29 +40,30 @@ def confirmed(
     is checked. A search that reached a limit is not checked, as that may take longer than the
     search; its bound is then the one that always holds.
     """
+    scale = problem.scale
     if is_rounding_harmless(problem, prepared, solution.objective):
-        if prepared.rounding <= problem.family.slack * solution.objective:
+        if prepared.rounding <= problem.family.slack * scale.of(solution.objective):
             return solution  # its certificate claims that much less
-        lower_bound = max(0.0, solution.lower_bound - prepared.rounding)
-        is_closed = solution.objective - lower_bound <= gap * solution.objective
+        lower_bound = max(scale.least, solution.lower_bound - prepared.rounding)
+        is_closed = solution.objective - lower_bound <= gap * scale.of(solution.objective)
         if is_closed or solution.status is not Status.OPTIMAL:
             return replace(solution, lower_bound=lower_bound)
     if solution.status not in (Status.OPTIMAL, Status.STALLED):
-        return replace(solution, lower_bound=0.0)
+        return replace(solution, lower_bound=scale.least)
     from ..verification import verify  # needed here alone, and not fast to import
 
     started = perf_counter()
-    objective, lower_bound = solution.objective, 0.0
+    objective, lower_bound = solution.objective, scale.least
     if solution.certificate is not None:
-        claims = replace(solution.certificate, objective=inf, lower_bound=objective * (1 - gap))
+        claims = replace(solution.certificate, objective=inf, lower_bound=scale.below(objective, gap))
         verdict = verify(problem, claims)
         if not verdict.valid:
-            verdict = verify(problem, replace(claims, lower_bound=0.0))
+            verdict = verify(problem, replace(claims, lower_bound=scale.least))
         if verdict.valid:
-            if verdict.upper_bound > objective * (1 + _SAME):
+            if verdict.upper_bound > scale.above(objective, _SAME):
                 objective = verdict.upper_bound
             lower_bound = min(verdict.lower_bound, objective)
-    is_closed = objective - lower_bound <= gap * objective
+    is_closed = objective - lower_bound <= gap * scale.of(objective)
     return replace(
         solution,
         status=Status.OPTIMAL if is_closed else Status.STALLED,

@@ -49,7 +49,8 @@ def prepare(problem: SubsetProblem) -> Prepared:
     packed, limits = problem.packed, problem.limits
     if packed.table is None:
         owner, n_predictors = problem.column_predictor, problem.n_predictors
-        packed.table = core.Table(problem.X, *problem.response.for_core, owner, n_predictors)
+        factor, value, times = problem.response.for_core
+        packed.table = core.Table(problem.X, factor, value, owner, n_predictors, *times)
     weights, data = packed.weighted
     if weights is not problem.weights:
         data = core.Data(packed.table, problem.weights)
@@ -73,7 +74,9 @@ def rounding_of(problem: SubsetProblem, of_slopes: float, null_objective: float)
     """
     if problem.response.kind == "labels":
         return of_slopes
-    weights, y = problem.weights, problem.response.for_core[1]
+    if problem.response.kind == "times":  # given for a gain of 1/2
+        return of_slopes * sqrt(2.0 * max(null_objective - problem.scale.least, 0.0))
+    weights, y = problem.weights, problem.response.for_core.value
     share = 2.0 * null_objective / float(weights.sum())
     if problem.response.kind == "numbers":
         of_entropy = sqrt(2.0 * null_objective * float(weights @ y**2))

@@ -204,11 +204,11 @@ def make_certificate(
 
     steps = tuple(renumbered(step) for step in steps)
     # The bounds of the search are floating point: claim a little less than it computed.
-    slack = problem.family.slack * solution.objective
+    slack = problem.family.slack * problem.scale.of(solution.objective)
     return Certificate(
         problem=problem.digest,
         objective=solution.objective,
-        lower_bound=max(0.0, solution.lower_bound - slack),
+        lower_bound=max(problem.scale.least, solution.lower_bound - slack),
         support=solution.support,
         model=point_of(solution.coef, solution.intercept),
         points=tuple(number),

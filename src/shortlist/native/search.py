@@ -62,7 +62,9 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     }
     seconds = perf_counter() - started
     solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
-    if not solution.objective <= prepared.problem.null_objective * (1 + _ROUNDING):
+    if not solution.objective <= problem.scale.above(
+        prepared.problem.null_objective, _ROUNDING
+    ):
         # Rounding has spoilt all models: the one without coefficients is better.
         model = _empty_model(problem, prepared)
         solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
@@ -88,7 +90,7 @@ def _without_idle(
     if sizes and min(sizes) <= _NEGLIGIBLE * max(sizes):
         without = np.where(np.abs(coef) <= _NEGLIGIBLE * max(sizes), 0.0, coef)
         objectives = problem.objective(without, intercept), problem.objective(coef, intercept)
-        if objectives[0] <= objectives[1] * (1 + _ROUNDING):
+        if objectives[0] <= problem.scale.above(objectives[1], _ROUNDING):
             coef, columns = without, without.nonzero()[0]
     used = {*problem.column_predictor[columns].tolist(), *problem.limits.include}
     return tuple(g for g in bought if g in used), coef, intercept
@@ -196,7 +198,7 @@ def _by_budget(
             coef,
             intercept,
             status=Status.OPTIMAL,
-            lower_bound=max(0.0, closed),
+            lower_bound=max(problem.scale.least, closed),
             gap=gap,
             nodes=search.nodes,
             seconds=seconds,

@@ -18,7 +18,6 @@ from sklearn.metrics import roc_auc_score
 
 from ..arguments import Float, Int
 from ..backends import solve
-from ..choice.record import excess
 from ..errors import ShortlistWarning, shown
 from ..problem import SubsetProblem
 from ..sample_size import (
@@ -273,7 +272,7 @@ def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -
             if g not in limits.include and saved > 0:
                 others = [h for h in range(problem.n_predictors) if h not in rest]
                 smaller = solve(problem.with_limits(include=rest, exclude=others)).objective
-                rivals.append((excess(smaller, solution.objective), g))
+                rivals.append((solution.scale.excess(smaller, solution.objective), g))
         if not rivals or min(rivals)[0] >= FILLER:
             break
         gain, worst = min(rivals)
