@@ -83,9 +83,9 @@ class Tree {
   void close_leaf(double bound) {
     if (!(bound >= closed)) closed = bound == bound ? bound : -infinity;
   }
-  /// The minimum over closed leaves and open nodes; a loss is never below 0.
+  /// The minimum over closed leaves and open nodes.
   double lower_bound() const {
-    if (n_created == 0) return 0.0;  // not even the root was looked at
+    if (n_created == 0) return -infinity;  // not even the root was looked at
     double bound = closed;
     if (is_depth_first_) {
       for (const Node& node : heap_) bound = std::min(bound, node.bound);
@@ -93,7 +93,7 @@ class Tree {
       bound = std::min(bound, heap_.front().bound);
     }
     if (dive_) bound = std::min(bound, dive_->bound);
-    return std::max(bound, 0.0);
+    return bound;
   }
   /// Branch on a predictor; return the number of the child that forbids it, after which comes the other.
   std::int64_t create_children(Trace& trace, std::int64_t node, Index predictor) {

@@ -47,7 +47,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     search.limit_trace(maxsize)
     if options.warm_start is not None:
         search.suggest(options.warm_start)
-    status = _drive(search, prepared, options, started)
+    status = _drive(problem, search, prepared, options, started)
     if search.objective < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished its model
             search.polish(inf if status is Status.NODE_LIMIT else _POLISH_SECONDS)
@@ -55,7 +55,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     else:  # it was interrupted before its first model
         model = _empty_model(problem, prepared)
     found: dict[str, Any] = {
-        "lower_bound": search.lower_bound,
+        "lower_bound": max(problem.scale.least, search.lower_bound),
         "gap": gap,
         "nodes": search.nodes,
         "prover": Prover.of(problem, prepared, search),
@@ -138,7 +138,7 @@ def list_models(
     search.list_models(threshold, limit)
     search.limit_trace(maxsize if with_proof else 0)
     options = Options(time_limit=time_limit, callback=callback)
-    status = _drive(search, prepared, options, started)
+    status = _drive(problem, search, prepared, options, started)
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return Listing(
@@ -177,7 +177,7 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
     search = core.Search(prepared.problem, prepared.limits, gap)
     search.find_staircase(int(problem.limits.prices.budget) + 1)
     search.limit_trace(maxsize)
-    status = _drive(search, prepared, Options(), started)
+    status = _drive(problem, search, prepared, Options(), started)
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return list(_by_budget(problem, prepared, search, gap, perf_counter() - started))
@@ -207,7 +207,9 @@ def _by_budget(
         yield smaller, confirmed(smaller, prepared, solution, gap)
 
 
-def _drive(search: Any, prepared: Prepared, options: Options, started: float) -> Status:
+def _drive(
+    problem: SubsetProblem, search: Any, prepared: Prepared, options: Options, started: float
+) -> Status:
     """Run a search to its end or to a limit; return `Status.OPTIMAL` or which limit it was."""
     n_entries = prepared.data.n_rows * prepared.data.n_columns
     n_slice = max(1, int(_FIRST_SLICE / (1 + n_entries)))
@@ -239,7 +241,7 @@ def _drive(search: Any, prepared: Prepared, options: Options, started: float) ->
                         search.nodes,
                         search.n_open,
                         search.objective,
-                        search.lower_bound,
+                        max(problem.scale.least, search.lower_bound),
                         clock - started,
                     )
                 )

@@ -15,7 +15,7 @@ Nothing here comes from the solver. The claims of a certificate are recomputed f
    (`problem` says how much). The smallest is the lower bound.
    If the point has a correction (delta, delta_0), the sigmoid a is first moved to
    a + a (1 - a) t, t_m = -y_m (x_m' delta + delta_0), and an a outside [0, 1] is put on its end.
-   Other losses have their own a and H: see `duality`.
+   Other losses have their own a and H: see `duality`, and `risk_sets` for times.
 
 `rounded` does that in doubles for many points at a time, and takes off what rounding may have
 added. Leaves that stay below the claim are looked at again by `duality`, which works with balls of
@@ -32,12 +32,12 @@ from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
 from flint import ctx
 
 from ..blocks import one_thread
 from ..certificate import Bound, Branch, Certificate, Fix, One, Step
 from ..errors import InvalidProblemError
+from ..families import Scale
 from ..problem import SubsetProblem
 from .affordability import Affordability
 from .duality import DualPoint, ExactData, ProofError, check_point
@@ -60,22 +60,26 @@ class Verdict:
         Whether everything that the certificate claims is proven.
     lower_bound, upper_bound : float
         Proven whatever the floating point did: the model's objective is at most `upper_bound`, and
-        no affordable model has an objective below `lower_bound`. 0 and infinity if not valid.
+        no affordable model has an objective below `lower_bound`. If not valid: the lowest loss
+        that there could be, mostly 0, and infinity.
     reason : str
         The first thing that is wrong; empty if valid.
+    scale : Scale
+        What the gap is relative to, as in `Solution`.
     """
 
     valid: bool
     lower_bound: float
     upper_bound: float
     reason: str
+    scale: Scale = Scale()
 
     @property
     def gap(self) -> float:
         """Relative distance between the bounds."""
         if not self.valid:
             return inf
-        return (self.upper_bound - self.lower_bound) / self.upper_bound
+        return (self.upper_bound - self.lower_bound) / self.scale.of(self.upper_bound)
 
 
 def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
@@ -107,13 +111,14 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
             "certificate: must be a Certificate, which only solutions of the native backend have, "
             f"not {type(certificate).__name__}."
         )
+    scale = problem.scale
     with ctx.workprec(_PRECISION), one_thread():
         try:
             if certificate.problem != problem.digest:
                 raise ProofError("The certificate belongs to another problem.")
             data, affordability = ExactData(problem), Affordability(problem)
             upper = _upper_bound(problem, data, affordability, certificate)
-            if not upper <= certificate.objective * (1 + _OBJECTIVE_TOLERANCE):
+            if not upper <= scale.above(certificate.objective, _OBJECTIVE_TOLERANCE):
                 raise ProofError(
                     f"The model's objective is {upper:.9g}, "
                     f"not the {certificate.objective:.9g} that is claimed."
@@ -125,8 +130,8 @@ def verify(problem: SubsetProblem, certificate: Certificate) -> Verdict:
                     f"not the {certificate.lower_bound:.9g} that is claimed."
                 )
         except ProofError as error:
-            return Verdict(False, 0.0, inf, str(error))
-    return Verdict(True, lower, upper, "")
+            return Verdict(False, scale.least, inf, str(error), scale)
+    return Verdict(True, lower, upper, "", scale)
 
 
 def _upper_bound(
@@ -215,7 +220,7 @@ def _lower_bound(
     for step in certificate.steps:
         steps.setdefault(step.node, []).append(step)
     n = problem.n_predictors
-    useless = _constant_predictors(problem) - affordability.include
+    useless = data.useless_predictors() - affordability.include
     nodes = [(0, affordability.include, affordability.exclude | useless)]
     while nodes:
         node, bought, forbidden = nodes.pop()
@@ -250,14 +255,7 @@ def _lower_bound(
             case _ if not affordability.exceeded(bought):
                 raise ProofError(f"The selections of node {node} are not covered.")
     leaves.bound()
-    return max(0.0, leaves.lowest)
-
-
-def _constant_predictors(problem: SubsetProblem) -> frozenset[int]:
-    """Predictors that the intercept makes useless: without them nothing gets worse or dearer."""
-    X = problem.X[problem.weights > 0]
-    varying = problem.column_predictor[np.ptp(X, axis=0) > 0]
-    return frozenset(range(problem.n_predictors)).difference(varying.tolist())
+    return max(data.least, leaves.lowest)
 
 
 def _check_known(problem: SubsetProblem, node: int, predictors: Iterable[int]) -> None:

@@ -17,6 +17,7 @@ from flint import arb, arb_mat
 from ..certificate import Point
 from ..problem import SubsetProblem
 from .affordability import Affordability
+from .risk_sets import Exact, RiskSets
 
 _VALUE_BITS = 60  # all values together are about 2**60 on the grid, and fit into an int64
 _LARGEST_EXPONENT = 5000  # of 2; no data and no sensible point lead to more
@@ -42,12 +43,12 @@ class Row(NamedTuple):
 class BallFamily(NamedTuple):
     """One family of outcomes.
 
-    `value` returns the loss of an outcome and a linear predictor. `dual` returns the sum of w H(a)
-    and the w a of rows and their weights, for a dual point: its w a add up to 0. It returns None if
-    there is none.
+    `loss` returns the loss of outcomes, linear predictors and weights. `dual` returns the sum of
+    w H(a) and the w a of rows and their weights, for a dual point: its w a add up to 0. It returns
+    None if there is none.
     """
 
-    value: Callable[[arb, arb], arb]
+    loss: Callable[[Sequence[arb], Sequence[arb], Sequence[arb]], arb]
     dual: Callable[[Sequence[Row], Sequence[arb]], tuple[arb, list[arb]] | None]
 
 
@@ -109,6 +110,18 @@ def _hinge_dual(margin: arb, move: arb, smoothing: arb) -> tuple[arb, arb]:
     return a, a
 
 
+def _sum_of(
+    value: Callable[[arb, arb], arb],
+) -> Callable[[Sequence[arb], Sequence[arb], Sequence[arb]], arb]:
+    """Return the loss of rows that add theirs up."""
+
+    def loss(outcomes: Sequence[arb], u: Sequence[arb], weights: Sequence[arb]) -> arb:
+        rows = zip(weights, outcomes, u, strict=True)
+        return sum((w * value(y, of_row) for w, y, of_row in rows), arb(0))
+
+    return loss
+
+
 def _of_margins(
     value: Callable[[arb], arb], dual: Callable[[arb, arb, arb], tuple[arb, arb]]
 ) -> BallFamily:
@@ -128,7 +141,7 @@ def _of_margins(
         entropy = sum((w * r * of_row for _, w, r, (of_row, _) in parts), arb(0))
         return entropy, [-row.y * w * r * a for row, w, r, (_, a) in parts]
 
-    return BallFamily(lambda y, u: value(y * u), balanced)
+    return BallFamily(_sum_of(lambda y, u: value(y * u)), balanced)
 
 
 def _centred(rows: Sequence[Row], weights: Sequence[arb]) -> tuple[arb, list[arb]]:
@@ -174,9 +187,17 @@ _FAMILIES = {
     "logistic": _of_margins(lambda margin: _logistic(margin)[0], _logistic_dual),
     "squared_hinge": _of_margins(lambda margin: _shortfall(margin) ** 2, _squared_hinge_dual),
     "hinge": _of_margins(_shortfall, _hinge_dual),
-    "squared_error": BallFamily(lambda y, u: (y - u) ** 2 / 2, _centred),
-    "poisson": BallFamily(lambda y, u: u.exp() - y * u - y + _x_log_x(y), _scaled),
+    "squared_error": BallFamily(_sum_of(lambda y, u: (y - u) ** 2 / 2), _centred),
+    "poisson": BallFamily(_sum_of(lambda y, u: u.exp() - y * u - y + _x_log_x(y)), _scaled),
 }
+
+
+def _of_risk_sets(loss: Exact) -> BallFamily:
+    """Return the family of a partial likelihood: its dual points need nothing made feasible."""
+    return BallFamily(
+        lambda outcomes, u, weights: loss.loss(u),
+        lambda rows, weights: loss.dual([row.u for row in rows], [row.move for row in rows]),
+    )
 
 
 def check_point(problem: SubsetProblem, point: Point) -> None:
@@ -192,16 +213,32 @@ def check_point(problem: SubsetProblem, point: Point) -> None:
 
 
 class ExactData:
-    """The rows of positive weight."""
+    """The rows of positive weight; of times, those at risk when there is an event.
+
+    Attributes
+    ----------
+    least : float
+        No loss is below it.
+    """
 
     def __init__(self, problem: SubsetProblem) -> None:
         self._problem, self._used = problem, np.flatnonzero(problem.weights > 0)
+        self._strata, self.least = [slice(None)], 0.0
+        if problem.response.kind == "times":
+            sets = RiskSets(problem)
+            self._used, self._strata = sets.rows, sets.strata
+            partial_likelihood = Exact(sets, [arb(w) for w in problem.weights[sets.rows].tolist()])
+            self.family, self.least = (
+                _of_risk_sets(partial_likelihood),
+                _not_above(partial_likelihood.least()),
+            )
+        else:
+            self.family = _FAMILIES[problem.family.name]
         self.weights = [arb(w) for w in problem.weights[self._used].tolist()]
         self.outcomes = [arb(y) for y in problem.response.values[self._used].tolist()]
         self.column_predictor = problem.column_predictor.tolist()
         self.n_predictors = problem.n_predictors
         self.ridge = arb(problem.ridge)
-        self.family = _FAMILIES[problem.family.name]
         limits = problem.limits
         self.intervals = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
 
@@ -209,6 +246,14 @@ class ExactData:
         """Return the rows (x_m, 1), of some columns."""
         X = self._problem.X[self._used][:, columns]
         return arb_mat(np.column_stack([X, np.ones(len(X))]).tolist())
+
+    def useless_predictors(self) -> frozenset[int]:
+        """Predictors that are constant, or within each stratum: without them nothing gets worse."""
+        X, varying = self._problem.X[self._used], set()
+        for stratum in self._strata:
+            columns = np.flatnonzero(np.ptp(X[stratum], axis=0) > 0)
+            varying.update(self.column_predictor[n] for n in columns)
+        return frozenset(range(self.n_predictors)).difference(varying)
 
     @cached_property
     def rows(self) -> arb_mat:
@@ -241,10 +286,8 @@ class ExactData:
                 raise ProofError(f"The model's coefficient of column {n} is beyond its limits.")
         objective = self.ridge / 2 * sum((arb(t) * arb(t) for t in model.values), arb(0))
         u = self._rows(model.columns) * _vector([arb(t) for t in (*model.values, model.intercept)])
-        for w, y, of_row in zip(self.weights, self.outcomes, u.entries(), strict=True):
-            objective += w * self.family.value(y, of_row)
-        near = float(objective.upper())
-        return near if arb(near) >= objective else nextafter(near, inf)
+        objective += self.family.loss(self.outcomes, u.entries(), self.weights)
+        return -_not_above(-objective)
 
     def dual(self, point: Point) -> tuple[arb, list[arb]] | None:
         """Return the entropy and the slopes of the columns, the intercept's last, of a point."""
@@ -261,11 +304,12 @@ class ExactData:
 class DualPoint:
     """The a of a point: its entropy, and the value of every predictor.
 
-    A point too extreme to have them gives the bound that holds anyway: no loss is below 0.
+    A point too extreme to have them gives the bound that holds anyway, of the lowest loss.
     """
 
     def __init__(self, data: ExactData, point: Point) -> None:
-        self.entropy, self.values = arb(0), [arb(0)] * data.n_predictors
+        self.least = data.least
+        self.entropy, self.values = arb(data.least), [arb(0)] * data.n_predictors
         found = data.dual(point)
         if found is None:
             return
@@ -292,12 +336,11 @@ class DualPoint:
             mantissa, exponent = map(int, total.man_exp())
             size = exponent + mantissa.bit_length()  # the total is below 2**size
             if abs(size) > _LARGEST_EXPONENT:
-                return 0.0
+                return self.least
             grid = arb(2) ** (_VALUE_BITS - size)
             values = np.array([int((self.values[g] * grid).upper().ceil().fmpz()) for g in free])
             lower -= arb(affordability.most_valuable(values, bought, free, at_most)) / grid
-        near = float(lower.lower())
-        return near if arb(near) <= lower else nextafter(near, -inf)
+        return _not_above(lower)
 
 
 def _value(slope: arb, ridge: arb, lower: float, upper: float) -> arb:
@@ -311,6 +354,12 @@ def _value(slope: arb, ridge: arb, lower: float, upper: float) -> arb:
     if best < arb(lower):
         return arb(lower) * (slope - ridge * arb(lower) / 2)
     return slope * best / 2
+
+
+def _not_above(value: arb) -> float:
+    """Return a number that is close to a value, and not above it."""
+    near = float(value.lower())
+    return near if arb(near) <= value else nextafter(near, -inf)
 
 
 def _vector(entries: list[arb]) -> arb_mat:

@@ -21,6 +21,7 @@ from ..arguments import Float
 from ..certificate import Point
 from ..problem import SubsetProblem
 from .affordability import Affordability
+from .risk_sets import RiskSets, Rounded
 
 _UNIT = 2.0**-53  # the relative error of an operation
 _OPERATIONS = 128  # that an entropy takes at most, and those at the end
@@ -179,14 +180,19 @@ def _mean(y: Float, u: Float, move: Float | None, smoothing: Float) -> Float:
 
 
 def _minus_x_log_x(y: Float, x: Float) -> tuple[Float, Float]:
-    """Return -x log x and its size, by log x = e log 2 + 2 atanh((m - 1) / (m + 1)), m near 1."""
-    positive = np.where(x > 0.0, x, 1.0)
-    m, e = np.frexp(positive)
+    """Return -x log x and its size."""
+    log_x, size = _logarithm(np.where(x > 0.0, x, 1.0))
+    return -x * log_x, x * size
+
+
+def _logarithm(x: Float) -> tuple[Float, Float]:
+    """Return log x = e log 2 + 2 atanh((m - 1) / (m + 1)), m near 1, and its size."""
+    m, e = np.frexp(x)
     is_low = m < 0.7071
     m, e = np.where(is_low, 2.0 * m, m), np.where(is_low, e - 1, e)
     s = (m - 1.0) / (m + 1.0)
     of_m = np.sign(s) * _twice_atanh(np.abs(s))
-    return -x * (e * log(2.0) + of_m), x * (np.abs(e) * log(2.0) + np.abs(of_m))
+    return e * log(2.0) + of_m, np.abs(e) * log(2.0) + np.abs(of_m)
 
 
 def _scaled(parts: list[Parts], moments: Moments) -> Parts:
@@ -256,7 +262,7 @@ class RoundedPoint(NamedTuple):
 
 
 class RoundedData:
-    """The rows of positive weight, by class if there are classes.
+    """The rows of positive weight, by class if there are classes, by risk sets if there are times.
 
     Numbers are taken from their middle and counts in units of their mean, which changes a dual
     point's bound by nothing and by that factor.
@@ -264,9 +270,8 @@ class RoundedData:
 
     def __init__(self, problem: SubsetProblem) -> None:
         self.problem = problem
-        self.family = _FAMILIES[problem.family.name]
         response, used = problem.response, problem.weights > 0
-        self.has_classes = response.kind == "labels"
+        self.has_classes, self.has_times = response.kind == "labels", response.kind == "times"
         classes = (response.values < 0, response.values > 0) if self.has_classes else (True,)
         self.parts = [np.flatnonzero(used & of_class) for of_class in classes]
         mean = float(np.average(response.values[used], weights=problem.weights[used]))
@@ -275,6 +280,7 @@ class RoundedData:
         self.is_tame = _is_tame(problem)
         #: How many points to evaluate at a time.
         self.batch = max(16, min(512, 2**19 // _ROWS, 2**22 // max(1, problem.n_columns)))
+        self.at_a_time = max(1, 2**19 // len(response.values))  # if all rows are taken together
 
     def evaluate(self, points: Sequence[Point]) -> list[RoundedPoint | None]:
         """Return dual points; None for one without a bound that doubles can express."""
@@ -285,9 +291,8 @@ class RoundedData:
 
     def _evaluate(self, points: Sequence[Point]) -> list[RoundedPoint | None]:
         problem, ridge = self.problem, self.problem.ridge
-        # 1. Sums over the rows of each part, made feasible.
-        parts = [self._sums(rows, points) for rows in self.parts]
-        found = self.family.feasible(parts, self._moments)
+        # 1. Dual points.
+        found = self._of_risk_sets(points) if self.has_times else self._of_parts(points)
         entropy, error_of_entropy, slope, error_of_slope = (self.scale * part for part in found)
         error_of_entropy += 8 * _UNIT * np.abs(entropy)
         slope, error_of_slope = slope[:-1], error_of_slope[:-1] + 8 * _UNIT * np.abs(slope[:-1])
@@ -310,19 +315,51 @@ class RoundedData:
             for i in range(len(points))
         ]
 
-    def _sums(self, rows: np.ndarray, points: Sequence[Point]) -> Parts:
+    def _of_parts(self, points: Sequence[Point]) -> Parts:
+        """Return sums over the rows of each part, made feasible."""
+        family = _FAMILIES[self.problem.family.name]
+        return family.feasible(
+            [self._sums(family, rows, points) for rows in self.parts], self._moments
+        )
+
+    def _of_risk_sets(self, points: Sequence[Point]) -> Parts:
+        """Return dual points of times, some points at a time."""
+        likelihood, X = self._times
+        theta, delta = self._models(points)
+        error = self._error(len(X))
+        found = []
+        for start in range(0, len(points), self.at_a_time):
+            mine = slice(start, start + self.at_a_time)
+            moves = None if delta is None else X @ delta[:, mine]
+            entropy, error_of_entropy, q, error_of_q = likelihood.dual(X @ theta[:, mine], moves)
+            slope_error = np.abs(X).T @ (error_of_q + error * np.abs(q))
+            found.append(Parts(entropy, error_of_entropy, X.T @ q, slope_error))
+        return Parts(*(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True)))
+
+    @cached_property
+    def _times(self) -> tuple[Rounded, Float]:
+        """The risk sets, and their rows less the middle of their stratum, which changes nothing.
+
+        A difference is rounded relatively to itself.
+        """
+        sets = RiskSets(self.problem)
+        X = np.column_stack([self.problem.X[sets.rows].astype(float), np.zeros(len(sets.rows))])
+        for rows in sets.strata:
+            X[rows] -= 0.5 * (X[rows].min(axis=0) + X[rows].max(axis=0))
+        unit = _OPERATIONS * _UNIT
+        return Rounded(sets, self.problem.weights[sets.rows], _logarithm, unit), X
+
+    def _sums(self, family: RoundedFamily, rows: np.ndarray, points: Sequence[Point]) -> Parts:
         """Return the sums over the rows of a part, before they are made feasible."""
-        theta = self._spread(points, [(p.intercept, *p.values) for p in points])
-        steps = [p.correction or (0.0,) * (len(p.columns) + 1) for p in points]
-        delta = self._spread(points, steps) if any(p.correction for p in points) else None
+        theta, delta = self._models(points)
         smoothing = np.array([p.smoothing for p in points])
         shift = log(self.scale) + self.middle
         entropy, size_of_entropy = np.zeros((2, len(points)))
         slope, size = np.zeros((2, self.problem.n_columns + 1, len(points)))
         for X, y, w in self._blocks(rows):
             moves = None if delta is None else X @ delta
-            a = self.family.raw(y[:, None], X @ theta - shift, moves, smoothing)
-            of_rows, size_of_rows = self.family.entropy(y[:, None], a)
+            a = family.raw(y[:, None], X @ theta - shift, moves, smoothing)
+            of_rows, size_of_rows = family.entropy(y[:, None], a)
             entropy += w @ of_rows
             size_of_entropy += w @ size_of_rows
             factor = w * y if self.has_classes else w
@@ -353,6 +390,14 @@ class RoundedData:
     def _error(n_rows: int) -> float:
         """Return the error of a sum over the rows, relative to that of its sizes."""
         return 1.01 * (n_rows + n_rows // _ROWS + _OPERATIONS) * _UNIT
+
+    def _models(self, points: Sequence[Point]) -> tuple[Float, Float | None]:
+        """Return the coefficients of points, and of their corrections if there is one."""
+        theta = self._spread(points, [(p.intercept, *p.values) for p in points])
+        if not any(p.correction for p in points):
+            return theta, None
+        steps = [p.correction or (0.0,) * (len(p.columns) + 1) for p in points]
+        return theta, self._spread(points, steps)
 
     def _spread(self, points: Sequence[Point], values: Sequence[tuple[float, ...]]) -> Float:
         """Return a value for each column and point, and the first value, the intercept's, last."""
