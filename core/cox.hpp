@@ -3,10 +3,11 @@
 // Each term is wt log S, S = sum_j c_j exp(u_j) over the rows at risk, less the weighted u of the events. With l of n
 // tied events gone, c_j is w_j (1 - [j has the event] l / n), and wt the weight of the events over n (Efron); with
 // Breslow there is one term, l = 0. A dual point is a distribution pi over the rows at risk for each term, with the
-// entropy sum_j pi_j log(c_j / pi_j); then q = sum wt pi - the weights of the events. Any u gives one, pi = c exp(u) / S,
-// so that u may be clipped. q adds up to 0 in each stratum: nothing has to be balanced, and there is no intercept.
+// entropy sum_j pi_j log(c_j / pi_j); then q = sum wt pi - the weights of the events. Any u gives one, pi = c exp(u) /
+// S, so that u may be clipped. q adds up to 0 in each stratum: nothing has to be balanced, and there is no intercept.
 //
-// All sums over rows at risk are cumulated, so that everything here takes a time proportional to the rows and the terms.
+// All sums over rows at risk are cumulated, so that everything here takes a time proportional to the rows and the
+// terms.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,10 @@ struct Cox {
   static constexpr bool is_curved = true, is_bent = false;
   static constexpr double balance = 1.0, furthest = 600.0;
 
-  /// Numbers that are kept of each time: of the terms, the sums of wt / S, wt c / S, wt / S^2, wt c / S^2 and
-  /// wt c^2 / S^2, where c is the share of the events that is gone.
-  static constexpr Index n_numbers = 5;
+  /// Numbers that are kept of each time: of the terms, the sums of wt / S, wt c / S, wt r^2, wt c r^2 and wt c^2 r^2,
+  /// where c is the share of the events that is gone and r = S_0 / S, relative to the first term; and 1 / S_0, whose
+  /// square may be beyond the range of doubles.
+  static constexpr Index n_numbers = 6;
 
   /// a becomes u less its maximum, b the weighted exponential of that, and d the sum of wt pi.
   static Sums evaluate(const RowsAt& rows, const DualRows& dual) {
@@ -42,11 +44,12 @@ struct Cox {
       at_risk.add(time, [&](Index m) { return std::array{dual.b[m], dual.b[m] * dual.a[m]}; });
       const double wt = time.weight_of_term();
       std::fill(number, number + n_numbers, 0.0);
+      number[5] = 1.0 / at_risk.all[0];
       for (Index term = 0; term < time.n_terms; ++term) {
         const double gone = time.share_gone(term);
         const auto [sum, of_h] = at_risk.left(gone);
-        const double log_sum = std::log(sum), inverse = 1.0 / sum;
-        const double first = wt * inverse, second = first * inverse;
+        const double log_sum = std::log(sum), inverse = 1.0 / sum, ratio = at_risk.all[0] * inverse;
+        const double first = wt * inverse, second = wt * ratio * ratio;
         loss += wt * log_sum;
         entropy += wt * (log_sum - of_h * inverse);
         number[0] += first, number[1] += gone * first;
@@ -176,8 +179,9 @@ struct Cox {
         return row;
       });
       for (std::size_t c = 0; c < C; ++c) {
-        scratch[c] = number[2] * at_risk.all[c] - number[3] * at_risk.events[c];
-        scratch[C + c] = number[3] * at_risk.all[c] - number[4] * at_risk.events[c];
+        const double all = at_risk.all[c] * number[5], events = at_risk.events[c] * number[5];
+        scratch[c] = (number[2] * all - number[3] * events) * number[5];
+        scratch[C + c] = (number[3] * all - number[4] * events) * number[5];
       }
       number += n_numbers, scratch += 2 * C;
     }

@@ -147,7 +147,8 @@ Data::Data(std::shared_ptr<const Table> table, const double* weights) : table_(s
   find_constant_predictors();
 }
 
-// Rows come in the order of the first given row that counts, as if the others were not there, or in that of their times.
+// Rows come in the order of the first given row that counts, as if the others were not there, or in that of their
+// times.
 void Data::weigh(const double* weights) {
   const Table& table = *table_;
   std::vector<Index> position(at(table.s_.size()), -1), kept, n_given;

@@ -36,7 +36,7 @@ struct Outcomes {
 
 /// When given rows are at risk, if they have times; their outcome is 1 with an event, else 0.
 struct Times {
-  const std::int64_t* block;    // of `RiskSets`, from 0 on through all strata; -1 for rows that are never at risk
+  const std::int64_t* block;  // of `RiskSets`, from 0 on through all strata; -1 for rows that are never at risk
   const std::int64_t* stratum;
   bool is_efron;
 };
@@ -65,8 +65,8 @@ class Table {
 
   std::vector<Index> columns_;
   std::vector<Index> start_, owner_;
-  std::vector<Index> place_;   // of each given row among the rows of X
-  Buffer<double> s_, y_;       // of the rows of X, with padding
+  std::vector<Index> place_;  // of each given row among the rows of X
+  Buffer<double> s_, y_;      // of the rows of X, with padding
   // Of the rows of X, if they have times.
   bool has_times_ = false, is_efron_ = false;
   std::vector<std::int64_t> block_, stratum_;

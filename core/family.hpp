@@ -27,8 +27,8 @@ namespace shortlist {
 struct RowsAt {
   Index n;
   const double *w, *s, *y, *u;
-  double smoothing;  // the width of the band on which the hinge is smoothed
-  double least;      // what `least_loss` says
+  double smoothing;                     // the width of the band on which the hinge is smoothed
+  double least;                         // what `least_loss` says
   const RiskSets* risk_sets = nullptr;  // of rows with times
   double* by_time = nullptr;            // takes numbers of each time
 };

@@ -38,8 +38,8 @@ class Gram {
 
   const Problem& problem_;
   Buffer<double> d_, e_, by_time_;  // the curvatures that the matrix belongs to
-  Buffer<double> weighted_;  // the column of the intercept times d
-  Matrix block_;             // columns times d
+  Buffer<double> weighted_;         // the column of the intercept times d
+  Matrix block_;                    // columns times d
   // Where rows are coupled columns are weighted as a whole: some columns times W.
   Matrix coupled_, batch_;
   Buffer<double> scratch_;

@@ -71,15 +71,17 @@ Index Heuristics::most_promising(const Decisions& selection) {
   std::vector<Index> free_columns;
   for (Index g = 0; g < selection.size(); ++g) {
     gain_[g] = 0.0;
-    for (Index k = problem.start(g); k < problem.end(g) && selection[g] == Decision::free; ++k) free_columns.push_back(k);
+    for (Index k = problem.start(g); k < problem.end(g) && selection[g] == Decision::free; ++k)
+      free_columns.push_back(k);
   }
   const Index n_free = static_cast<Index>(free_columns.size());
-  fit.hessian.for_each_weighted(problem, fit.rows.curvature(), free_columns.data(), n_free, [&](Index k, const double* x) {
-    const Index j = free_columns[static_cast<std::size_t>(k)];
-    Deadline::check(entries_of(problem.n_rows(), 1));
-    const double slope = useful_slope(j);
-    gain_[problem.owner(j)] += slope * slope / (curvature_of(problem, j, x, total) + problem.ridge);
-  });
+  fit.hessian.for_each_weighted(
+      problem, fit.rows.curvature(), free_columns.data(), n_free, [&](Index k, const double* x) {
+        const Index j = free_columns[static_cast<std::size_t>(k)];
+        Deadline::check(entries_of(problem.n_rows(), 1));
+        const double slope = useful_slope(j);
+        gain_[problem.owner(j)] += slope * slope / (curvature_of(problem, j, x, total) + problem.ridge);
+      });
   for (Index g = 0; g < selection.size(); ++g) {
     if (selection[g] != Decision::free) continue;
     const Limits& limits = worker_.limits;
@@ -119,18 +121,19 @@ double Heuristics::share_not_explained(Index n, Index g, double total) {
   std::vector<Index> own(static_cast<std::size_t>(problem.end(g) - problem.start(g)));
   std::iota(own.begin(), own.end(), problem.start(g));
   const CurvatureAt curvature_at = worker_.fit.rows.curvature();
-  hessian.for_each_weighted(problem, curvature_at, own.data(), static_cast<Index>(own.size()), [&](Index k, const double* x) {
-    const Index j = own[static_cast<std::size_t>(k)];
-    Deadline::check(entries_of(problem.n_rows(), n));
-    const double slope = useful_slope(j), product = mismatch_of(problem, x);
-    double curvature = dot(x, problem.column(j), problem.n_rows()) - product * product / total;
-    alone += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
-    hessian.cross_products(problem, x, n, hessian.step.data());
-    for (Index i = 0; i < n; ++i) hessian.step[i] -= product * hessian.mean[i];
-    forward(hessian.matrix, 0, n, hessian.step.data());
-    for (Index i = 0; i < n; ++i) curvature -= hessian.step[i] * hessian.step[i];
-    given += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
-  });
+  hessian.for_each_weighted(
+      problem, curvature_at, own.data(), static_cast<Index>(own.size()), [&](Index k, const double* x) {
+        const Index j = own[static_cast<std::size_t>(k)];
+        Deadline::check(entries_of(problem.n_rows(), n));
+        const double slope = useful_slope(j), product = mismatch_of(problem, x);
+        double curvature = dot(x, problem.column(j), problem.n_rows()) - product * product / total;
+        alone += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
+        hessian.cross_products(problem, x, n, hessian.step.data());
+        for (Index i = 0; i < n; ++i) hessian.step[i] -= product * hessian.mean[i];
+        forward(hessian.matrix, 0, n, hessian.step.data());
+        for (Index i = 0; i < n; ++i) curvature -= hessian.step[i] * hessian.step[i];
+        given += slope * slope / (std::max(curvature, 0.0) + problem.ridge);
+      });
   return alone > 0.0 ? given / alone : 1.0;
 }
 

@@ -22,8 +22,8 @@ struct Hessian {
 
   Buffer<Index> columns;
   Matrix matrix;
-  Buffer<double> mean;      // weighted means of the columns
-  Buffer<double> step;      // right-hand side, then solution
+  Buffer<double> mean;     // weighted means of the columns
+  Buffer<double> step;     // right-hand side, then solution
   Matrix weighted;         // some columns times W
   Buffer<double> scratch;  // numbers of each time
 

@@ -16,12 +16,12 @@ struct Rows {
         dual(problem.n_rows()),
         by_time(problem.n_time_numbers()) {}
 
-  Buffer<double> u;     // linear predictor
-  Buffer<double> a;     // derivative of the loss at u
-  Buffer<double> b;     // what the family keeps beside a
-  Buffer<double> d;     // w times the curvature of the loss
-  Buffer<double> q;     // w a, whose slopes are the gradient of the loss
-  Buffer<double> dual;  // w a of the dual point near it, whose slopes are those of its bound
+  Buffer<double> u;        // linear predictor
+  Buffer<double> a;        // derivative of the loss at u
+  Buffer<double> b;        // what the family keeps beside a
+  Buffer<double> d;        // w times the curvature of the loss
+  Buffer<double> q;        // w a, whose slopes are the gradient of the loss
+  Buffer<double> dual;     // w a of the dual point near it, whose slopes are those of its bound
   Buffer<double> by_time;  // what a family keeps of each time
   Sums sums;
   double smoothing = 0.0;
@@ -56,8 +56,8 @@ struct MovedPoint {
   explicit MovedPoint(const Problem& problem)
       : t(problem.n_rows()), q(problem.n_rows()), by_time(problem.n_time_numbers()) {}
 
-  Buffer<double> t;  // what the step adds to u
-  Buffer<double> q;  // w a', feasible
+  Buffer<double> t;        // what the step adds to u
+  Buffer<double> q;        // w a', feasible
   Buffer<double> by_time;  // for numbers of each time
 };
 

@@ -96,7 +96,8 @@ class Problem {
 
   /// The rows at a linear predictor.
   RowsAt rows_at(const double* u, double width, double* by_time = nullptr) const {
-    return {n_rows(), weights(), intercept_column(), data_->outcomes(), u, width, least_loss, data_->risk_sets(), by_time};
+    return {n_rows(),           weights(), intercept_column(), data_->outcomes(), u, width, least_loss,
+            data_->risk_sets(), by_time};
   }
   /// Whether the rows' curvatures are coupled: else W is diagonal.
   bool is_coupled() const { return data_->risk_sets() != nullptr; }

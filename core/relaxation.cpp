@@ -172,8 +172,8 @@ void Relaxation::return_to_origin(Course& course) {
 
 /// Keep the point; return whether no further step is of use.
 bool Relaxation::is_settled(Course& course, double primal, double bound, double cutoff) {
-  const bool is_idle =
-      !(primal < problem_.below(course.primal, idle)) && !(bound - course.best_bound > idle * problem_.scale(std::abs(bound)));
+  const bool is_idle = !(primal < problem_.below(course.primal, idle)) &&
+                       !(bound - course.best_bound > idle * problem_.scale(std::abs(bound)));
   course.n_idle_steps = is_idle && course.caution == 0.0 ? course.n_idle_steps + 1 : 0;
   course.best_bound = std::max(course.best_bound, bound);
   course.primal = primal;

@@ -53,6 +53,7 @@ nb::dict evaluate_rows_of(const std::string& family, const InputVector<double>& 
                           const InputVector<double>& given_w, const InputVector<double>& given_s,
                           const InputVector<double>& given_y, const InputVector<double>& given_t, double smoothing) {
   const Index n = length(given_u);
+  require(family != "cox", "family: rows with times are coupled; ask for the dual point of a problem.");
   for (const auto* given : {&given_w, &given_s, &given_y, &given_t}) require(length(*given) == n, "One per row.");
   const Buffer<double> u = padded_copy(given_u), w = padded_copy(given_w), s = padded_copy(given_s),
                        y = padded_copy(given_y), t = padded_copy(given_t);

@@ -27,13 +27,13 @@ from .estimator import BestSubsetClassifier as BestSubsetClassifier
 from .estimator import BestSubsetRegressor as BestSubsetRegressor
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
+from .event_times import survival as survival
 from .patients import ModelCard as ModelCard
 from .patients import Preparation as Preparation
 from .patients import PrognosticModel as PrognosticModel
 from .problem import SubsetProblem as SubsetProblem
 from .solution import Solution as Solution
 from .solution import Status as Status
-from .event_times import survival as survival
 from .verification import Verdict as Verdict
 from .verification import verify as verify
 

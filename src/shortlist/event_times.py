@@ -211,22 +211,26 @@ class PartialLikelihood:
         n_events = np.add.reduceat(self.events.astype(np.int64), self.starts)
         n_terms = n_events if response.ties == "efron" else np.ones_like(n_events)
         self.term = np.repeat(np.arange(len(self.ends)), n_terms)  # the time of each term
-        before = np.cumsum(n_terms) - n_terms
-        self.gone = (np.arange(len(self.term)) - before[self.term]) / n_terms[self.term]
+        self.first_term = np.cumsum(n_terms) - n_terms
+        n_gone = np.arange(len(self.term)) - self.first_term[self.term]
+        self.gone = n_gone / n_terms[self.term]
         self.wt = (self.total / n_terms)[self.term]
         self.n_terms = n_terms
 
     def loss(self, u: Float) -> float:
         """Return the negative log partial likelihood."""
-        h, e, S = self._point(u)
+        h, _, S = self._point(u)
         if np.ptp(u) > _WIDEST:
             return np.inf
         return float(self.wt @ np.log(S) - self.of_events @ h)
 
     def least(self) -> float:
-        """Return what the loss is at least: its infimum over all linear predictors."""
+        """Return what the loss is at least: its infimum over linear predictors, rounded down."""
         efron = np.array([lgamma(n + 1) - n * log(n) for n in self.n_terms.tolist()])
-        return float(self.total @ np.log(self.total) + self.total / self.n_terms @ efron)
+        parts = np.append(self.total * np.log(self.total), self.total / self.n_terms * efron)
+        sizes = np.abs(parts) + np.tile(self.total, 2)
+        rounding = 8 * len(self.weights) * np.finfo(float).eps * float(sizes.sum())
+        return float(parts.sum()) - rounding
 
     def slope(self, u: Float) -> Float:
         """Return the derivative of the loss in each linear predictor."""
@@ -237,16 +241,14 @@ class PartialLikelihood:
         _, e, S = self._point(u)
         x = X[self.order]
         d = e * self._to_rows(self.wt / S)
-        risk, events = self._at_risk(e[:, None] * x)
-        a0, a1, a2 = (self._per_time(self.wt / S**2 * self.gone**k)[:, None] for k in range(3))
-        own = (a1 * risk - a2 * events)[self.block] * self.events[:, None]
-        mean = self._from_last(a0 * risk - a1 * events)[self.block] - own
-        return self._in_given_order(d[:, None] * x - e[:, None] * mean)
+        # Not wt / S^2, which may be beyond the range of doubles.
+        means = self._to_rows((self._sums((x.T * e).T).T / S * (self.wt / S)).T)
+        return self._in_given_order((x.T * d - means.T * e).T)
 
     def root(self, u: Float, X: Float, penalty: Float) -> tuple[Float, Float]:
         """Return a factor L and a scale with L L' / (scale scale') = X' W X + diag(penalty)."""
         hessian = X.T @ self.weigh(u, X) + np.diag(penalty)
-        scale = 1.0 / np.sqrt(np.diag(hessian))
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), penalty))  # it may cancel
         scaled = 0.5 * (hessian + hessian.T) * scale * scale[:, None]
         values, vectors = np.linalg.eigh(scaled)
         roots = np.sqrt(np.maximum(values, np.finfo(float).eps))[:, None] * vectors.T
@@ -284,10 +286,10 @@ class PartialLikelihood:
     def _sums(self, x: Float) -> Float:
         """Return the sums of c_j x_j / w_j over the rows of each term."""
         risk, events = self._at_risk(x)
-        return risk[self.term] - self.gone * events[self.term]
+        return np.asarray((risk[self.term].T - self.gone * events[self.term].T).T)
 
     def _per_time(self, a: Float) -> Float:
-        return np.bincount(self.term, a, len(self.ends))
+        return np.asarray(np.add.reduceat(a, self.first_term))
 
     def _from_last(self, a: Float) -> Float:
         """Return sums over each time and the earlier ones of its stratum."""
@@ -296,8 +298,9 @@ class PartialLikelihood:
 
     def _to_rows(self, a: Float) -> Float:
         """Return for each row the sum of a c_j / w_j over the terms that it is in."""
-        own = self._per_time(a * self.gone)[self.block]
-        return self._from_last(self._per_time(a))[self.block] - self.events * own
+        own = self._per_time((a.T * self.gone).T)[self.block]
+        of_rows = self._from_last(self._per_time(a))[self.block].T - self.events * own.T
+        return np.asarray(of_rows.T)
 
     def _in_given_order(self, values: Float) -> Float:
         given = np.empty_like(values)
@@ -339,7 +342,7 @@ def _times_and_events(y: Any) -> tuple[Float, Booleans]:
         given = np.asarray(unmasked("y", y))
         if given.dtype.names is not None:
             columns = [given[name] for name in given.dtype.names]
-            if len(columns) == 2 and given.dtype[0] == bool:
+            if len(columns) == 2 and given.dtype[0].kind == "b":
                 columns = columns[::-1]
         else:
             columns = list(given.T) if given.ndim == 2 else []

@@ -5,13 +5,13 @@
     hinge           max(0, 1 - y u)                  labels
     squared_error   (y - u)^2 / 2                    numbers
     poisson         exp(u) - y u - y + y log y       counts: half the deviance at the mean exp(u)
-    cox             see `event_times`                 times to an event: rows at risk are coupled
+    cox             see `event_times`                times to an event: rows at risk are coupled
 
-Each but the last is the maximum of H(a) + a u over the a that it allows, H being concave: that is all that lower
-bounds rest on (see `problem`). The a of a linear predictor is the derivative of the loss in u. With
-labels -y a is at least 0, and at most 1 but for the squared hinge; H is its entropy for the
-logistic loss, -y a - a^2 / 4 for the squared hinge and -y a for the hinge. For the squared error H
-is -a y - a^2 / 2. For counts a + y, the mean of another model, is at least 0.
+Each but the last is the maximum of H(a) + a u over the a that it allows, H being concave: that is
+all that lower bounds rest on (see `problem`). The a of a linear predictor is the derivative of the
+loss in u. With labels -y a is at least 0, and at most 1 but for the squared hinge; H is its entropy
+for the logistic loss, -y a - a^2 / 4 for the squared hinge and -y a for the hinge. For the squared
+error H is -a y - a^2 / 2. For counts a + y, the mean of another model, is at least 0.
 
 A dual point is an a for each row with sum_m w_m a_m = 0, as the intercept is free. Classes are
 scaled to that, a squared error loses its mean, and means of counts are scaled.
@@ -38,8 +38,8 @@ from scipy.special import entr, xlogy
 
 from .arguments import Float
 from .errors import InvalidProblemError
-from .response import Response
 from .event_times import PartialLikelihood, Survival
+from .response import Response
 
 # Where numbers are nearly met, or counts are large, the objective is a small difference: it is
 # rounded as much as bounds are.
@@ -120,19 +120,30 @@ class Scale(NamedTuple):
         return max(0.0, objective / best - 1.0)
 
 
+#: Accuracies are relative to the objective itself.
+RELATIVE = Scale()
+
+
 class RowsLoss(Protocol):
-    """The loss of all rows as a function of their linear predictors.
+    """The loss of all rows as a function of their linear predictors."""
 
-    `root` returns a factor L and a scale with L L' / (scale scale') = X' W X + diag(penalty), W
-    being the second derivative. `dual_point` returns the entropy of a dual point, the size of its
-    parts, and its w a; `a` is that of the rows if u does not tell it.
-    """
+    def loss(self, u: Float) -> float:
+        """Return the sum over the rows."""
 
-    def loss(self, u: Float) -> float: ...
-    def slope(self, u: Float) -> Float: ...
-    def weigh(self, u: Float, X: Float) -> Float: ...
-    def root(self, u: Float, X: Float, penalty: Float) -> tuple[Float, Float]: ...
-    def dual_point(self, u: Float, a: Float | None = None) -> tuple[float, float, Float]: ...
+    def slope(self, u: Float) -> Float:
+        """Return its derivative."""
+
+    def weigh(self, u: Float, X: Float) -> Float:
+        """Return W X, W being the second derivative."""
+
+    def root(self, u: Float, X: Float, penalty: Float) -> tuple[Float, Float]:
+        """Return a factor L and a scale with L L' / (scale scale') = X' W X + diag(penalty)."""
+
+    def dual_point(self, u: Float, a: Float | None = None) -> tuple[float, float, Float]:
+        """Return the entropy of a dual point, the size of its parts, and its w a.
+
+        `a` is that of the rows if u does not tell it.
+        """
 
 
 class _SumOverRows(NamedTuple):
@@ -243,8 +254,7 @@ class Family:
 
     @property
     def is_coupled(self) -> bool:
-        """Whether the loss of a row depends on other rows; functions of rows are then not to be had.
-        """
+        """Whether the loss of a row depends on other rows, so that no function has a row's own."""
         return self.value is _of_no_row
 
     def of_rows(self, response: Response, weights: Float) -> RowsLoss:
@@ -256,10 +266,10 @@ class Family:
     def scale(self, response: Response, weights: Float) -> Scale:
         """Return what accuracies of the objective are relative to."""
         if not isinstance(response, Survival):
-            return Scale()
+            return RELATIVE
         rows = response.at_risk(weights)
         likelihood = PartialLikelihood(response.rows(rows), weights[rows])
-        return Scale(float(likelihood.total.sum()), likelihood.least())
+        return Scale(float(likelihood.total.sum()), float(likelihood.least()))
 
     @property
     def gives_risks(self) -> bool:

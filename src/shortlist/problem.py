@@ -48,11 +48,11 @@ from .arguments import (
 )
 from .blocks import row_blocks
 from .errors import InvalidProblemError, ShortlistWarning
-from .families import Scale, family_of
+from .event_times import Survival
+from .families import family_of
 from .limits import Limits, MaxCoefficient, Signs
 from .predictors import Predictors
 from .response import Response
-from .event_times import Survival
 
 __all__ = ["Predictor", "SubsetProblem"]
 
@@ -162,10 +162,12 @@ class SubsetProblem:
     ) -> None:
         column_names = column_names_of(X)
         self.X = features_of(X)
-        n_rows, n_columns = self.X.shape
+        n_columns = self.X.shape[1]
         self.family = family_of(loss)
         self.response = self._response_of(y, ties, strata)
         self.weights = self.response.weights(sample_weight)
+        #: What gaps, tolerances and other shares of an objective are shares of.
+        self.scale = self.family.scale(self.response, self.weights)
         self.ridge = in_range("ridge", positive("ridge", ridge))
         self.predictors = Predictors.of(groups, column_names, n_columns)
         self.has_groups = groups is not None
@@ -234,7 +236,8 @@ class SubsetProblem:
         >>> problem.with_weights([0, 1, 2, 1]).weights.tolist()
         [0.0, 1.0, 2.0, 1.0]
         """
-        return self._with(weights=self.response.weights(sample_weight))
+        weights = self.response.weights(sample_weight)
+        return self._with(weights=weights, scale=self.family.scale(self.response, weights))
 
     def _response_of(self, y: Any, ties: str, strata: ArrayLike | None) -> Response:
         if self.family.outcome == "times":
@@ -254,15 +257,9 @@ class SubsetProblem:
             )
         return Response.of(y, self.n_rows, self.family.outcome)
 
-    @cached_property
-    def scale(self) -> Scale:
-        """What gaps, tolerances and other shares of an objective are shares of."""
-        return self.family.scale(self.response, self.weights)
-
     def _with(self, **changes: Any) -> SubsetProblem:
         other = copy(self)
         other.__dict__.pop("digest", None)
-        other.__dict__.pop("scale", None)
         other.__dict__.update(changes)
         return other
 
@@ -315,9 +312,9 @@ class SubsetProblem:
         """
         penalty = 0.5 * self.ridge * (coef @ coef)
         if self.family.is_coupled:
-            rows = self.response.at_risk(self.weights)
-            of_rows = self.family.of_rows(self.response.rows(rows), self.weights[rows])
-            return float(of_rows.loss(self.decision_function(coef, intercept)[rows]) + penalty)
+            at_risk = self.response.at_risk(self.weights)
+            of_rows = self.family.of_rows(self.response.rows(at_risk), self.weights[at_risk])
+            return float(of_rows.loss(self.decision_function(coef, intercept)[at_risk]) + penalty)
         loss, start = 0.0, intercept if self.response.kind == "numbers" else 0.0
         for rows, block in row_blocks(self.X):
             u = _linear_predictor(block, coef, intercept - start)

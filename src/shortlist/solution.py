@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arguments import Float
 from .display import describe_proof, panel
-from .families import Scale
+from .families import RELATIVE, Scale
 from .problem import SubsetProblem
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Solution:
     nodes: int
     seconds: float
     names: tuple[str, ...] = ()
-    scale: Scale = Scale()
+    scale: Scale = RELATIVE
     # Makes the certificate when it is first asked for: most solutions are never asked.
     prover: Callable[[Solution], Certificate] | None = field(
         default=None, repr=False, compare=False

@@ -28,7 +28,7 @@ def check_model(problem: sl.SubsetProblem, solution: sl.Solution) -> None:
     unused = np.setdiff1d(np.arange(problem.n_columns), problem.columns_of(solution.support))
     assert not solution.coef[unused].any()
     assert ((limits.lower <= solution.coef) & (solution.coef <= limits.upper)).all()
-    assert 0.0 <= solution.lower_bound <= solution.objective
+    assert problem.scale.least <= solution.lower_bound <= solution.objective
 
 
 def bits(solution: sl.Solution) -> tuple[object, ...]:

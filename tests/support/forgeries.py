@@ -67,7 +67,7 @@ def _claim(rng: Any, problem: sl.SubsetProblem, certificate: Certificate) -> Cer
 
 def _raise(rng: Any, problem: sl.SubsetProblem, certificate: Certificate) -> Certificate:
     share = 10.0 ** rng.uniform(-8, 0)
-    return replace(certificate, lower_bound=certificate.lower_bound * (1 + share))
+    return replace(certificate, lower_bound=problem.scale.above(certificate.lower_bound, share))
 
 
 def _model(rng: Any, problem: sl.SubsetProblem, certificate: Certificate) -> Certificate:
@@ -163,11 +163,11 @@ def outcome_of(seed: int, loss: str) -> str:
     verdict = sl.verify(problem, certificate)
     if not verdict.valid:
         return "refused"
-    rounding = _ROUNDING.get(loss, 1e-9)
-    holds = verdict.lower_bound <= optimum * (1 + rounding)
-    holds &= verdict.upper_bound >= optimum * (1 - rounding)
+    rounding, scale = _ROUNDING.get(loss, 1e-9), problem.scale
+    holds = verdict.lower_bound <= scale.above(optimum, rounding)
+    holds &= verdict.upper_bound >= scale.below(optimum, rounding)
     holds &= certificate.lower_bound <= verdict.lower_bound
-    holds &= certificate.objective >= verdict.upper_bound * (1 - 2e-9)
+    holds &= certificate.objective >= scale.below(verdict.upper_bound, 2e-9)
     return "true" if holds else "FALSE"
 
 

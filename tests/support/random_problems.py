@@ -30,15 +30,18 @@ Generator = np.random.Generator
 def random_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
     """Return the problem of a seed."""
     arguments = random_arguments(seed)
-    return sl.SubsetProblem(**arguments | {"y": random_outcomes(seed, arguments, loss)}, loss=loss)
+    return sl.SubsetProblem(**arguments | random_outcomes(seed, arguments, loss))
 
 
-def random_outcomes(seed: int, arguments: dict[str, Any], loss: str) -> np.ndarray:
-    """Return the labels, or numbers or counts that go with them and with some columns."""
+def random_outcomes(seed: int, arguments: dict[str, Any], loss: str) -> dict[str, Any]:
+    """Return the loss and its outcomes: the labels, or what goes with them and with some columns.
+
+    Times come with a rule for ties and often with strata.
+    """
     rng, X, labels = np.random.default_rng([seed, 2]), arguments["X"], arguments["y"]
     kind = FAMILIES[loss].outcome
     if kind == "labels":
-        return labels
+        return {"loss": loss, "y": labels}
     _, place = np.unique(labels, return_inverse=True)
     scales = np.abs(X).max(axis=0)
     column = X[:, rng.integers(X.shape[1])] / max(float(scales.max()), 1e-300)
@@ -47,9 +50,28 @@ def random_outcomes(seed: int, arguments: dict[str, Any], loss: str) -> np.ndarr
     )  # fmt: skip
     if kind == "counts":
         counts = rng.poisson(np.exp(np.clip(u + rng.choice([-1.0, 1.0, 4.0]), -5, 8)))
-        return counts + place  # never all alike where rows of both labels count
+        # Never all alike where rows of both labels count.
+        return {"loss": loss, "y": counts + place}
+    if kind == "times":
+        return {"loss": loss} | random_times(rng, u, labels)
     numbers = (u + 2.0 * place).round(rng.choice([1, 15]))
-    return rng.choice([1e-3, 1.0, 100.0]) * numbers + rng.choice([0.0, 10.0, 1e3])
+    y = rng.choice([1e-3, 1.0, 100.0]) * numbers + rng.choice([0.0, 10.0, 1e3])
+    return {"loss": loss, "y": y}
+
+
+def random_times(rng: Generator, u: np.ndarray, has_event: np.ndarray) -> dict[str, Any]:
+    """Draw times to events, the earlier the larger u; no tie, some, or nearly all tied."""
+    time = rng.exponential(np.exp(-np.clip(u, -5, 5)))
+    width = rng.choice([0.0, 0.1, 1.0])
+    if width:
+        time = width * (1.0 + np.floor(time / width))
+    arguments = {
+        "y": sl.survival(rng.choice([1e-3, 1.0, 365.0]) * (time + 1e-9), has_event),
+        "ties": str(rng.choice(["efron", "breslow"])),
+    }
+    if rng.random() < 0.4:
+        arguments["strata"] = rng.integers(0, int(rng.integers(2, 5)), len(u))
+    return arguments
 
 
 def random_arguments(seed: int) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def scaled_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
 def scaled_arguments(seed: int, loss: str = "logistic") -> dict[str, Any]:
     """Draw the arguments of a problem whose numbers have any size."""
     arguments = random_arguments(seed)
-    arguments |= {"loss": loss, "y": random_outcomes(seed, arguments, loss)}
+    arguments |= random_outcomes(seed, arguments, loss)
     rng = np.random.default_rng([seed, 1])
 
     def factors(size: int | None = None) -> Any:
@@ -122,21 +122,21 @@ def check_solution(problem: sl.SubsetProblem) -> tuple[sl.Solution, list[str]]:
     solution = sl.solve(problem, gap=GAP, node_limit=most_nodes + 1)
     reference = sl.solve(problem, "enumeration")
     optimum, objective = exact_objective(problem, reference), exact_objective(problem, solution)
-    found = []
+    scale, found = problem.scale, []
     if solution.status not in (sl.Status.OPTIMAL, sl.Status.STALLED) or solution.nodes > most_nodes:
         found.append("more nodes than a tree has")
     elif not problem.limits.is_affordable(solution.support):
         found.append("not affordable")
     elif not np.isfinite(solution.objective):
         found.append("no finite objective")
-    if solution.objective < objective * (1 - _ROUNDING):
+    if solution.objective < scale.below(objective, _ROUNDING):
         found.append("another objective than the model's")
-    if solution.lower_bound > optimum * (1 + _ROUNDING):
+    if solution.lower_bound > scale.above(optimum, _ROUNDING):
         found.append("bound above the optimum")
     if solution.status is sl.Status.OPTIMAL:
         if solution.gap > GAP:
             found.append("called optimal with a gap")
-        if objective > optimum * (1 + GAP + 2 * _ROUNDING):
+        if objective > scale.above(optimum, GAP + 2 * _ROUNDING):
             found.append("called optimal, but enumeration is better")
     return solution, found + check_proof(problem, solution)
 
@@ -158,8 +158,8 @@ def check_proof(problem: sl.SubsetProblem, solution: sl.Solution) -> list[str]:
     verdict = sl.verify(problem, solution.certificate)
     if not verdict.valid:
         return ["not confirmed: " + " ".join(w for w in verdict.reason.split() if w.isalpha())]
-    rounding = problem.family.slack
-    if verdict.lower_bound < solution.lower_bound - rounding * solution.objective:
+    rounding = problem.family.slack * problem.scale.of(solution.objective)
+    if verdict.lower_bound < solution.lower_bound - rounding:
         return ["the checker proves less than the solution claims"]
     return []
 

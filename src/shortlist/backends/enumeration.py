@@ -75,7 +75,9 @@ class EnumerationBackend(Backend):
 def _is_better(problem: SubsetProblem, model: SupportModel, other: SupportModel) -> bool:
     """Whether the objective is lower, or ties and the support comes first."""
     difference = model.objective - other.objective
-    if model.support != other.support and abs(difference) <= _TIE * problem.scale.of(other.objective):
+    if model.support != other.support and abs(difference) <= _TIE * problem.scale.of(
+        other.objective
+    ):
         return model.support < other.support
     return difference < 0
 

@@ -89,7 +89,9 @@ def _report(scip: Any, search: ConicSearch, callback: Callable[[Progress], None]
                 nodes=self.model.getNTotalNodes(),
                 open_nodes=len(self.model.getOpenNodes()),
                 objective=min(search.best.objective, self.model.getPrimalbound()),
-                lower_bound=max(self.problem.scale.least, self.model.getDualbound() - search.allowance),
+                lower_bound=max(
+                    self.problem.scale.least, self.model.getDualbound() - search.allowance
+                ),
                 seconds=perf_counter() - search.started,
             )
             try:

@@ -16,7 +16,7 @@ from ..arguments import is_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
-from ..families import Scale
+from ..families import RELATIVE, Scale
 from ..native.search import list_models
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Progress
@@ -50,7 +50,7 @@ class NearOptimal(ListOf[ListedModel]):
     is_complete: bool
     tolerance: float
     names: tuple[str, ...]
-    scale: Scale = Scale()
+    scale: Scale = RELATIVE
 
     _listed = "models"
 

@@ -74,9 +74,7 @@ class Substitutes(ListOf[Substitute]):
         return [
             {
                 "without": self.names[item.predictor],
-                "excess": self.best.scale.excess(
-                    item.solution.objective, self.best.objective
-                ),
+                "excess": self.best.scale.excess(item.solution.objective, self.best.objective),
             }
             | make_record(
                 self.names,
@@ -289,9 +287,7 @@ def _lowest_price(problem: SubsetProblem, best: Solution, g: int) -> tuple[float
         if not cheaper.limits.is_affordable(with_g):
             break
         solution = _optimum(cheaper.with_limits(include=with_g))
-        if solution.objective >= problem.scale.below(
-            best.objective, problem.family.resolution
-        ):
+        if solution.objective >= problem.scale.below(best.objective, problem.family.resolution):
             break
         # Affordable as long as the price of g is at most the rest of the budget.
         others = cheaper.limits.total_of(solution.support) - exact(price)

@@ -28,7 +28,9 @@ _SAME = 1e-9  # two objectives that differ by no more, relatively, are the same 
 def is_rounding_harmless(problem: SubsetProblem, prepared: Prepared, objective: float) -> bool:
     """Whether a bound near this objective can be said without a check."""
     harmless = problem.family.harmless_rounding
-    return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * problem.scale.of(objective)
+    return prepared.distance <= _FARTHEST and prepared.rounding <= harmless * problem.scale.of(
+        objective
+    )
 
 
 def confirmed(
@@ -55,7 +57,9 @@ def confirmed(
     started = perf_counter()
     objective, lower_bound = solution.objective, scale.least
     if solution.certificate is not None:
-        claims = replace(solution.certificate, objective=inf, lower_bound=scale.below(objective, gap))
+        claims = replace(
+            solution.certificate, objective=inf, lower_bound=scale.below(objective, gap)
+        )
         verdict = verify(problem, claims)
         if not verdict.valid:
             verdict = verify(problem, replace(claims, lower_bound=scale.least))

@@ -62,9 +62,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     }
     seconds = perf_counter() - started
     solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
-    if not solution.objective <= problem.scale.above(
-        prepared.problem.null_objective, _ROUNDING
-    ):
+    if not solution.objective <= problem.scale.above(prepared.problem.null_objective, _ROUNDING):
         # Rounding has spoilt all models: the one without coefficients is better.
         model = _empty_model(problem, prepared)
         solution = solution_of(problem, *model, status=status, seconds=seconds, **found)

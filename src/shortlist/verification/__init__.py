@@ -37,7 +37,7 @@ from flint import ctx
 from ..blocks import one_thread
 from ..certificate import Bound, Branch, Certificate, Fix, One, Step
 from ..errors import InvalidProblemError
-from ..families import Scale
+from ..families import RELATIVE, Scale
 from ..problem import SubsetProblem
 from .affordability import Affordability
 from .duality import DualPoint, ExactData, ProofError, check_point
@@ -72,7 +72,7 @@ class Verdict:
     lower_bound: float
     upper_bound: float
     reason: str
-    scale: Scale = Scale()
+    scale: Scale = RELATIVE
 
     @property
     def gap(self) -> float:

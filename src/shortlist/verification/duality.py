@@ -249,7 +249,7 @@ class ExactData:
 
     def useless_predictors(self) -> frozenset[int]:
         """Predictors that are constant, or within each stratum: without them nothing gets worse."""
-        X, varying = self._problem.X[self._used], set()
+        X, varying = self._problem.X[self._used], set[int]()
         for stratum in self._strata:
             columns = np.flatnonzero(np.ptp(X[stratum], axis=0) > 0)
             varying.update(self.column_predictor[n] for n in columns)
