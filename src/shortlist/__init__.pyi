@@ -24,6 +24,7 @@ from .errors import InvalidProblemError as InvalidProblemError
 from .errors import MissingDependencyError as MissingDependencyError
 from .errors import ShortlistWarning as ShortlistWarning
 from .estimator import BestSubsetClassifier as BestSubsetClassifier
+from .estimator import BestSubsetCox as BestSubsetCox
 from .estimator import BestSubsetRegressor as BestSubsetRegressor
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate

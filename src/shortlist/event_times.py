@@ -95,7 +95,7 @@ class Survival(Response):
         """
         if ties not in TIES:
             raise InvalidProblemError(f"ties: must be 'efron' or 'breslow', not {ties!r}.")
-        times, events = _times_and_events(y)
+        times, events = times_and_events(y)
         if len(times) != n_rows:
             raise InvalidProblemError(
                 f"y: expected {n_rows} times, one per row of X, but got {len(times)}."
@@ -203,9 +203,9 @@ class PartialLikelihood:
         key_changes = np.append((np.diff(stratum) != 0) | (np.diff(times) != 0), True)
         self.ends = np.flatnonzero(key_changes & self.events) + 1
         self.starts = np.append(0, self.ends[:-1])
+        self.times = times[self.ends - 1]
         self.block = np.repeat(np.arange(len(self.ends)), self.ends - self.starts)
         is_first = np.append(True, np.diff(stratum[self.ends - 1]) != 0)
-        self.group = np.cumsum(is_first) - 1  # the stratum of each time
         self.first = np.flatnonzero(is_first)
         self.total = np.add.reduceat(self.of_events, self.starts)
         n_events = np.add.reduceat(self.events.astype(np.int64), self.starts)
@@ -262,11 +262,14 @@ class PartialLikelihood:
         size = self.wt * (np.abs(np.log(S)) + np.abs(means))
         return float(entropy.sum()), float(size.sum()), self._in_given_order(self._slope(e, S))
 
-    def cumulative_hazard(self, u: Float) -> tuple[Float, Float, Int]:
-        """Return event times' numbers, increments of Breslow's estimate, and their strata."""
-        _, e, _ = self._point(u)
-        risk, _ = self._at_risk(e * np.exp(u.max()))
-        return self.ends - 1, self.total / risk, self.group
+    def log_cumulative_hazard(self, u: Float) -> tuple[Float, Float]:
+        """Return event times and the logarithm of Breslow's estimate there, of a single stratum.
+
+        It is the cumulative hazard of a row whose linear predictor is 0.
+        """
+        risk, _ = self._at_risk(self._point(u)[1])
+        cumulated = self._from_last(self.total / risk)
+        return self.times[::-1], np.log(cumulated)[::-1] - u.max()
 
     def _point(self, u: Float) -> tuple[Float, Float, Float]:
         u = u[self.order]
@@ -332,8 +335,15 @@ def _codes(strata: ArrayLike | None, n_rows: int) -> Int:
         ) from None
 
 
-def _times_and_events(y: Any) -> tuple[Float, Booleans]:
-    """Return times and events of a structured array, a frame or an array of two columns."""
+def times_and_events(y: Any) -> tuple[Float, Booleans]:
+    """Return times and events of a structured array, a frame or an array of two columns.
+
+    Examples
+    --------
+    >>> from shortlist.event_times import times_and_events
+    >>> times_and_events([[3.0, 1], [5.0, 0]])[1].tolist()
+    [True, False]
+    """
     if hasattr(y, "columns"):
         columns: Sequence[Any] = [np.asarray(y[name]) for name in y.columns]
         if len(columns) == 2 and columns[0].dtype == bool:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import Float, Int
-from ..cross_validation import RidgeSearch, check_ridges, search_ridges, warn_of_limits
+from ..cross_validation import Fold, RidgeSearch, check_ridges, search_ridges, warn_of_limits
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..families import family_of
 from ..limits import MaxCoefficient, Signs, given_limits
@@ -66,7 +66,8 @@ class BestSubsetEstimator(SelectorMixin, SelectionEstimator):  # type: ignore[mi
             Features; the names of a DataFrame's columns can be used in the parameters. A sparse
             matrix is made dense.
         y : array-like of shape (n_rows,)
-            Labels of any two values, numbers or counts, as the loss has them.
+            Outcomes, as `SubsetProblem` takes them for the loss: labels of any two values, numbers,
+            counts, or times and events.
         sample_weight : array-like of shape (n_rows,), optional
             Weights, at least 0; a weight of 2 counts as two equal rows.
 
@@ -161,38 +162,56 @@ class BestSubsetEstimator(SelectorMixin, SelectionEstimator):  # type: ignore[mi
             ridge=ridge,
             groups=self.groups,
             sample_weight=self._weighted(y, sample_weight),
-            loss=self.loss,
+            **self._loss_parameters(),
             **given_limits(self),
         )
+
+    def _loss_parameters(self) -> dict[str, Any]:
+        """Return the parameters of the problem that define its loss."""
+        return {"loss": self.loss}
 
     def _search_ridge(
         self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None
     ) -> RidgeSearch:
         ridges = check_ridges(self.ridges)
-        scoring = self.scoring
-        if scoring == "auto":
-            scoring = family_of(self.loss).scoring
-        scorer = check_scoring(self, scoring=scoring)
         weights = None if sample_weight is None else np.asarray(sample_weight)
+        score = self._score_of_fold(X, y, weights)
 
-        def fit(train: Int) -> Iterator[Self]:
+        def fit(train: Int) -> Iterator[_Tried]:
             rows = _safe_indexing(X, train)
             own = None if weights is None else weights[train]
             problem = self._problem(rows, y[train], own, ridges[0])
             for at_ridge, solution in self._solve_along(problem, ridges, self.time_limit):
                 model = clone(self)
                 model._set_fitted(rows, at_ridge, solution)
-                yield model
+                yield _Tried(model, train)
 
-        def score(model: Self, test: Int) -> float:
+        def score_tried(tried: _Tried, test: Int) -> float:
+            return score(*tried, test)
+
+        return search_ridges(ridges, self._folds(X, y), fit, score_tried, self.n_jobs)
+
+    def _folds(self, X: Any, y: NDArray[Any]) -> list[Fold]:
+        """Return the folds in which ridges are tried."""
+        return list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y))
+
+    def _score_of_fold(
+        self, X: Any, y: NDArray[Any], weights: NDArray[Any] | None
+    ) -> Callable[[Any, Int, Int], float]:
+        """Return the score of a model, given the rows that it was fitted to, and the test rows."""
+        scoring = self.scoring
+        if scoring == "auto":
+            scoring = family_of(self.loss).scoring
+        scorer = check_scoring(self, scoring=scoring)
+
+        def score(model: Self, train: Int, test: Int) -> float:
             if scoring == "neg_log_loss" and len(np.unique(y[test])) < 2:
                 return nan  # scikit-learn raises
             # Not every scorer knows weights.
             weighted = {} if weights is None else {"sample_weight": weights[test]}
             return float(scorer(model, _safe_indexing(X, test), y[test], **weighted))
 
-        folds = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
-        return search_ridges(ridges, list(folds), fit, score, self.n_jobs)
+        return score
 
     def _set_fitted(
         self, X: Any, problem: SubsetProblem, solution: Solution, search: RidgeSearch | None = None
@@ -216,6 +235,17 @@ class BestSubsetEstimator(SelectorMixin, SelectionEstimator):  # type: ignore[mi
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class _Tried(NamedTuple):
+    """A model that is tried in a fold, and the rows that it was fitted to."""
+
+    model: BestSubsetEstimator
+    train: Int
+
+    @property
+    def solution_(self) -> Solution:
+        return self.model.solution_
 
 
 def _with_column(X: Any, error: ValueError) -> ValueError:

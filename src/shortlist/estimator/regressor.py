@@ -16,7 +16,7 @@ from ..problem import SubsetProblem
 from ..solution import Solution
 from .best_subset import BestSubsetEstimator
 
-_LOSSES = [name for name, family in FAMILIES.items() if family.outcome != "labels"]
+_LOSSES = [name for name, family in FAMILIES.items() if family.outcome in ("numbers", "counts")]
 
 
 @dataclass(eq=False, repr=False)
