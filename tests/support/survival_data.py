@@ -25,7 +25,7 @@ def load_survival(name: str) -> tuple[pd.DataFrame, NDArray[Any]]:
     X = X.loc[:, X.notna().mean() > _COMPLETE]
     used = X.notna().all(axis=1).to_numpy() & (y[time] > 0)
     X, y = X[used].reset_index(drop=True), y[used]
-    n_events = ((X == X.max()) & y[event][:, np.newaxis]).sum()
+    n_events = (X.eq(X.max()) & y[event][:, np.newaxis]).sum()
     X = X.loc[:, (X.nunique() > 2) | (n_events >= _RAREST)]
     repeats = np.triu(X.corr().abs().to_numpy() > _ALIKE, 1).any(axis=0)
     X = X.loc[:, ~repeats & (X.nunique() > 1).to_numpy()]

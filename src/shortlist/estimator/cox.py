@@ -258,8 +258,8 @@ class BestSubsetCox(BestSubsetEstimator):
         n_folds, n_events = int(self.cv), np.count_nonzero(y["event"])
         if not 2 <= n_folds <= n_events:
             raise InvalidProblemError(
-                f"cv: must be from 2 to {n_events}, the number of events, not {n_folds}; use "
-                "another number of folds or give a ridge."
+                f"cv: must be at least 2 and at most the number of events, {n_events} "
+                f"(n_samples={len(y)}), not {n_folds}; use other folds or give a ridge."
             )
         dealt = np.empty(len(y), dtype=np.int64)
         dealt[np.lexsort((y["time"], ~y["event"]))] = np.arange(len(y)) % n_folds
