@@ -405,3 +405,7 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(options, y, message):
 def test_lengths_that_differ_are_refused():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         sl.BestSubsetCox().fit(X, Y[:-1])
+    model = sl.BestSubsetCox().fit(X, Y)
+    for outcome, weights in ((Y[:-1], None), (Y, np.ones(3))):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            model.score(X, outcome, sample_weight=weights)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_consistent_length
 
 from ..arguments import Float, Int, floats
 from ..concordance import harrell_concordance
@@ -241,8 +242,10 @@ class BestSubsetCox(BestSubsetEstimator):
         """
         risks = self.predict(X)
         times, events = times_and_events(y)
-        weights = np.ones(len(times)) if sample_weight is None else sample_weight
-        return harrell_concordance(times, events, risks, floats("sample_weight", weights))
+        given = np.ones(len(times)) if sample_weight is None else sample_weight
+        weights = floats("sample_weight", given)
+        check_consistent_length(risks, times, weights)
+        return harrell_concordance(times, events, risks, weights)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         times, events = times_and_events(y)
