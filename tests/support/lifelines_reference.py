@@ -1,6 +1,7 @@
-"""What lifelines makes of the data sets, for a test: it needs pandas 2, the tests run with pandas 3.
+"""What lifelines makes of the data sets, for a test: it needs pandas 2, the tests run with 3.
 
-    python -m venv /tmp/lifelines && /tmp/lifelines/bin/pip install lifelines==0.30.3 scikit-survival==0.28.0
+    python -m venv /tmp/lifelines
+    /tmp/lifelines/bin/pip install lifelines==0.30.3 scikit-survival==0.28.0
     /tmp/lifelines/bin/python tests/support/lifelines_reference.py > tests/estimator/lifelines.json
 
 Its penalty is penalizer / 2 times the squared length, for the mean of the log-likelihood over the
