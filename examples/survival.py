@@ -32,7 +32,7 @@ limits = {"costs": minutes, "fees": [(3, ["albumin", "crp"])]}
 f"{outcome['event'].sum()} deaths in {outcome['time'].sum():.0f} years"
 
 # %%
-# What 10 minutes buy, and what one standard deviation more of it does to the hazard:
+# What 10 minutes buy, and by what one standard deviation more multiplies the hazard:
 
 model = sl.BestSubsetCox(budget=10, ridge=1.0, **limits).fit(patients, outcome)
 coefficients = pd.Series(model.coef_, index=names)[model.selected_features_]
