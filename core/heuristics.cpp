@@ -12,6 +12,8 @@ namespace {
 
 constexpr double greedy_accuracy = 1e-2;
 constexpr int close_looks = 8;
+// A beam keeps the best few selections of each size, and tries the most promising purchases of each.
+constexpr std::size_t beam_width = 8, beam_tries = 6;
 
 /// The loss's second derivative in column j, intercept eliminated, given the column times W.
 double curvature_of(const Problem& problem, Index j, const double* weighted_column, double total) {
@@ -53,14 +55,15 @@ void Heuristics::round_relaxation() {
 
 void Heuristics::buy_greedily(Decisions& selection, double intercept) {
   while (worker_.oracle.forbid_unaffordable(selection).n_free > 0) {
-    selection[most_promising(selection)] = Decision::in;
+    rank_purchases(selection);
+    selection[promising_[0].predictor] = Decision::in;
     intercept = worker_.try_selection(selection, intercept, infinity, greedy_accuracy, Start::model).intercept;
   }
   worker_.try_selection(selection, intercept, infinity, fine, Start::model);
 }
 
-/// The free predictor whose Newton decrement, given the bought ones, is largest per price.
-Index Heuristics::most_promising(const Decisions& selection) {
+/// List free predictors by their Newton decrement per price, given the bought ones, the largest first.
+void Heuristics::rank_purchases(const Decisions& selection) {
   const Problem& problem = worker_.problem;
   Fit& fit = worker_.fit;
   const double total = total_curvature(problem, fit.rows.d);
@@ -88,21 +91,23 @@ Index Heuristics::most_promising(const Decisions& selection) {
     const double price = limits.has_budget() ? limits.below(worker_.oracle.price(g)) : 1.0;
     gain_[g] = price > 0.0 ? gain_[g] / price : infinity;
   }
-  Index best = -1;
-  double best_gain = -1.0;
+  promising_.clear();
   for (int look = 0; look < close_looks; ++look) {
-    Index pick = -1;
+    Index pick = -1, first = -1;
     for (Index g = 0; g < selection.size(); ++g) {
       if (selection[g] != Decision::free) continue;
-      if (best < 0) best = g;  // the first one is as good as any where no gain is a number
+      if (first < 0) first = g;
       if (gain_[g] >= 0.0 && (pick < 0 || gain_[g] > gain_[pick])) pick = g;
     }
-    if (pick < 0) break;
-    const double refined = is_conditional ? gain_[pick] * share_not_explained(n, pick, total) : gain_[pick];
-    if (look == 0 || refined > best_gain) best = pick, best_gain = refined;
+    if (pick < 0) {  // the first one is as good as any where no gain is a number
+      if (promising_.empty()) promising_.push_back({first, 0.0});
+      break;
+    }
+    promising_.push_back({pick, is_conditional ? gain_[pick] * share_not_explained(n, pick, total) : gain_[pick]});
     gain_[pick] = -1.0;
   }
-  return best;
+  std::stable_sort(promising_.begin(), promising_.end(),
+                   [](const Purchase& a, const Purchase& b) { return a.gain > b.gain; });
 }
 
 /// The slope of a column that is not bought, 0 if only a coefficient of the wrong sign gains.
@@ -156,6 +161,51 @@ void Heuristics::swap() {
       buy_greedily(trial_, score.intercept);
       is_improved = incumbent.objective < worker_.problem.below(objective, 1e-12);
     }
+  }
+}
+
+void Heuristics::search_beam() {
+  Fit& fit = worker_.fit;
+  const Decisions& start = worker_.root;
+  const FitScore score = worker_.try_selection(start, fit.start_from_null(), infinity, coarse, Start::model);
+  std::vector<Partial> beam{{start, fit.theta, score.intercept, 0.0}}, longer;
+  while (!beam.empty()) {
+    longer.clear();
+    for (const Partial& partial : beam) extend(partial, longer);
+    std::stable_sort(longer.begin(), longer.end(), [](const Partial& a, const Partial& b) { return a.gain > b.gain; });
+    if (longer.size() > beam_width) longer.erase(longer.begin() + beam_width, longer.end());
+    beam.swap(longer);
+  }
+}
+
+/// Add what a selection becomes with each of its most promising purchases.
+void Heuristics::extend(const Partial& partial, std::vector<Partial>& longer) {
+  const Problem& problem = worker_.problem;
+  const Limits& limits = worker_.limits;
+  Fit& fit = worker_.fit;
+  const auto fit_from_partial = [&](const Decisions& selection, double accuracy) {
+    problem.linear_predictor(partial.theta, partial.intercept, fit.rows.u.data());
+    return worker_.try_selection(selection, partial.intercept, infinity, accuracy, Start::predictor);
+  };
+  Decisions selection = partial.selection;
+  if (worker_.oracle.forbid_unaffordable(selection).n_free == 0) return;
+  fit_from_partial(selection, coarse);
+  rank_purchases(selection);
+  const std::size_t n_tries = std::min(beam_tries, promising_.size());
+  for (std::size_t i = 0; i < n_tries; ++i) {
+    trial_.copy(selection);
+    trial_[promising_[i].predictor] = Decision::in;
+    const bool is_known = std::any_of(longer.begin(), longer.end(),
+                                      [&](const Partial& other) { return is_same(other.selection, trial_); });
+    if (is_known) continue;
+    const FitScore score = fit_from_partial(trial_, greedy_accuracy);
+    double gain = problem.null_objective - score.objective;
+    if (limits.has_budget()) {
+      const double budget = limits.below(limits.exact_budget);
+      const double spent = limits.below(limits.exact_budget - worker_.oracle.remaining(trial_).exact);
+      gain /= std::max(spent, 1e-3 * budget);
+    }
+    longer.push_back({trial_, fit.theta, score.intercept, gain});
   }
 }
 

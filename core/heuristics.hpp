@@ -19,14 +19,30 @@ class Heuristics {
   void buy_greedily(Decisions& selection, double intercept);
   /// Drop each predictor of the incumbent in turn and buy greedily instead, while that helps.
   void swap();
+  /// Buy greedily from the root, with several selections of each size at a time.
+  void search_beam();
 
  private:
-  Index most_promising(const Decisions& selection);
+  /// A predictor that may be bought, and its Newton decrement per price.
+  struct Purchase {
+    Index predictor;
+    double gain;
+  };
+  /// A selection of the beam: its model, and what it gains over none, per price if there is a budget.
+  struct Partial {
+    Decisions selection;
+    Buffer<double> theta;
+    double intercept, gain;
+  };
+
+  void rank_purchases(const Decisions& selection);
+  void extend(const Partial& partial, std::vector<Partial>& longer);
   double useful_slope(Index j) const;
   double share_not_explained(Index n, Index g, double total);
 
   Worker& worker_;
   Decisions trial_;
+  std::vector<Purchase> promising_;
   Buffer<double> gain_;  // first estimate of what a purchase gains
 };
 

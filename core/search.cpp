@@ -118,6 +118,7 @@ bool Search::run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, 
   if (has_rounds()) {
     const std::int64_t n_left = first_round_ - worker_.tree.n_processed;
     if (n_left <= 0 && worker_.tree.n_open() > 0 && max_nodes > 0) {
+      improve_incumbent();
       play_round(max_total, n_threads, deadline);
       max_nodes = 0;
     } else {
@@ -129,6 +130,13 @@ bool Search::run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, 
   is_broken_off_ = !is_done && deadline.has_passed();
   if (is_done && !worker_.listing && !worker_.staircase) polish(deadline);
   return is_done;
+}
+
+void Search::improve_incumbent() {
+  try {
+    if (worker_.is_swap_due()) worker_.improve_incumbent();
+  } catch (const Deadline::Passed&) {
+  }
 }
 
 void Search::polish(Deadline& deadline) {
@@ -144,6 +152,7 @@ void Search::play_round(std::int64_t max_total, int n_threads, Deadline& deadlin
   for (Index i = static_cast<Index>(parts_.size()); i < n_parts_; ++i) {
     parts_.push_back(std::make_unique<Worker>(*problem_, *limits_, worker_.gap));
     parts_.back()->root.copy(worker_.root);
+    parts_.back()->next_swap = std::numeric_limits<std::int64_t>::max();
   }
   if (tree.has_dive()) tree.push(tree.take());
   // 1. Deal open nodes to the parts.

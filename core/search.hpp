@@ -46,6 +46,7 @@ class Search {
 
  private:
   bool has_rounds() const { return !worker_.listing && !worker_.staircase && n_parts_ > 1; }
+  void improve_incumbent();
   void play_round(std::int64_t max_total, int n_threads, Deadline& deadline);
   void deal(Worker& part, Index n_nodes);
   void collect(Worker& part, std::int64_t nodes_before, std::int64_t created_before);

@@ -10,8 +10,9 @@ namespace {
 
 // How often the relaxation is rounded: always at first, then now and then.
 constexpr std::int64_t eager_nodes = 3, round_every = 16;
-// The search looks for swaps once it has proven to be more than trivial.
-constexpr std::int64_t swap_node = 16;
+// The search looks for swaps once it has proven to be more than trivial, and again each time it has grown as much. A
+// beam takes the time of dozens of nodes.
+constexpr std::int64_t swap_growth = 4, beam_node = 256;
 // A bound that lacks this share of the cutoff is hardly raised to it by one more relaxation.
 constexpr double far_below = 0.1;
 // Where two purchases are left, a child that buys one is closed by the endgame, which takes less time than a
@@ -146,7 +147,7 @@ void Worker::close_or_branch(Node& node, bool is_dive) {
     // 3. Look for better incumbents.
     if (node.bound < cutoff() && !listing && is_heuristic_turn()) {
       heuristics_.round_relaxation();
-      if (tree.n_processed == swap_node) heuristics_.swap();
+      if (is_swap_due()) improve_incumbent();
     }
     if (node.bound >= cutoff()) return close_node(node.number, node.bound, node.point);
     // 4. Fix what the bound decides.
@@ -273,6 +274,13 @@ void Worker::close_node(std::int64_t node, double bound, std::int64_t point) {
 
 bool Worker::is_heuristic_turn() const {
   return tree.n_processed <= eager_nodes || tree.n_processed % round_every == 0;
+}
+
+void Worker::improve_incumbent() {
+  bool is_beam_turn = false;
+  for (; next_swap <= tree.n_processed; next_swap *= swap_growth) is_beam_turn |= next_swap == beam_node;
+  if (is_beam_turn) heuristics_.search_beam();
+  heuristics_.swap();
 }
 
 FitScore Worker::try_selection(const Decisions& selection, double intercept, double stop_at, double tolerance,

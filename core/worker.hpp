@@ -63,6 +63,10 @@ class Worker {
   /// Process up to so many nodes; return whether none is open any more. At a deadline the node that is processed stays
   /// open, with the bound that it has by then.
   bool run(std::int64_t max_nodes);
+  /// The number of nodes at which the search looks for swaps next; the parts of a round do not.
+  std::int64_t next_swap = 16;
+  bool is_swap_due() const { return tree.n_processed >= next_swap; }
+  void improve_incumbent();
   /// Refit the incumbent to the last digits of its coefficients, which its objective hides.
   void polish();
 
