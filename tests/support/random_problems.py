@@ -95,9 +95,10 @@ def random_arguments(seed: int) -> dict[str, Any]:
     return arguments
 
 
-def limited_problem(seed: int) -> sl.SubsetProblem:
+def limited_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
     """Return the problem of a seed with limits on its coefficients."""
     arguments = random_arguments(seed)
+    arguments |= random_outcomes(seed, arguments, loss)
     n_predictors = 1 + max(arguments.get("groups", [arguments["X"].shape[1] - 1]))
     return sl.SubsetProblem(**arguments, **random_coef_limits(seed, n_predictors))
 

@@ -5,8 +5,8 @@ weights, the ridge and prices get factors from 1e-8 to 1e8, columns get offsets,
 becomes the exact price of a selection. Some of these problems are hard (a ridge of 1e-8 on columns
 of 1e8 is hardly any), but none of them is wrong, so an answer may be STALLED, never false.
 
-Run as a script it prints what fails, with a loss as fourth argument:
-`python tests/support/scaled_problems.py 0 10000 answers.jsonl`.
+Run as a script it prints what fails, with a loss as fourth argument and the largest exponent of the
+factors as fifth: `python tests/support/scaled_problems.py 0 10000 answers.jsonl cox 4`.
 The same command goes on where it was stopped.
 """
 
@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from answers import affordable_supports
-from flint import ctx
+from flint import arb, ctx
 from random_problems import random_arguments, random_outcomes
+from risk_sets import negative_log_likelihood
 
 import shortlist as sl
 from shortlist.certificate import Point
@@ -38,8 +39,8 @@ def scaled_problem(seed: int, loss: str = "logistic") -> sl.SubsetProblem:
     return sl.SubsetProblem(**scaled_arguments(seed, loss))
 
 
-def scaled_arguments(seed: int, loss: str = "logistic") -> dict[str, Any]:
-    """Draw the arguments of a problem whose numbers have any size."""
+def scaled_arguments(seed: int, loss: str = "logistic", reach: int = 8) -> dict[str, Any]:
+    """Draw the arguments of a problem whose numbers have any size, factors to 10^reach."""
     arguments = random_arguments(seed)
     arguments |= random_outcomes(seed, arguments, loss)
     rng = np.random.default_rng([seed, 1])
@@ -48,10 +49,10 @@ def scaled_arguments(seed: int, loss: str = "logistic") -> dict[str, Any]:
         """One size for all, a few sizes, or many: people mix grams and kilograms."""
         kind = rng.choice(["one", "few", "many"])
         if kind == "one":
-            return np.full(size, 10.0 ** rng.integers(-8, 9))
+            return np.full(size, 10.0 ** rng.integers(-reach, reach + 1))
         if kind == "few":
-            return 10.0 ** rng.choice([-8, -4, 0, 4, 8], size=size)
-        return 10.0 ** rng.uniform(-8, 8, size=size)
+            return 10.0 ** (reach * rng.choice([-1, -0.5, 0, 0.5, 1], size=size))
+        return 10.0 ** rng.uniform(-reach, reach, size=size)
 
     X = arguments["X"]
     if FAMILIES[loss].outcome == "numbers" and rng.random() < 0.5:
@@ -98,9 +99,9 @@ class Answer(NamedTuple):
     complaints: list[str]
 
 
-def answer_of(seed: int, loss: str = "logistic") -> Answer:
+def answer_of(seed: int, loss: str = "logistic", reach: int = 8) -> Answer:
     """Solve the problem of a seed; every tenth one is also solved for all limits."""
-    arguments = scaled_arguments(seed, loss)
+    arguments = scaled_arguments(seed, loss, reach)
     try:
         problem = sl.SubsetProblem(**arguments)
     except sl.InfeasibleError:
@@ -131,6 +132,10 @@ def check_solution(problem: sl.SubsetProblem) -> tuple[sl.Solution, list[str]]:
         found.append("no finite objective")
     if solution.objective < scale.below(objective, _ROUNDING):
         found.append("another objective than the model's")
+    if problem.family.is_coupled and abs(written_out(problem, solution) - objective) > (
+        _ROUNDING * scale.of(objective)
+    ):
+        found.append("another partial likelihood than that of the risk sets")
     if solution.lower_bound > scale.above(optimum, _ROUNDING):
         found.append("bound above the optimum")
     if solution.status is sl.Status.OPTIMAL:
@@ -151,6 +156,16 @@ def exact_objective(problem: sl.SubsetProblem, solution: sl.Solution) -> float:
     point = Point(solution.intercept, tuple(columns.tolist()), tuple(solution.coef[columns]))
     with ctx.workprec(128):
         return ExactData(problem).objective_above(point)
+
+
+def written_out(problem: sl.SubsetProblem, solution: sl.Solution) -> float:
+    """Return the objective of a Cox model by a likelihood whose risk sets are listed."""
+    with ctx.workprec(128):
+        theta, ridge = [arb(x) for x in solution.coef.tolist()], arb(problem.ridge)
+        u = [sum((a * x for a, x in zip(theta, row, strict=True)), arb(0))
+             for row in problem.X.tolist()]  # fmt: skip
+        loss = negative_log_likelihood(problem, u, arb.exp, arb.log, arb)
+        return float(loss + ridge / 2 * sum((x * x for x in theta), arb(0)))
 
 
 def check_proof(problem: sl.SubsetProblem, solution: sl.Solution) -> list[str]:
@@ -174,7 +189,9 @@ def check_path(problem: sl.SubsetProblem) -> list[str]:
     return found
 
 
-def main(first: int, stop: int, journal: str | None = None, loss: str = "logistic") -> None:
+def main(
+    first: int, stop: int, journal: str | None = None, loss: str = "logistic", reach: int = 8
+) -> None:
     """Print how often each status came up and each thing is wrong, with the first seeds of each.
 
     The answers go to the journal, if one is named, and those that it has are not computed again.
@@ -188,7 +205,7 @@ def main(first: int, stop: int, journal: str | None = None, loss: str = "logisti
     for seed in range(first, stop):
         if seed not in known:
             try:
-                known[seed] = answer_of(seed, loss)
+                known[seed] = answer_of(seed, loss, reach)
             except Exception as error:
                 known[seed] = Answer("error", [f"{type(error).__name__}: {error}"[:90]])
             if journal:
@@ -208,4 +225,4 @@ def main(first: int, stop: int, journal: str | None = None, loss: str = "logisti
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5], *map(int, sys.argv[5:]))
