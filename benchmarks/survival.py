@@ -300,7 +300,7 @@ def summarise(frame: pd.DataFrame) -> Summary:
             ]
         )
     notes = [
-        f"{row.data}: {row.gap:.0f} units open after {row.seconds:.0f} s; the best model came after "
+        f"{row.data}: {row.gap:.0f} open after {row.seconds:.0f} s; the best model came after "
         f"{row.seconds_to_best:.2g} s. Above it: the true predictors {row.true:.2g}, forward "
         f"{row.forward:.2g}, swaps {row.swap:.2g}, abess {row.abess_0:.2g}, or with the ridge "
         f"{row.abess_half:.2g}."
