@@ -99,7 +99,7 @@ class Fuzz:
         factor, outcome = self.vector(n_rows, (1.0, -1.0)), self.vector(n_rows)
         table = attempt(
             core.Table, self.table(n_rows, n_columns), factor, outcome, self.spoilt(owner),
-            self.integer(n_predictors, n_predictors),
+            self.integer(n_predictors, n_predictors), *self.times(n_rows),
         )  # fmt: skip
         data = attempt(core.Data, table, self.vector(n_rows, (1.0, 2.0, 0.5, 0.0)))
         intervals = ()
@@ -108,6 +108,19 @@ class Fuzz:
             intervals = self.vector(n_columns, lower), self.vector(n_columns, upper)
         family = "huber" if self.is_harmed(0.1) else self.pick(list(FAMILIES))
         return attempt(core.Problem, data, self.number(), family, *intervals)
+
+    def times(self, n_rows):
+        """Return nothing, or the block and the stratum of each row and whether ties are Efron's."""
+        if self.chance(0.6):
+            return ()
+        block = self.rng.integers(-1, 5, n_rows)
+        stratum = self.rng.integers(0, 2, n_rows) if self.is_harmed(0.3) else block // 3
+        wild = (-(2**63), -7, 0, 3, 2**63 - 1)
+        return (
+            self.vector(n_rows, wild, np.int64) if self.is_harmed(0.1) else self.spoilt(block),
+            self.vector(n_rows, wild, np.int64) if self.is_harmed(0.1) else self.spoilt(stratum),
+            self.chance(0.5),
+        )
 
     def limits(self, n):
         prices = self.pick([(1,), (0, 1, 2, 5), (0, 2**60, 3 * 2**200, 2**249)])

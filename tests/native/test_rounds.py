@@ -12,7 +12,7 @@ import shortlist as sl
 from shortlist.native import search
 from shortlist.native.core import core
 
-pytestmark = pytest.mark.filterwarnings("ignore:budget")
+pytestmark = pytest.mark.filterwarnings("ignore:budget", "ignore:strata")
 
 
 @pytest.fixture
@@ -64,6 +64,16 @@ def test_the_same_bits_for_every_number_of_threads(hard, hard_optimum, from_the_
     assert all(answer == answers[0] for answer in answers)
     assert answers[0] != bits(hard_optimum)  # rounds are another search
     assert answers[0][1] == hard_optimum.support
+
+
+def test_the_same_bits_for_every_number_of_threads_with_times(from_the_first_node):
+    rng = np.random.default_rng(5)
+    X, time = rng.random((80, 30)), rng.exponential(size=80).round(1) + 0.1
+    y = sl.survival(time, rng.random(80) < 0.6)
+    problem = sl.SubsetProblem(X, y, ridge=0.01, max_features=5, loss="cox")
+    answers = [bits(sl.solve(problem, threads=threads)) for threads in (1, 2, 3)]
+    assert answers[0][-2] > 300
+    assert all(answer == answers[0] for answer in answers)
 
 
 def test_the_same_bits_for_every_slice(hard, from_the_first_node, monkeypatch):
@@ -141,16 +151,17 @@ def check_random_problem(seed, loss="logistic"):
     reference = sl.solve(problem, "enumeration")
     check_model(problem, solution)
     assert solution.status is sl.Status.OPTIMAL
-    assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
-    assert solution.objective * (1 - 1e-6) <= solution.lower_bound
-    assert solution.lower_bound <= reference.objective * (1 + 1e-12)
+    unit = problem.scale.of(reference.objective)
+    assert solution.objective == pytest.approx(reference.objective, abs=1e-6 * unit)
+    assert solution.gap <= 1e-6
+    assert solution.lower_bound <= reference.objective + 1e-12 * unit
     verdict = sl.verify(problem, solution.certificate)
     assert verdict.valid, verdict
     return solution.nodes
 
 
 @pytest.mark.parametrize(
-    ("loss", "seeds"), [("logistic", 60), ("squared_hinge", 20), ("hinge", 20)]
+    ("loss", "seeds"), [("logistic", 60), ("squared_hinge", 20), ("hinge", 20), ("cox", 40)]
 )
 def test_rounds_find_what_enumeration_finds_and_prove_it(from_the_first_node, loss, seeds):
     n_nodes = [check_random_problem(seed, loss) for seed in range(seeds)]

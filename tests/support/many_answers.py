@@ -38,11 +38,11 @@ def many_answers(n_seeds: int = 20) -> str:
                 add(*core.fit(prepared.problem, solution.support))
                 add(*core.relax_root(prepared.problem, prepared.limits))
                 add(*bits(sl.solve(problem, warm_start=solution.support, node_limit=2)))
-            problem = random_problem(seed)
-            for model in sl.near_optimal(problem, 0.05):
-                add(model.support, model.objective, model.coef)
-            for step in sl.solve_path(problem):
-                add(*bits(step.solution))
+            for problem in (random_problem(seed, "cox"), random_problem(seed)):
+                for model in sl.near_optimal(problem, 0.05):
+                    add(model.support, model.objective, model.coef)
+                for step in sl.solve_path(problem):
+                    add(*bits(step.solution))
             add(*bits(sl.solve(problem, sample=max(2, problem.n_rows // 4), threads=2)))
         rng = np.random.default_rng(0)
         X, y = rng.random((2000, 60)), rng.random(2000) > 0.5
