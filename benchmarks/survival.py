@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -97,29 +98,34 @@ def _splines(X: Float) -> tuple[Float, list[int]]:
     return np.asarray(scale(np.column_stack(parts))), groups
 
 
-def posed() -> Iterator[tuple[Row, sl.SubsetProblem]]:
-    """Yield all problems on tables, with the facts that tell them apart."""
+class Posed(NamedTuple):
+    """A problem, and the facts that tell it from the others."""
+
+    facts: Row
+    make: Callable[[], sl.SubsetProblem]
+
+
+def posed() -> Iterator[Posed]:
+    """Yield all problems on tables."""
     for name, (frame, y) in tables():
         X = frame.to_numpy()
         costs = np.random.default_rng(0).integers(1, 11, X.shape[1])
         for ridge in RIDGES:
             for size in SIZES:
                 facts = {"data": name, "form": "columns", "ridge": ridge, "limit": f"{size}"}
-                yield facts, _cox(X, y, ridge, max_features=size)
+                yield Posed(facts, partial(_cox, X, y, ridge, max_features=size))
             facts = {"data": name, "form": "columns", "ridge": ridge, "limit": f"budget {BUDGET}"}
-            yield facts, _cox(X, y, ridge, costs=costs, budget=BUDGET)
+            yield Posed(facts, partial(_cox, X, y, ridge, costs=costs, budget=BUDGET))
         if name == "breast":
-            yield (
-                {"data": name, "form": "columns", "ridge": 0.1, "limit": "6"},
-                _cox(X, y, 0.1, max_features=6),
-            )
+            facts = {"data": name, "form": "columns", "ridge": 0.1, "limit": "6"}
+            yield Posed(facts, partial(_cox, X, y, 0.1, max_features=6))
             continue
         made, groups = _splines(X)
         facts = {"data": name, "form": "splines", "ridge": 1.0, "limit": "5"}
-        yield facts, _cox(made, y, 1.0, max_features=5, groups=groups)
+        yield Posed(facts, partial(_cox, made, y, 1.0, max_features=5, groups=groups))
         if len(X) < 5000:
             facts = {"data": name, "form": "products", "ridge": 1.0, "limit": "5"}
-            yield facts, _cox(_products(X), y, 1.0, max_features=5)
+            yield Posed(facts, partial(_cox, _products(X), y, 1.0, max_features=5))
     for share in (0.69, 0.12):
         X, y = draw_times(1000, 300, 10, 0.5, share)
         facts = {
@@ -128,7 +134,7 @@ def posed() -> Iterator[tuple[Row, sl.SubsetProblem]]:
             "ridge": 1.0,
             "limit": "10",
         }
-        yield facts, _cox(X, y, 1.0, max_features=10)
+        yield Posed(facts, partial(_cox, X, y, 1.0, max_features=10))
 
 
 def _cox(X: Float, y: NDArray[Any], ridge: float, **limits: Any) -> sl.SubsetProblem:
@@ -159,31 +165,24 @@ def draw_correlated(n: int, random_state: int, k: int = 15) -> tuple[Float, Any,
 
 def run(settings: Settings) -> Iterator[Row]:
     """Solve the tables, then the correlated instances, then count what heuristics miss."""
-    for i, (facts, problem) in enumerate(posed()):
+    for i, (facts, make) in enumerate(posed()):
         if not settings.quick or i % 20 == 0:
-            yield {"part": "tables"} | facts | _measure(settings, problem)
+            yield {"part": "tables"} | facts | _measure(settings, make)
     for n in (300,) if settings.quick else (300, 600, 1200):
         for seed in range(1 if settings.quick else 3):
             yield {"part": "correlated"} | _compare(settings, n, seed)
     yield from _misses(2 if settings.quick else 40)
 
 
-def _measure(settings: Settings, problem: sl.SubsetProblem) -> Row:
+def _measure(settings: Settings, make: Callable[[], sl.SubsetProblem]) -> Row:
     from sksurv.linear_model import CoxPHSurvivalAnalysis
 
     solutions: list[sl.Solution] = []
-    limit = settings.time_limit(TIME_LIMIT)
-    response, limits = problem.response, problem.limits
-    y = sl.survival(response.values, response.events)
-    arguments = {"groups": problem.column_predictor} | (
-        {"max_features": limits.max_features}
-        if limits.prices.budget is None
-        else {"costs": limits.costs, "budget": BUDGET}
-    )
+    limit, problem = settings.time_limit(TIME_LIMIT), make()
+    y = sl.survival(problem.response.values, problem.response.events)
 
     def solve() -> None:
-        again = sl.SubsetProblem(problem.X, y, ridge=problem.ridge, loss="cox", **arguments)
-        solutions.append(sl.solve(again, time_limit=limit, threads=1))
+        solutions.append(sl.solve(make(), time_limit=limit, threads=1))
 
     def fit() -> None:
         CoxPHSurvivalAnalysis(alpha=problem.ridge, ties="efron", n_iter=1000).fit(problem.X, y)
@@ -204,7 +203,7 @@ def _measure(settings: Settings, problem: sl.SubsetProblem) -> Row:
     return {
         "rows": problem.n_rows,
         "columns": problem.n_columns,
-        "events": int(response.events.sum()),
+        "events": int(y["event"].sum()),
         **outcome(solution),
         "gap": solution.objective - solution.lower_bound,
         "seconds": taken,
