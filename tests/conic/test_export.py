@@ -9,7 +9,8 @@ from scipy import sparse
 
 import shortlist as sl
 from shortlist.conic import export as module
-from shortlist.conic.model import Cone, conic_model
+from shortlist.conic.loss import Cone
+from shortlist.conic.model import conic_model
 from shortlist.errors import MissingDependencyError
 
 KINDS = {"EXP": Cone.EXPONENTIAL, "QR": Cone.ROTATED}

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from random_problems import limited_problem, random_problem
 
 import shortlist as sl
-from shortlist.conic.model import Cone, conic_model, point_of
+from shortlist.conic.loss import Cone
+from shortlist.conic.model import conic_model, point_of
 from shortlist.conic.scip import with_bounds
 from shortlist.families import FAMILIES
 
-pytestmark = pytest.mark.filterwarnings("ignore:budget")
+pytestmark = pytest.mark.filterwarnings("ignore:(budget|strata)")
 
 MANY = settings(max_examples=60)
 SEEDS = st.integers(0, 10_000)
@@ -97,11 +98,27 @@ def test_bounds_do_not_cut_off_the_optimum(loss, seed):
     if loss == "logistic" and seed % 2:
         problem = limited_problem(seed)
     best = sl.solve(problem, "enumeration")
-    model = with_bounds(conic_model(problem, scaled=True), best.objective)
+    model = with_bounds(conic_model(problem, scaled=True), best.objective, problem.scale.least)
     assert np.isfinite(model.lower).all()
     assert np.isfinite(model.upper).all()
     x = point_of(problem, model, best.support, best.coef, best.intercept)
     assert violation(model, x) <= 1e-9 * max(1.0, np.abs(x).max()) ** 2
+
+
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+def test_risk_sets_contain_each_other(ties):
+    rng = np.random.default_rng(5)
+    n_rows = 90
+    y = sl.survival(rng.integers(1, 30, n_rows), rng.random(n_rows) < 0.6)
+    strata = rng.integers(0, 3, n_rows)
+    problem = sl.SubsetProblem(
+        rng.normal(size=(n_rows, 4)), y, ridge=1.0, loss="cox", ties=ties, strata=strata
+    )
+    model = conic_model(problem)
+    n_exponential = sum(kind is Cone.EXPONENTIAL for kind, _ in model.cones)
+    # A row, a sum of an earlier time, and three for each event at most; not one per pair.
+    assert n_exponential <= 2 * n_rows + 3 * y["event"].sum()
+    assert "theta_0" not in model.names()
 
 
 def test_a_column_of_what_is_not_bought_has_coefficient_0():

@@ -12,7 +12,7 @@ import shortlist as sl
 from shortlist.families import FAMILIES
 from shortlist.native.core import core, core_limits, prepare
 
-pytestmark = pytest.mark.filterwarnings("ignore:budget")
+pytestmark = pytest.mark.filterwarnings("ignore:(budget|strata)")
 
 
 def relax_root(problem):

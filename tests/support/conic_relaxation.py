@@ -13,7 +13,8 @@ from scipy import sparse
 
 from shortlist import SubsetProblem
 from shortlist.conic.affine import Affine, combine, stack
-from shortlist.conic.model import Cone, ConicModel, conic_model
+from shortlist.conic.loss import Cone
+from shortlist.conic.model import ConicModel, conic_model
 
 _TOLERANCE = 1e-9
 

@@ -44,7 +44,8 @@ class ConicSearch:
         self.fits = SupportFits(problem)
         self.best, _ = self.fits.fit(options.warm_start or problem.limits.include)
         self.model = conic_model(problem, scaled=True)
-        self.allowance = TOLERANCE * float(self.model.cost.sum())
+        of_penalty = self.model.cost[self.model.blocks["r"]].sum()
+        self.allowance = TOLERANCE * (self.model.loss.sensitivity + float(of_penalty))
 
     def solve(
         self,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..conic.model import Cone, ConicModel
+from ..conic.loss import Cone
+from ..conic.model import ConicModel
 from ..errors import MissingDependencyError, import_extra
 from ..problem import SubsetProblem
 from ..solution import Options, Solution, Status

@@ -33,7 +33,8 @@ class ScipBackend(Backend):
         """Return the best model found, with an honest status and lower bound."""
         import_pyscipopt()
         search = ConicSearch(problem, options)
-        best, model = search.best, with_bounds(search.model, search.best.objective)
+        best = search.best
+        model = with_bounds(search.model, best.objective, problem.scale.least)
         scip, x = build_scip(model)
         # SCIP's default of 1e-6 made objectives 2e-6 to 2e-5 too low.
         scip.setParam("numerics/feastol", TOLERANCE)
@@ -90,7 +91,7 @@ def _report(scip: Any, search: ConicSearch, callback: Callable[[Progress], None]
                 open_nodes=len(self.model.getOpenNodes()),
                 objective=min(search.best.objective, self.model.getPrimalbound()),
                 lower_bound=max(
-                    self.problem.scale.least, self.model.getDualbound() - search.allowance
+                    search.problem.scale.least, self.model.getDualbound() - search.allowance
                 ),
                 seconds=perf_counter() - search.started,
             )

@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
 from .affine import stack
-from .model import Cone, conic_model
+from .loss import Cone
+from .model import conic_model
 from .scip import build_scip, with_bounds
 
 _CBF_NAMES = {Cone.EXPONENTIAL: "EXP", Cone.ROTATED: "QR"}
@@ -32,7 +33,8 @@ def export(problem: SubsetProblem, path: str | Path) -> None:
       that ends in `.row`. SCIP writes them, which needs the extra `shortlist[scip]`.
 
     Formats of linear and quadratic models, such as MPS and LP, cannot express the logistic loss.
-    The squared hinge needs quadratic cones alone, and the hinge linear rows.
+    The squared hinge needs quadratic cones alone, and the hinge linear rows. For Cox's partial
+    likelihood the cones are about as many as rows and events.
 
     Parameters
     ----------
@@ -102,7 +104,8 @@ def _coordinates(section: str, values: Any) -> Iterator[str]:
 def _write_nl(problem: SubsetProblem, path: Path) -> None:
     intercept = problem.family.null_intercept(problem.response.values, problem.weights)
     nothing_bought = problem.objective(np.zeros(problem.n_columns), intercept)
-    scip, _ = build_scip(with_bounds(conic_model(problem, scaled=True), nothing_bought))
+    model = conic_model(problem, scaled=True)
+    scip, _ = build_scip(with_bounds(model, nothing_bought, problem.scale.least))
     scip.writeProblem(str(path), verbose=False)
 
 

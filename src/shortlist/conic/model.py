@@ -4,7 +4,7 @@ The paper's eq. 8, with the limits of eq. 7 and eq. 9, in this package's symbols
 weights w_m, columns n, predictors g with columns theta_g, fees f.
 
     minimise    sum_m w_m t_m + ridge sum_g r_g
-    subject to  t_m >= loss(y_m, x_m' theta + theta_0), by the rows of its loss            (eq. 4)
+    subject to  t_m >= loss(y_m, x_m' theta + theta_0), as `loss` has it                   (eq. 4)
                 [z_g, r_g, theta_g]                          in the rotated quadratic cone (eq. 6)
                 sum_g z_g <= max_features                                                  (eq. 7)
                 sum_g c_g z_g + sum_f fee_f s_f <= budget                                  (eq. 9)
@@ -12,155 +12,28 @@ weights w_m, columns n, predictors g with columns theta_g, fees f.
                 lower_n z_g <= theta_n <= upper_n z_g        for every column n of g with a limit
                 z_g, s_f in {0, 1}
 
-A row of the data with u_m = x_m' theta + theta_0, or the margin y_m u_m if y_m is a label, has
-t_m >= loss as
-
-    logistic        [u_m, 1, -margin_m - t_m] and [v_m, 1, -t_m] in the exponential cone,
-                    u_m + v_m <= 1                                               (the paper's eq. 4)
-    squared_hinge   [t_m, 1/2, e_m] in the rotated quadratic cone, e_m >= 1 - margin_m, e_m >= 0
-    hinge           t_m >= 1 - margin_m, t_m >= 0
-    squared_error   [t_m, 1, u_m - y_m] in the rotated quadratic cone
-    poisson         [e_m, 1, u_m] in the exponential cone, t_m >= e_m - y_m u_m - y_m + y_m log y_m
-
-so that the hinge has linear rows alone.
-
 The exponential cone holds a, b, c with a >= b exp(c / b) and b > 0, and its closure; the rotated
 quadratic cone a, b, c.. with 2 a b >= ||c||^2 and a, b >= 0 (eq. 3 and 5). A predictor that must be
-bought has z_g = 1; one that must not, or that is not affordable next to those, has z_g = 0.
+bought has z_g = 1; one that must not, or that is not affordable next to those, has z_g = 0. Cox's
+partial likelihood has terms in the place of rows, and no theta_0: `loss` has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import xlogy
 
 from ..arguments import Float, Int
 from ..problem import SubsetProblem
-from .affine import Affine, combine, constant, interleave, stack
+from .affine import Affine, combine, constant, stack
+from .loss import Cone, Loss, loss_of
 
 _FAR = 1e3
-
-
-class Cone(Enum):
-    """The kinds of cone, with the order of coordinates that MOSEK and the CBF format use too."""
-
-    EXPONENTIAL = "exponential"
-    ROTATED = "rotated quadratic"
-
-
-@dataclass(frozen=True)
-class LossRows:
-    """The variables, rows and cones of a loss, for each row of the data; it names what it has.
-
-    Attributes
-    ----------
-    reach : callable
-        The least and the largest margin, given outcomes and the largest t.
-    values : callable
-        The variables beside t, a block of each name, as functions of margins and losses; u takes
-        the place of the margin where outcomes are no labels.
-    positive : tuple of str
-        The blocks that must not be negative.
-    rows : callable
-        Functions of outcomes, margin, t and these variables that must not be positive.
-    cones : callable
-        Functions that must lie in cones, a row of the data after the other, with the kind of each
-        stack; all cones have three dimensions.
-    largest : callable
-        The largest value of each block, given outcomes and the largest t.
-    """
-
-    reach: Callable[[Float, Float], tuple[Float, Float]]
-    values: dict[str, Callable[[Float, Float], Float]] = field(default_factory=dict)
-    positive: tuple[str, ...] = ()
-    rows: Callable[..., list[Affine]] = lambda *functions: []
-    cones: Callable[..., list[tuple[Cone, Affine]]] = lambda *functions: []
-    largest: Callable[[Float, Float], dict[str, Float]] = lambda y, t: {}
-
-
-def _constant(value: float, like: Affine) -> Affine:
-    return constant(value, len(like), like.matrix.shape[1])
-
-
-def _logistic_cones(
-    y: Float, margin: Affine, t: Affine, u: Affine, v: Affine
-) -> list[tuple[Cone, Affine]]:
-    one = _constant(1.0, t)
-    return [
-        (Cone.EXPONENTIAL, interleave(u, one, -margin - t)),
-        (Cone.EXPONENTIAL, interleave(v, one, -t)),
-    ]
-
-
-def _poisson_rows(y: Float, u: Affine, t: Affine, mean: Affine) -> list[Affine]:
-    least = Affine(_constant(0.0, t).matrix, y - xlogy(y, y))
-    return [mean - combine(sparse.diags_array(y), u) - least - t]
-
-
-def _poisson_reach(y: Float, t: Float) -> tuple[Float, Float]:
-    """Return bounds of u: for y > 0, v = u - log y has exp(v) - 1 - v <= t / y."""
-    some = np.where(y > 0, y, 1.0)
-    share = t / some
-    highest = np.sqrt(2.0 * share)
-    for _ in range(50):  # from above to where exp(v) is 1 + t / y + v
-        highest = np.log1p(share + highest)
-    with np.errstate(divide="ignore"):
-        return (
-            np.where(y > 0, np.log(some) - 1.0 - share, -inf),
-            np.where(y > 0, np.log(some) + highest, np.log(t)),
-        )
-
-
-def _squared_error_reach(y: Float, t: Float) -> tuple[Float, Float]:
-    return y - np.sqrt(2.0 * t), y + np.sqrt(2.0 * t)
-
-
-LOSS_ROWS = {
-    "logistic": LossRows(
-        values={
-            "u": lambda margins, losses: np.exp(-margins - losses),
-            "v": lambda margins, losses: np.exp(-losses),
-        },
-        rows=lambda y, margin, t, u, v: [u + v - _constant(1.0, t)],
-        cones=_logistic_cones,
-        largest=lambda y, t: {"u": np.ones_like(t), "v": np.ones_like(t)},
-        reach=lambda y, t: (-t, np.full_like(t, inf)),
-    ),
-    "squared_hinge": LossRows(
-        values={"e": lambda margins, losses: np.sqrt(losses)},
-        positive=("e",),
-        rows=lambda y, margin, t, e: [_constant(1.0, t) - margin - e],
-        cones=lambda y, margin, t, e: [(Cone.ROTATED, interleave(t, _constant(0.5, t), e))],
-        largest=lambda y, t: {"e": np.sqrt(t)},
-        reach=lambda y, t: (-np.sqrt(t), np.full_like(t, inf)),
-    ),
-    "hinge": LossRows(
-        positive=("t",),
-        rows=lambda y, margin, t: [_constant(1.0, t) - margin - t],
-        reach=lambda y, t: (-t, np.full_like(t, inf)),
-    ),
-    "squared_error": LossRows(
-        cones=lambda y, u, t: [
-            (Cone.ROTATED, interleave(t, _constant(1.0, t), Affine(u.matrix, u.offset - y)))
-        ],
-        reach=_squared_error_reach,
-    ),
-    "poisson": LossRows(
-        values={"mean": lambda u, losses: np.exp(u)},
-        rows=_poisson_rows,
-        cones=lambda y, u, t, mean: [(Cone.EXPONENTIAL, interleave(mean, _constant(1.0, t), u))],
-        largest=lambda y, t: {"mean": np.exp(_poisson_reach(y, t)[1])},
-        reach=_poisson_reach,
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -177,12 +50,10 @@ class ConicModel:
         Which variables are whole numbers: z and s.
     blocks : dict from str to slice
         Where the variables theta, theta_0, t, those of the loss, r, z and s are.
-    loss_rows : LossRows
-        The rows and cones that hold t above the loss.
-    outcomes : ndarray of shape (n_rows,)
-        The y_m.
-    margin : Affine
-        The functions u_m = x_m' theta + theta_0, times y_m if that is a label.
+    loss : Loss
+        What holds t above the loss.
+    predictor : Affine
+        The functions u_m = x_m' theta + theta_0 of the rows that count.
     rows : Affine
         Functions that must not be positive.
     conic : Affine
@@ -206,9 +77,8 @@ class ConicModel:
     upper: Float
     integer: NDArray[np.bool_]
     blocks: dict[str, slice]
-    loss_rows: LossRows
-    outcomes: Float
-    margin: Affine
+    loss: Loss
+    predictor: Affine
     rows: Affine
     conic: Affine
     cones: tuple[tuple[Cone, int], ...]
@@ -279,51 +149,42 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
     (['theta[0]', 'theta_0', 't[0]'], 7)
     """
     limits = problem.limits
-    used = problem.weights > 0
-    y, w = problem.response.values[used], problem.weights[used]
-    X, scale, shift, middle = problem.X[used], 1.0, np.zeros(problem.n_columns), 0.0
+    used = problem.response.at_risk(problem.weights)
+    w, X, scale, shift = problem.weights[used], problem.X[used], 1.0, np.zeros(problem.n_columns)
+    response, middle = problem.response.rows(used), 0.0
     if scaled:
         scale, shift = sqrt(problem.ridge), w / w.sum() @ X
         X = (X - shift) / scale
-        if problem.response.kind == "numbers":
-            middle = float(w / w.sum() @ y)
-            y = y - middle
-    n_rows, n_predictors, n_fees = len(y), problem.n_predictors, len(limits.fees)
-
-    loss_rows = LOSS_ROWS[problem.family.name]
+        if response.kind == "numbers":
+            middle = float(w / w.sum() @ response.values)
+    loss = loss_of(problem.family, response, w, middle)
+    n_predictors, n_fees = problem.n_predictors, len(limits.fees)
 
     blocks = _consecutive(
-        theta=problem.n_columns, theta_0=1, t=n_rows, **dict.fromkeys(loss_rows.values, n_rows),
+        theta=problem.n_columns, theta_0=int(problem.family.has_intercept), **loss.sizes,
         r=n_predictors, z=n_predictors, s=n_fees,
     )  # fmt: skip
     n_variables = blocks["s"].stop
-    theta, theta_0, t, *others, r, z, s = (_block(place, n_variables) for place in blocks.values())
+    of_blocks = {name: _block(place, n_variables) for name, place in blocks.items()}
+    theta, theta_0, r, z, s = (of_blocks[name] for name in ("theta", "theta_0", "r", "z", "s"))
 
     # eq. 4: t_m >= loss of the row
-    factor = _factor(problem)[used, np.newaxis]
-    margin = combine(factor * X, theta) + combine(factor, theta_0)
-    rows, losses = loss_rows.rows(y, margin, t, *others), loss_rows.cones(y, margin, t, *others)
+    u = combine(X, theta) + combine(np.ones((len(X), len(theta_0))), theta_0)
+    rows, losses = loss.constraints(u, of_blocks)
     # eq. 6: z_g r_g >= ||theta_g||^2 / 2
     columns = [np.flatnonzero(problem.column_predictor == g) for g in range(n_predictors)]
     perspective = [
         stack([z[[g]], r[[g]], theta[members]], n_variables) for g, members in enumerate(columns)
     ]
-    # eq. 7
-    if limits.max_features < n_predictors:
-        limit = constant(limits.max_features, 1, n_variables)
-        rows.append(combine(np.ones((1, n_predictors)), z) - limit)
-    # eq. 9, with the fees
-    if limits.budget < inf:
-        costs, fees, budget = limits.prices.row()
-        limit = constant(budget, 1, n_variables)
-        rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
-        rows += [z[[g]] - s[[f]] for f, fee in enumerate(limits.fees) for g in fee.members]
+    rows += _limits(problem, z, s)
 
     # limits on coefficients, which z makes as tight as the relaxation can have them; those far
     # beyond any optimum, which is at most the loss of no model, would only be large numbers
     owned = z[problem.column_predictor]
-    reach = _FAR * sqrt(2.0 * float(problem.family.value(y, np.zeros(n_rows)) @ w) / problem.ridge)
-    for sign, largest in ((1.0, problem.limits.upper), (-1.0, -problem.limits.lower)):
+    null = np.full(len(X), problem.family.null_intercept(response.values, w))
+    most_to_gain = problem.family.of_rows(response, w).loss(null) - problem.scale.least
+    reach = _FAR * sqrt(2.0 * most_to_gain / problem.ridge)
+    for sign, largest in ((1.0, limits.upper), (-1.0, -limits.lower)):
         given = np.flatnonzero(largest < reach)
         most = combine(sparse.diags_array(scale * largest[given]), owned[given])
         rows.append(combine(sign * sparse.eye_array(len(given)), theta[given]) - most)
@@ -334,13 +195,12 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         upper=np.full(n_variables, inf),
         integer=np.zeros(n_variables, dtype=bool),
         blocks=blocks,
-        loss_rows=loss_rows,
-        outcomes=y,
-        margin=margin,
+        loss=loss,
+        predictor=u,
         rows=stack(rows, n_variables),
         conic=stack([*(part for _, part in losses), *perspective], n_variables),
         cones=(
-            *((kind, 3) for kind, _ in losses for _ in range(n_rows)),
+            *((kind, 3) for kind, part in losses for _ in range(len(part) // 3)),
             *[(Cone.ROTATED, 2 + len(members)) for members in columns],
         ),
         owner=problem.column_predictor,
@@ -348,9 +208,11 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         shift=shift,
         middle=middle,
     )
-    model.cost[blocks["t"]] = w
+    for name, costs in loss.costs.items():
+        model.cost[blocks[name]] = costs
+    model.cost[blocks["theta"]] = loss.of_events @ X
     model.cost[blocks["r"]] = problem.ridge / scale**2
-    for block in ("r", *loss_rows.positive):
+    for block in ("r", *loss.positive):
         model.lower[blocks[block]] = 0.0
     for binary in (blocks["z"], blocks["s"]):
         model.lower[binary], model.upper[binary] = 0.0, 1.0
@@ -360,6 +222,21 @@ def conic_model(problem: SubsetProblem, *, scaled: bool = False) -> ConicModel:
         if not limits.is_affordable(tuple({*limits.include, g})):
             model.upper[blocks["z"]][g] = 0.0
     return model
+
+
+def _limits(problem: SubsetProblem, z: Affine, s: Affine) -> list[Affine]:
+    limits, n_variables, rows = problem.limits, z.matrix.shape[1], []
+    # eq. 7
+    if limits.max_features < problem.n_predictors:
+        limit = constant(limits.max_features, 1, n_variables)
+        rows.append(combine(np.ones((1, len(z))), z) - limit)
+    # eq. 9, with the fees
+    if limits.budget < inf:
+        costs, fees, budget = limits.prices.row()
+        limit = constant(budget, 1, n_variables)
+        rows.append(combine(costs[np.newaxis], z) + combine(fees[np.newaxis], s) - limit)
+        rows += [z[[g]] - s[[f]] for f, fee in enumerate(limits.fees) for g in fee.members]
+    return rows
 
 
 def point_of(
@@ -373,31 +250,23 @@ def point_of(
 
     Their cost is the objective of these coefficients.
     """
-    used = problem.weights > 0
-    u = problem.decision_function(coef, intercept)[used]
-    losses = problem.family.value(problem.response.values[used], u)
-    margins = _factor(problem)[used] * (u - model.middle)
     theta = model.scale * coef
-    values: dict[str, Any] = {
-        "theta": theta,
-        "theta_0": intercept + model.shift @ coef - model.middle,
-        "t": losses,
-        **{name: of(margins, losses) for name, of in model.loss_rows.values.items()},
-        "r": 0.5 * np.bincount(model.owner, theta**2, problem.n_predictors),
-        "z": np.isin(np.arange(problem.n_predictors), support),
-        "s": [not set(support).isdisjoint(fee.members) for fee in problem.limits.fees],
-    }
+    intercept_there = intercept + float(model.shift @ coef) - model.middle
     x = np.zeros(model.n_variables)
-    for name, value in values.items():
-        x[model.blocks[name]] = value
+
+    def fill(**values: Any) -> None:
+        for name, value in values.items():
+            x[model.blocks[name]] = value
+
+    fill(
+        theta=theta,
+        theta_0=intercept_there,
+        r=0.5 * np.bincount(model.owner, theta**2, problem.n_predictors),
+        z=np.isin(np.arange(problem.n_predictors), support),
+        s=[not set(support).isdisjoint(fee.members) for fee in problem.limits.fees],
+    )
+    fill(**model.loss.values(model.predictor.matrix @ x + model.predictor.offset))
     return x
-
-
-def _factor(problem: SubsetProblem) -> Float:
-    """Return what makes margins of linear predictors: labels, or 1."""
-    if problem.response.kind == "labels":
-        return -problem.response.for_core[0]
-    return np.ones(problem.n_rows)
 
 
 def _consecutive(**sizes: int) -> dict[str, slice]:

@@ -55,13 +55,13 @@ def build_scip(model: ConicModel) -> tuple[Any, list[Any]]:
     return scip, x
 
 
-def with_bounds(model: ConicModel, objective: float) -> ConicModel:
+def with_bounds(model: ConicModel, objective: float, least: float) -> ConicModel:
     """Add bounds that hold for every solution that is not worse than a known objective.
 
-    Every term of the objective is then at most that, which bounds t, its own variables, r and, by
-    eq. 6 with z <= 1, theta. Rows bound theta_0, as t bounds the margin. The rows
-    -largest z_g <= theta_n <= largest z_g follow too. They make theta_n = 0 if z_g = 0 within a
-    solver's tolerance, where the cone alone leaves it the square root of that.
+    By how much it exceeds the least loss bounds r and so, by eq. 6 with z <= 1, theta. The loss
+    bounds its variables and theta_0. The rows -largest z_g <= theta_n <= largest z_g follow too.
+    They make theta_n = 0 if z_g = 0 within a solver's tolerance, where the cone alone leaves it the
+    square root of that.
 
     Parameters
     ----------
@@ -69,6 +69,8 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
         The model.
     objective : float
         The objective of any affordable selection.
+    least : float
+        No loss is below it.
 
     Returns
     -------
@@ -77,21 +79,15 @@ def with_bounds(model: ConicModel, objective: float) -> ConicModel:
     """
     blocks = model.blocks
     lower, upper = model.lower.copy(), model.upper.copy()
-    for term in (blocks["t"], blocks["r"]):
-        lower[term], upper[term] = 0.0, _MARGIN * objective / model.cost[term]
-    largest_t, largest_exponent = upper[blocks["t"]], 0.0
-    for name, most in model.loss_rows.largest(model.outcomes, largest_t).items():
-        lower[blocks[name]], upper[blocks[name]] = 0.0, most
-        largest_exponent = max(largest_exponent, float(np.log(most.max())))
+    to_lose = _MARGIN * (objective - least)
+    lower[blocks["r"]], upper[blocks["r"]] = 0.0, to_lose / model.cost[blocks["r"]]
     largest = sqrt(2.0 * upper[blocks["r"]][0])
     lower[blocks["theta"]], upper[blocks["theta"]] = -largest, largest
-    slopes = model.margin.matrix.toarray()
-    farthest = largest * np.linalg.norm(slopes[:, blocks["theta"]], axis=1)
-    least, most = model.loss_rows.reach(model.outcomes, largest_t)
-    least, most = least - farthest, most + farthest
-    is_positive = slopes[:, blocks["theta_0"].start] > 0
-    lower[blocks["theta_0"]] = np.where(is_positive, least, -most).max()
-    upper[blocks["theta_0"]] = np.where(is_positive, most, -least).min()
+    slopes = model.predictor.matrix[:, blocks["theta"]].toarray()
+    farthest = largest * np.linalg.norm(slopes, axis=1)
+    of_loss, largest_exponent = model.loss.bounds(to_lose, farthest)
+    for name, (least_values, most_values) in of_loss.items():
+        lower[blocks[name]], upper[blocks[name]] = least_values, most_values
     theta = model.block("theta")
     reach_of_z = combine(largest * sparse.eye_array(len(theta)), model.block("z")[model.owner])
     rows = stack([model.rows, theta - reach_of_z, -theta - reach_of_z], model.n_variables)
