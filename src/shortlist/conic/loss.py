@@ -273,7 +273,8 @@ class RiskSets:
         self.of_events = np.zeros(len(weights))
         self.of_events[self.order] = -likelihood.of_events
         self.sizes = {"t": len(self.sums), "p": sum(map(len, self.sums))}
-        self.costs, self.positive = {"t": np.array(self.weights)}, ("p",)
+        self.costs = {"t": np.array(self.weights)}
+        self.positive: tuple[str, ...] = ("p",)
         # The error of a sum is one of all later ones.
         self.sensitivity = float(np.cumsum(self.weights[::-1]).sum())
 

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from ..errors import import_extra
 from .affine import Affine, combine, stack
-from .model import Cone, ConicModel
+from .loss import Cone
+from .model import ConicModel
 
 # Known solutions stay well inside their bounds: SCIP has cut off better ones where they did not.
 _MARGIN = 1.01
