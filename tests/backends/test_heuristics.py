@@ -55,6 +55,18 @@ def test_affordable_honest_and_no_better_than_the_best(seed: int, backend: str) 
     assert solution.objective >= best(seed).lower_bound
 
 
+@pytest.mark.parametrize("backend", [name for name in HEURISTICS if name != "hierarchical"])
+@pytest.mark.parametrize("loss", ["squared_error", "poisson", "cox"])
+@pytest.mark.filterwarnings("ignore:strata")
+def test_other_outcomes_too(loss: str, backend: str) -> None:
+    for seed in range(8):
+        problem = random_problem(seed, loss)
+        solution = sl.solve(problem, backend)
+        assert solution.status is sl.Status.HEURISTIC
+        check_model(problem, solution)
+        assert solution.objective >= sl.solve(problem, "enumeration").lower_bound
+
+
 @pytest.mark.parametrize("backend", HEURISTICS)
 @pytest.mark.parametrize(
     ("make", "seed"),

@@ -139,6 +139,33 @@ def test_the_scale_of_a_column_is_that_of_its_coefficient() -> None:
     np.testing.assert_allclose(scaled * units, plain, rtol=1e-6)
 
 
+def test_magnitudes_of_other_outcomes_are_those_of_single_regressions() -> None:
+    X = DATA.X.to_numpy()
+    numbers = X @ np.arange(14.0) + DATA.y
+    expected = [abs(np.polyfit(column, numbers, 1)[0]) for column in X.T]
+    problem = sl.SubsetProblem(X, numbers, ridge=1.0, loss="squared_error")
+    np.testing.assert_allclose(univariable_magnitudes(problem), expected, rtol=1e-6)
+    linear_model = pytest.importorskip("sksurv.linear_model")
+    time = np.random.default_rng(0).exponential(np.exp(-3 * X[:, 0]))
+    y = sl.survival(np.minimum(time, 1.0), time <= 1.0)
+    model = linear_model.CoxPHSurvivalAnalysis(ties="efron", tol=1e-12)
+    expected = [abs(model.fit(X[:, [j]], y).coef_[0]) for j in range(14)]
+    problem = sl.SubsetProblem(X, y, ridge=1.0, loss="cox")
+    np.testing.assert_allclose(univariable_magnitudes(problem), expected, atol=1e-4)
+
+
+def test_correlations_of_times_are_those_of_martingale_residuals() -> None:
+    X = DATA.X.to_numpy()
+    time = np.random.default_rng(0).exponential(np.exp(-3 * X[:, 0]))
+    event = time <= 1.0
+    problem = sl.SubsetProblem(X, sl.survival(np.minimum(time, 1.0), event), ridge=1.0, loss="cox")
+    ends = np.minimum(time, 1.0)
+    at_risk = (ends[:, np.newaxis] <= ends).sum(axis=1)  # of each row, at its own time
+    hazard = [(event / at_risk)[ends <= end].sum() for end in ends]  # Nelson and Aalen's, no ties
+    expected = np.corrcoef(X.T, event - hazard)[-1, :-1]
+    np.testing.assert_allclose(correlations(problem), np.abs(expected), rtol=1e-8)
+
+
 def test_correlations_are_those_of_numpy() -> None:
     problem = sl.SubsetProblem(DATA.X, DATA.y, ridge=1.0)
     expected = np.corrcoef(DATA.X.to_numpy().T, DATA.y)[-1, :-1]

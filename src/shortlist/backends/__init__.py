@@ -227,6 +227,11 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
     """Check the argument; return the number of rows."""
     if backend != "native":
         raise InvalidProblemError(f"sample: is for the native backend; {backend!r} takes all rows.")
+    if problem.family.is_coupled:
+        raise InvalidProblemError(
+            "sample: does not go with loss='cox', as rows at risk are others in a sample; leave it "
+            "out."
+        )
     if problem.limits.has_intervals or not problem.family.takes_sample:
         raise InvalidProblemError(
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."

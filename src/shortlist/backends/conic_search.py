@@ -35,7 +35,8 @@ class SolverRun(NamedTuple):
 class ConicSearch:
     """The scaled model of a problem, which serves the solvers best, and the best selection so far.
 
-    `allowance` is the error of a bound that the tolerance allows, over all terms.
+    `allowance` is the error of a bound that the tolerance allows, over all terms. `gap` is the one
+    that the solver is given, relative to its objective; the rest is left to the tolerance.
     """
 
     def __init__(self, problem: SubsetProblem, options: Options) -> None:
@@ -46,6 +47,8 @@ class ConicSearch:
         self.model = conic_model(problem, scaled=True)
         of_penalty = self.model.cost[self.model.blocks["r"]].sum()
         self.allowance = TOLERANCE * (self.model.loss.sensitivity + float(of_penalty))
+        objective = self.best.objective
+        self.gap = 0.5 * options.gap * problem.scale.of(objective) / (abs(objective) or 1.0)
 
     def solve(
         self,

@@ -13,12 +13,13 @@ from time import perf_counter
 import numpy as np
 
 from ..arguments import Float, Support
+from ..errors import InvalidProblemError
 from ..limits import Limits
 from ..problem import SubsetProblem
 from ..solution import Options, Solution, Status
 from .backend import Backend, conclude, uninterrupted
 from .native import NativeBackend
-from .ranking import check_logistic, correlations, order_of_entry, univariable_magnitudes
+from .ranking import correlations, order_of_entry, univariable_magnitudes
 from .single_step import ComparedFits, best_addition, best_removal
 from .support_fit import SupportFits, SupportModel
 
@@ -104,12 +105,12 @@ def correlation_support(problem: SubsetProblem) -> Support:
 def lasso_support(problem: SubsetProblem) -> Support:
     """Buy in the order of the lasso.
 
-    scikit-learn's L1-penalised logistic regression is fitted to standardised columns, for penalties
-    that fall from the one that allows no coefficient to a ten-thousandth of it, 20 for each factor
-    of 10. A predictor enters with its first coefficient that is not zero; those that enter at the
-    same penalty come in the order of the penalty on their largest coefficient. When there is a
-    budget, the penalty on a coefficient is proportional to the price, which is the predictor's cost
-    and the fees that it incurs. Predictors that are free or must be included are hardly penalised.
+    A regression with an L1 penalty is fitted to standardised columns, for penalties that fall from
+    the one that allows no coefficient to a ten-thousandth of it, 20 for each factor of 10. A
+    predictor enters with its first coefficient that is not zero; those that enter at the same
+    penalty come in the order of the penalty on their largest coefficient. When there is a budget,
+    the penalty on a coefficient is proportional to the price, which is the predictor's cost and the
+    fees that it incurs. Predictors that are free or must be included are hardly penalised.
 
     Free predictors are bought first, then the others in the order of entry; one that no longer fits
     is skipped. It ends when nothing is affordable, or with the last penalty.
@@ -204,7 +205,11 @@ def hierarchical_support(problem: SubsetProblem) -> Support:
     """
     from scipy.stats import chi2  # slow to import
 
-    check_logistic(problem, "hierarchical", "tests the likelihood of")
+    if not problem.family.gives_risks:
+        raise InvalidProblemError(
+            "backend: 'hierarchical' tests the likelihood of logistic regressions; use "
+            "loss='logistic' or a backend such as 'forward' or 'swap'."
+        )
     limits = problem.limits
     n_columns = np.bincount(problem.column_predictor, minlength=problem.n_predictors)
     thresholds = 0.5 * np.asarray(chi2.ppf(1 - _LEVEL, n_columns))

@@ -35,8 +35,7 @@ class MosekBackend(Backend):
         search = ConicSearch(problem, options)
         with mosek.Task() as task:
             fill_task(task, search.model)
-            # Half of the gap is left to the tolerance.
-            task.putdouparam(mosek.dparam.mio_tol_rel_gap, 0.5 * options.gap)
+            task.putdouparam(mosek.dparam.mio_tol_rel_gap, search.gap)
             task.putdouparam(mosek.dparam.mio_tol_abs_gap, 0.0)
             task.putintparam(mosek.iparam.num_threads, 1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 from ..arguments import Float
 from ..errors import InvalidProblemError
 from ..problem import SubsetProblem
+from .l1_path import L1Path
+from .single_step import ComparedFits
 from .support_fit import SupportFits
 
 # Univariable fits. Where one predictor separates the classes its coefficient has no finite optimum,
@@ -19,30 +20,31 @@ _MAX_STEPS = 25
 _MAX_HALVINGS = 20
 _ROUNDING = 1e-14  # of a loss: one that is higher by less is not worse
 _CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
-# The lasso. liblinear penalises the intercept like a coefficient, unless it stands for a large
-# column.
-_STEPS_PER_DECADE, _DECADES = 20, 4
-_INTERCEPT_SCALING = 1e3
+_WEAK = 1e-9  # the ridge of univariable fits of other outcomes, relative to the weight of the rows
+_STEPS_PER_DECADE, _DECADES = 20, 4  # of the lasso
 _UNPENALISED = 1e3  # the factor of columns that the penalty should spare
 
 
-def check_logistic(problem: SubsetProblem, backend: str, does: str) -> None:
-    """Raise unless the loss is the one that a rule is made for."""
-    if not problem.family.gives_risks:
+def check_loss(problem: SubsetProblem, backend: str) -> None:
+    """Raise if the outcomes are labels and the loss is not the one that a rule is made for."""
+    if problem.family.outcome == "labels" and not problem.family.gives_risks:
         raise InvalidProblemError(
-            f"backend: {backend!r} {does} logistic regressions; use loss='logistic' or a backend "
-            "such as 'forward' or 'swap'."
+            f"backend: {backend!r} fits logistic regressions to labels; use loss='logistic' or a "
+            "backend such as 'forward' or 'swap'."
         )
 
 
 def univariable_magnitudes(problem: SubsetProblem) -> Float:
     """Return how strongly each predictor alone is associated with the outcome.
 
-    That is the magnitude of its coefficient in an unregularised logistic regression on that
-    predictor alone; for a predictor of several columns, the Euclidean norm of the coefficients.
-    Magnitudes depend on the scale of the columns, so scale them alike first.
+    That is the magnitude of its coefficient in an unregularised regression on that predictor alone
+    (next to unregularised but for the logistic one, so that it is finite); for a predictor of
+    several columns, the Euclidean norm of the coefficients. Magnitudes depend on the scale of the
+    columns, so scale them alike first.
     """
-    check_logistic(problem, "univariable", "ranks by")
+    check_loss(problem, "univariable")
+    if not problem.family.gives_risks:
+        return _weakly_penalised(problem)
     fits = SupportFits(problem)
     magnitudes = np.zeros(problem.n_predictors)
     for predictors, columns in fits.blocks(np.arange(problem.n_predictors)):
@@ -52,6 +54,15 @@ def univariable_magnitudes(problem: SubsetProblem) -> Float:
         coefs = _fit_alone(X / scale[:, np.newaxis, np.newaxis], fits.y, fits.weights)
         magnitudes[predictors] = np.linalg.norm(coefs, axis=1) / scale
     return magnitudes
+
+
+def _weakly_penalised(problem: SubsetProblem) -> Float:
+    scale = np.abs(problem.X).max(axis=0)
+    scale[scale == 0] = 1.0
+    scaled = problem.with_rows(problem.X / scale, problem.response, problem.weights)
+    fits = ComparedFits(scaled.with_ridge(_WEAK * float(problem.weights.sum())))
+    coefs = [fits.fit((g,)).coef / scale for g in range(problem.n_predictors)]
+    return np.asarray(np.linalg.norm(coefs, axis=1))
 
 
 def _fit_alone(X: Float, signs: Float, weights: Float) -> Float:
@@ -122,13 +133,14 @@ def _pseudo_inverse(hessians: Float) -> Float:
 def correlations(problem: SubsetProblem) -> Float:
     """Return how strongly each predictor is correlated with the outcome.
 
-    That is the magnitude of Pearson's correlation with the label, rows weighted; for a predictor of
-    several columns the multiple correlation, which is that of the label with its best linear
-    combination of them.
+    That is the magnitude of Pearson's correlation with the label, number or count, rows weighted;
+    with times to an event, that with the martingale residuals of no model. For a predictor of
+    several columns it is the multiple correlation, that of their best linear combination.
     """
     fits = SupportFits(problem)
     roots = np.sqrt(fits.weights)
-    outcome = roots * (fits.y - np.average(fits.y, weights=fits.weights))
+    null = np.full(len(fits.y), fits.null_intercept)
+    outcome = -fits.of_rows.slope(null) / roots
     outcome /= np.linalg.norm(outcome)
     # Columns of tiny values are enlarged before they are squared; constant ones stay 0.
     X = roots[:, np.newaxis] * fits.X / np.maximum(np.abs(fits.X).max(axis=0), np.finfo(float).tiny)
@@ -139,38 +151,10 @@ def correlations(problem: SubsetProblem) -> Float:
     return values
 
 
-def fit_l1(X: Float, signs: Float, weights: Float, C: float) -> tuple[Float, float]:
-    """Return coefficients and intercept of an L1-penalised logistic regression of scikit-learn.
-
-    `C` is the inverse of the penalty on the sum of the coefficients' magnitudes, and the intercept
-    is hardly penalised. The last digits may not have converged: the order of entry
-    and the predictions do not need them.
-    """
-    from sklearn import config_context  # slow to import
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(
-        C=C,
-        l1_ratio=1.0,
-        solver="liblinear",
-        intercept_scaling=_INTERCEPT_SCALING,
-        tol=1e-6,
-        random_state=0,
-    )
-    with (
-        warnings.catch_warnings(),
-        config_context(assume_finite=True, skip_parameter_validation=True),  # they are known
-    ):
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, signs, sample_weight=weights)
-    return model.coef_[0], float(model.intercept_[0])
-
-
 def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
     """Yield the predictors that can be bought in the order in which they enter the path."""
     limits = problem.limits
-    check_logistic(problem, "lasso", "ranks by")
+    check_loss(problem, "lasso")
     fits = SupportFits(problem)
     candidates = limits.addable(limits.include)
     prices = np.zeros(problem.n_predictors)
@@ -188,13 +172,12 @@ def order_of_entry(problem: SubsetProblem) -> Iterator[int]:
     X /= np.sqrt(fits.weights @ X**2 / fits.weights.sum())
     X[:, is_penalised] *= prices[owner][is_penalised].min() / prices[owner][is_penalised]
     X[:, ~is_penalised] *= _UNPENALISED
-    share = np.average(fits.y, weights=fits.weights)
-    largest_penalty = np.abs((fits.weights * (fits.y - share)) @ X[:, is_penalised]).max() / 2
+    path = L1Path(fits.of_rows, X, fits.null_intercept if problem.family.has_intercept else None)
+    largest_penalty = np.abs(path.slopes()[is_penalised]).max()
 
     entered = {*limits.include, *free}
     for step in range(1, _STEPS_PER_DECADE * _DECADES + 1):
-        C = 10 ** (step / _STEPS_PER_DECADE) / largest_penalty
-        coef, _ = fit_l1(X, fits.y, fits.weights, C)
+        coef, _ = path.fit(largest_penalty / 10 ** (step / _STEPS_PER_DECADE))
         largest = np.zeros(problem.n_predictors)
         np.maximum.at(largest, owner, np.abs(coef))
         newcomers = [g for g in np.flatnonzero(largest).tolist() if g not in entered]

@@ -38,7 +38,7 @@ class ScipBackend(Backend):
         scip, x = build_scip(model)
         # SCIP's default of 1e-6 made objectives 2e-6 to 2e-5 too low.
         scip.setParam("numerics/feastol", TOLERANCE)
-        scip.setParam("limits/gap", 0.5 * options.gap)  # the other half is left to the tolerance
+        scip.setParam("limits/gap", search.gap)
         if "nlpi/ipopt/optfile" in scip.getParams():  # SCIP may be built without Ipopt
             scip.setParam("nlpi/ipopt/optfile", str(_IPOPT_OPTIONS))
         # A solution to start from, which lacks the variables that only SCIP has.

@@ -61,8 +61,13 @@ class SupportFits:
 
     def intercept_model(self) -> SupportModel:
         """Return the best model without coefficients, which is known in closed form."""
-        centred = np.array([self.problem.family.null_intercept(self.y, self.weights)])
+        centred = np.array([self.null_intercept])
         return self._model(self.problem.limits.include, np.array([], dtype=np.int64), centred)
+
+    @property
+    def null_intercept(self) -> float:
+        """The intercept of the best model without coefficients."""
+        return self.problem.family.null_intercept(self.y, self.weights)
 
     def fit(self, support: tuple[int, ...]) -> tuple[SupportModel, float]:
         """Return the best model with this support, as exact as floating point allows, and a bound.

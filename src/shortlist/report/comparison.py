@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..backends import solve
-from ..backends.ranking import fit_l1
+from ..backends.l1_path import L1Path
+from ..backends.support_fit import SupportFits
 from ..cross_validation import Fold, Tuning, cross_validate, make_folds
 from ..evaluation import (
     Evaluation,
@@ -48,11 +49,12 @@ class Lasso(Procedure):
 
     def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Return the model of each penalty; its support is the predictors not at zero."""
-        used = problem.weights > 0
-        X, signs, weights = problem.X[used], problem.response.values[used], problem.weights[used]
+        fits = SupportFits(problem)
+        path = L1Path(fits.of_rows, fits.X, fits.null_intercept)
         models = []
         for penalty in ridges:
-            coef, intercept = fit_l1(X, signs, weights, 1 / penalty)
+            coef, centred = path.fit(penalty)
+            intercept = centred - float(fits.means @ coef)
             solution = solution_of(
                 problem,
                 tuple(np.unique(problem.column_predictor[coef != 0]).tolist()),
