@@ -18,6 +18,7 @@ import numpy as np
 from ..arguments import is_integer
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
+from ..search_log import SearchLog
 from ..solution import Options, Progress, Solution
 from .backend import Backend, uninterrupted
 
@@ -77,6 +78,7 @@ def solve(
     warm_start: Sequence[Predictor] | None = None,
     threads: int | None = None,
     sample: int | str | None = None,
+    verbose: bool = False,
 ) -> Solution:
     """Find the affordable selection of predictors with the lowest objective, and prove it.
 
@@ -119,6 +121,9 @@ def solve(
         certain as without a sample. If a proof on the sample does not carry over, larger samples
         follow, then the usual search; for data on disk the solve ends instead, with
         `Status.STALLED` and the gap that is proven.
+    verbose : bool
+        Print a log: size, loss, ridge and limits; at most once a second the nodes, the incumbent's
+        objective, the lower bound and the gap; at the end the status.
 
     Returns
     -------
@@ -144,7 +149,12 @@ def solve(
             options = replace(options, warm_start=support)
     if sample is not None:
         options = replace(options, sample=_sample(problem, backend, sample))
-    return _load(backend).solve(problem, options)
+    if not verbose:
+        return _load(backend).solve(problem, options)
+    log = SearchLog(problem, options)
+    solution = _load(backend).solve(problem, replace(options, callback=log.show))
+    log.end(solution)
+    return solution
 
 
 def solve_ridges(

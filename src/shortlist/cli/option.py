@@ -180,6 +180,16 @@ Stable = Annotated[
 ]
 
 
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        rich_help_panel=_SEARCH,
+        help="Print a log of the search to standard error, a line at most once a second.",
+    ),
+]
+
+
 def _in_panel(
     panel: str,
     help: str,

@@ -168,6 +168,7 @@ class PrognosticModel(LogOddsClassifier):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         outcome: Outcome | None = None,
+        verbose: bool = False,
     ) -> PrognosticModel:
         """Choose the ridge, unless it is given, and find the best affordable columns.
 
@@ -188,6 +189,8 @@ class PrognosticModel(LogOddsClassifier):
             A row without weight is left out; medians, knots and levels count the others alike.
         outcome : Outcome, optional
             The names of the outcome and its values in `card_`; by default those of y.
+        verbose : bool
+            Print the log of the search, as `shortlist.solve` does.
 
         Returns
         -------
@@ -218,7 +221,9 @@ class PrognosticModel(LogOddsClassifier):
             problem, stable = fresh._narrow(problem, plain, owners, announce)
         elif self.within is not None:
             problem, within = fresh._lower_limit(problem, plain, owners, announce)
-        solution = self._solve(problem, self.time_limit, callback=callback).detached()
+        solution = self._solve(
+            problem, self.time_limit, callback=callback, verbose=verbose
+        ).detached()
         made = Making(
             backend=self.backend,
             gap_target=self.gap,
