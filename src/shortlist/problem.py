@@ -116,13 +116,13 @@ class SubsetProblem:
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
     loss : {"logistic", "squared_hinge", "hinge", "squared_error", "poisson", "cox"}
-        The loss of a row: that of a logistic regression, of a support vector machine, half the
+        The loss of a row: of a logistic regression, of a support vector machine, half the
         squared error, or half the Poisson deviance; or the negative log partial likelihood of Cox,
         which has no intercept.
     ties : {"efron", "breslow"}
         How Cox's partial likelihood treats events at the same time.
     strata : array-like of shape (n_rows,), optional
-        With the loss "cox": rows are at risk with those of the same stratum only.
+        With the loss "cox": rows are at risk within their stratum only.
 
     Examples
     --------

@@ -113,11 +113,11 @@ def solve(
     threads : int, optional
         Number of threads for a search that has proved to be long, with the native backend. It
         changes the time that the search takes, and nothing else. By default one for each core that
-        this process may use; one in a worker process, as those of joblib.
+        this process may use; one in a worker process, for example of joblib.
     sample : int or "auto", optional
-        Search on a sample of so many rows, with the native backend, and prove on all rows: faster
-        from some 100 000 rows on, and the way to solve a problem whose data are on disk. "auto"
-        takes 25 times the square root of the number of rows, at least 5000. The answer is as
+        Search on a sample of this number of rows, with the native backend, and prove on all rows:
+        faster from some 100 000 rows on, and the way to solve a problem whose data are on disk.
+        "auto" takes 25 times the square root of the number of rows, at least 5000. The answer is as
         certain as without a sample. If a proof on the sample does not carry over, larger samples
         follow, then the usual search; for data on disk the solve ends instead, with
         `Status.STALLED` and the gap that is proven.

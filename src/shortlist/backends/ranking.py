@@ -123,7 +123,7 @@ def correlations(problem: SubsetProblem) -> Float:
     """Return how strongly each predictor is correlated with the outcome.
 
     That is the magnitude of Pearson's correlation with the label, rows weighted; for a predictor of
-    several columns the multiple correlation, which is that of the label with its best linear
+    several columns the multiple correlation, which is the label's correlation with its best linear
     combination of them.
     """
     fits = SupportFits(problem)

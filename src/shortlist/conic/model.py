@@ -66,7 +66,7 @@ class LossRows:
         The least and the largest margin, given outcomes and the largest t.
     values : callable
         The variables beside t, a block of each name, as functions of margins and losses; u takes
-        the place of the margin where outcomes are no labels.
+        the place of the margin where outcomes are not labels.
     positive : tuple of str
         The blocks that must not be negative.
     rows : callable
@@ -176,7 +176,7 @@ class ConicModel:
     integer : ndarray of shape (n_variables,), bool
         Which variables are whole numbers: z and s.
     blocks : dict from str to slice
-        Where the variables theta, theta_0, t, those of the loss, r, z and s are.
+        Where the variables theta, theta_0, t, the loss's own, r, z and s are.
     loss_rows : LossRows
         The rows and cones that hold t above the loss.
     outcomes : ndarray of shape (n_rows,)
@@ -196,7 +196,7 @@ class ConicModel:
         A column x of the problem is (x - shift) / scale in the model: theta is scale times the
         coefficients, theta_0 the intercept plus shift times the coefficients.
     middle : float
-        What outcomes of the model, and so theta_0, are less than those of the problem.
+        By how much outcomes of the model, and so theta_0, are less than in the problem.
     largest_exponent : float
         Of the exponential cones.
     """
