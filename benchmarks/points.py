@@ -1,11 +1,11 @@
 """Whole points beside FasterRisk and imodels, on equal terms: `python -m benchmarks.points`.
 
 All predictors are binary: a number reaches one of three cuts or not, a factor has one per
-level but the most frequent. Every method chooses at most a given number of them and a whole number from -5
-to 5 for each; its points are then scored by our objective, with scale and intercept refitted. Two
-thirds of the patients are fitted to, a third tells AUC and calibration. With prices, measuring a
-column is paid once, whatever is made of it; the peers know no budget, so the largest number of
-predictors whose answer is affordable counts. Writes simulated/points.csv and the table of
+level but the most frequent. Every method chooses at most a given number of them and a whole number
+from -5 to 5 for each; its points are then scored by our objective, with scale and intercept
+refitted. Two thirds of the patients are fitted to, a third tells AUC and calibration. With prices,
+measuring a column is paid once, whatever is made of it; the peers know no budget, so the largest
+number of predictors whose answer is affordable counts. Writes simulated/points.csv and the table of
 docs/deployment.md.
 """
 

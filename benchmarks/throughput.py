@@ -4,9 +4,9 @@
     python -m benchmarks.throughput --against OTHER/.venv/bin/python --rounds 5 --most 1.25
 
 Prints JSON. The versions take turns, each round in a new process on one thread, so that what slows
-the machine down slows both; medians of the rounds are compared. The other version is the one that an
-interpreter has installed. With `--most`, the exit code is 1 if the geometric mean of the ratios of
-times is above it: `make regression` compares a branch with what it starts from.
+the machine down slows both; medians of the rounds are compared. The other version is the one that
+an interpreter has installed. With `--most`, the exit code is 1 if the geometric mean of the ratios
+of times is above it: `make regression` compares a branch with what it starts from.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/release.py dist
 
-The version of the package is that of the archives, the citation and the changelog, whose section has a
-date and nothing above it. Every complaint is a line, and the exit code is 1 if there are any.
+Package, archives, citation and changelog have the same version, and the section of the changelog
+has a date and nothing above it. Every complaint is a line, and the exit code is 1 if there are any.
 """
 
 from __future__ import annotations
