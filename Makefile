@@ -5,15 +5,18 @@ VENV ?= .venv
 PYTHON ?= python3
 WORKERS ?= auto
 
-BIN := $(VENV)/bin
+# Windows has its own names for these; `make` there needs a shell such as that of Git.
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+EXE := $(if $(filter Windows_NT,$(OS)),.exe)
 DEMO := build/demo
+COVERAGE := 90
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 # The core is built beside the sources, with tools that stay in the environment: so a changed file of it is
 # compiled in seconds.
 CORE := build/develop
 INSTALL = $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings build-dir=$(CORE) --editable
 
-.PHONY: help demo develop test test-slow test-all lint docs dist smoke bench bench-full study study-quick study-page clean
+.PHONY: help demo develop test test-slow test-all coverage regression lint docs dist smoke wheels release-check bench bench-full study study-quick study-page clean
 
 help:
 	@echo "make demo       what a budget of 10 buys, what the greedy rule buys instead, and a report"
@@ -21,10 +24,14 @@ help:
 	@echo "make test       the default tests"
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
+	@echo "make coverage   the default tests, and which lines of the package they run"
+	@echo "make regression the run time against that of another commit: make regression BASE=main"
 	@echo "make lint       ruff, clang-format and mypy"
 	@echo "make docs       the documentation site, in build/site; examples are run, links are checked"
 	@echo "make smoke      the wheel in new environments, with the oldest and the newest dependencies"
 	@echo "make dist       a wheel and a source archive, checked for publication, in dist/"
+	@echo "make wheels     wheels for this system, each tried with the smoke test, in build/wheels"
+	@echo "make release-check  what a release needs: version, changelog, archives, site"
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
 	@echo "make study      the paper's experiments, an hour of two cores; goes on where it stopped"
@@ -51,6 +58,18 @@ test-slow: $(VENV)/.installed-test develop
 test-all: $(VENV)/.installed-test develop
 	$(PYTEST) -m "slow or not slow"
 
+coverage: $(VENV)/.installed-test develop
+	$(PYTEST) --cov=shortlist --cov-report=term:skip-covered --cov-fail-under=$(COVERAGE)
+
+# The base is checked out and compiled below build/, and both versions take turns on one thread.
+BASE ?= main
+MOST ?= 1.25
+regression: $(VENV)/.installed develop
+	git worktree add --force --detach build/base "$(BASE)"
+	$(MAKE) -C build/base VENV=.venv PYTHON="$(PYTHON)" develop
+	$(BIN)/python -m benchmarks.throughput --against build/base/.venv/bin/python --rounds 5 --most $(MOST); \
+		status=$$?; git worktree remove --force build/base; exit $$status
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -63,7 +82,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python docs/check_site.py build/site
 	@echo "The site is build/site/index.html."
 
-dist: | $(BIN)/cmake
+dist: | $(BIN)/cmake$(EXE)
 	$(BIN)/python -m pip install --quiet build twine
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
@@ -71,6 +90,15 @@ dist: | $(BIN)/cmake
 
 smoke: dist
 	tests/smoke.sh $(PYTHON) dist/*.whl
+
+wheels: | $(BIN)/cmake$(EXE)
+	$(BIN)/python -m pip install --quiet "cibuildwheel>=3.2"
+	$(BIN)/python -m cibuildwheel --output-dir build/wheels
+
+release-check: dist docs $(VENV)/.installed-test
+	$(BIN)/python tests/release.py dist
+	tests/smoke.sh $(PYTHON) dist/*.whl
+	tests/smoke.sh $(PYTHON) dist/*.tar.gz
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(BENCH)
@@ -97,19 +125,19 @@ clean:
 	rm -rf $(VENV) src/shortlist/native/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/api docs/gallery
 
 # The stamps hold what is installed; pip runs again only when pyproject.toml changes.
-$(BIN)/cmake:
+$(BIN)/cmake$(EXE):
 	@echo "Making an environment in $(VENV) and compiling the core: a minute or two."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/cmake
+$(VENV)/.installed: pyproject.toml | $(BIN)/cmake$(EXE)
 	$(INSTALL) '.[explore,report]'
 	touch $@
 
-$(VENV)/.installed-%: pyproject.toml | $(BIN)/cmake
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/cmake$(EXE)
 	$(INSTALL) '.[$*]'
 	touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-dev: pyproject.toml | $(BIN)/cmake
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/cmake$(EXE)
 	$(INSTALL) '.[dev]'
 	touch $@ $(VENV)/.installed-test $(VENV)/.installed

@@ -1,11 +1,11 @@
 """Whole points beside FasterRisk and imodels, on equal terms: `python -m benchmarks.points`.
 
-All predictors are truth values: a number reaches one of three cuts or not, a factor has one per
-level but the most frequent. Every method chooses at most so many of them and a whole number from -5
-to 5 for each; its points are then scored by our objective, with scale and intercept refitted. Two
-thirds of the patients are fitted to, a third tells AUC and calibration. With prices, measuring a
-column is paid once, whatever is made of it; the peers know no budget, so the largest number of
-predictors whose answer is affordable counts. Writes simulated/points.csv and the table of
+All predictors are binary: a number reaches one of three cuts or not, a factor has one per
+level but the most frequent. Every method chooses at most a given number of them and a whole number
+from -5 to 5 for each; its points are then scored by our objective, with scale and intercept
+refitted. Two thirds of the patients are fitted to, a third tells AUC and calibration. With prices,
+measuring a column is paid once, whatever is made of it; the peers know no budget, so the largest
+number of predictors whose answer is affordable counts. Writes simulated/points.csv and the table of
 docs/deployment.md.
 """
 
@@ -42,7 +42,7 @@ SHAPES = ((82, 53), (82, 14), (1090, 53), (1090, 14))  # of the paper, with and 
 
 
 class Task(NamedTuple):
-    """Patients as truth values, the column that each was made from, and prices of columns."""
+    """Patients as binary columns, the column that each was made from, and prices of columns."""
 
     name: str
     table: pd.DataFrame
@@ -76,7 +76,7 @@ def _task(name: str, table: pd.DataFrame, y: Any) -> Task:
 def truth_values(
     table: pd.DataFrame, fitted: pd.DataFrame, factors: list[str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return truth values by the cuts and levels of `fitted`, and the column of each."""
+    """Return binary columns by the cuts and levels of `fitted`, and the column of each."""
     made: dict[str, Any] = {}
     source: dict[str, str] = {}
     for name in table.columns:

@@ -134,7 +134,7 @@ std::shared_ptr<Limits> make_limits(const Amounts& given_costs, const Amounts& g
 
 std::shared_ptr<Search> make_search(const std::shared_ptr<Problem>& problem, const std::shared_ptr<Limits>& limits,
                                     double gap) {
-  require(problem->n_predictors() == limits->n_predictors(), "limits: must be those of the problem's predictors.");
+  require(problem->n_predictors() == limits->n_predictors(), "limits: must be for the problem's predictors.");
   require(gap >= 0.0 && gap < infinity, "gap: must be at least 0.");
   return std::make_shared<Search>(problem, limits, gap);
 }
@@ -205,7 +205,8 @@ void find_staircase(Search& search, Index n_budgets) {
   const Worker& worker = search.worker();
   require_new(search);
   require(1 <= n_budgets && n_budgets <= most_budgets, "n_budgets: must be from 1 to 100 000.");
-  require(n_budgets <= most_cells / (1 + search.problem().n_columns()), "n_budgets: too many for so many columns.");
+  require(n_budgets <= most_cells / (1 + search.problem().n_columns()),
+          "n_budgets: too many for this number of columns.");
   require(worker.limits.is_integral, "limits: prices must be whole for a staircase.");
   Oracle oracle(worker.limits);
   oracle.budget = n_budgets - 1;
@@ -272,7 +273,7 @@ std::tuple<Doubles, double, double, double> fit_support(const Problem& problem, 
 /// A lower and an upper bound of the optimum of the root's relaxation, and how many calls of `relax` it took.
 std::tuple<double, double, int> relax_root(const Problem& problem, const Limits& limits, int max_rounds,
                                            double tolerance) {
-  require(problem.n_predictors() == limits.n_predictors(), "limits: must be those of the problem's predictors.");
+  require(problem.n_predictors() == limits.n_predictors(), "limits: must be for the problem's predictors.");
   Worker worker(problem, limits, 0.0);
   const Remaining remaining = worker.oracle.forbid_unaffordable(worker.root, worker.relaxation.model.price);
   require(!remaining.is_overspent(), "limits: what must be bought is not affordable.");
@@ -286,7 +287,7 @@ std::tuple<double, double, int> relax_root(const Problem& problem, const Limits&
   double lower = -infinity, upper = infinity;
   int n_rounds = 0;
   while (n_rounds == 0 || (n_rounds < max_rounds && !(upper - lower <= tolerance * problem.scale(upper)))) {
-    // A cutoff that is no number decides nothing: the relaxation is solved to the end.
+    // A cutoff of NaN decides nothing: the relaxation is solved to the end.
     const double no_cutoff = std::numeric_limits<double>::quiet_NaN();
     const NodeBound found =
         worker.relaxation.relax(worker.oracle, worker.root, remaining, intercept, mu, no_cutoff, false);
@@ -436,7 +437,7 @@ NB_MODULE(SHORTLIST_MODULE, m) {
           "Hand the trace over; the search has none any more.")
       .def(
           "limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },
-          "max_bytes"_a, "Give the trace up beyond so many bytes; 0: none is wanted.")
+          "max_bytes"_a, "Discard the trace once it exceeds this number of bytes; 0: record none.")
       .def_prop_ro("is_recording", [](Search& search) { return search.trace().is_complete; });
   m.def("fit", &fit_support, "problem"_a, "support"_a, "tolerance"_a = fine,
         "The best model on a support: coefficients and intercept of the centred columns, objective, lower bound.");

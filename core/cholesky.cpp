@@ -36,7 +36,7 @@ inline void tile(const double* const* rows, const double* const* others, Index n
   }
 }
 
-/// Replace R rows from `row` on by those of the factor; the rows before them are those of the factor already.
+/// Replace R rows from `row` on by rows of the factor; the rows before them have been replaced already.
 template <int R>
 bool factorise_rows(Matrix& matrix, Index row) {
   double* rows[R];

@@ -7,12 +7,12 @@
 
 namespace shortlist {
 
-/// Replace rows first to n of the lower triangle by those of its Cholesky factor; return whether it exists.
+/// Replace rows first to n of the lower triangle by rows of its Cholesky factor; return whether it exists.
 ///
 /// Rows before `first` hold the factor already.
 bool factorise(Matrix& matrix, Index first, Index n);
 
-/// Solve L y = b for the factor L; entries first to n of b become those of y.
+/// Solve L y = b for the factor L; entries first to n of b become entries of y.
 void forward(const Matrix& factor, Index first, Index n, double* b);
 
 /// Solve L' x = b for the factor L; b becomes x.

@@ -203,7 +203,7 @@ struct Cox {
   }
 
  private:
-  /// Sums over the rows at risk, and over those of them that have the event now.
+  /// Sums over the rows at risk, and over the rows with the event now.
   template <std::size_t n>
   struct AtRisk {
     std::array<double, n> all{}, events{};

@@ -13,7 +13,7 @@ constexpr double batch_share = 0.8;
 // Pairs are closed one by one where there are at most this many per free predictor, of which there are few.
 // Each takes a point of the proof; branching then needs fewer, and less time.
 constexpr Index most_pairs = 4;
-// A curvature at which nothing moves: that of what its slope holds at a limit of the coefficient.
+// A curvature at which nothing moves, for a coefficient that its slope holds at a limit.
 constexpr double held_curvature = 1e300;
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Nodes at which one or two more predictors can be bought: closed without branching.
 //
 // Nearly all nodes are of this kind. What is bought already is fitted once; call that the base. The base's dual point,
-// moved along the Newton step in the bought columns and those of some candidates, bounds what the candidates can gain,
-// exactly to second order and without an exponential (see `Logistic::move`). Candidates of small predicted gain share a
-// step, because the bound has to allow for only one of them. What cannot be closed that way is fitted.
+// moved along the Newton step in the columns bought and the columns of some candidates, bounds what the candidates can
+// gain, exactly to second order and without an exponential (see `Logistic::move`). Candidates of small predicted gain
+// share a step, because the bound has to allow for only one of them. What cannot be closed that way is fitted.
 #pragma once
 
 #include "limits.hpp"
@@ -30,7 +30,7 @@ class Endgame {
   /// Close a node at which no three free predictors are affordable together.
   ///
   /// One after the other, strongest first, a free predictor is bought, which leaves a node with one more purchase, and
-  /// then forbidden, until the node's own point bounds what is left. `base` and `point` are those of its relaxation.
+  /// then forbidden, until the node's own point bounds what is left. `base` and `point` come from its relaxation.
   void buy_two(std::int64_t node, const Remaining& remaining, double base, std::int64_t point);
 
  private:

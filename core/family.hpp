@@ -7,7 +7,7 @@
 //   evaluate        the a, q = w a and d = w * curvature of all rows at u, and sums over the rows
 //   make_feasible   fills q with w a' of a dual point a' near a; returns sum_m w_m H(a'_m), or less
 //   move            the same for a + curvature * t, clipped to what is allowed
-//   bound_curvature curvatures d of quadratics whose steps do not overshoot where those of `evaluate` do
+//   bound_curvature curvatures d of quadratics whose steps do not overshoot where steps by `evaluate` do
 //   intercept_step  a step of the intercept alone towards sum_m w_m a_m s_m = 0
 //   least_loss      what the loss of all rows is at least before it is taken off, so that no loss is below 0
 //   unit            what relative accuracies are relative to; 0: to the objective, which then is at least 0
@@ -46,7 +46,7 @@ struct CurvatureAt {
   const double *d, *e, *by_time;
 };
 
-/// Numbers by class, positive and negative; without classes the first is that of all rows.
+/// Numbers by class, positive and negative; without classes the first is the total over all rows.
 using ByClass = std::array<double, 2>;
 
 /// Sums over the rows.

@@ -2,8 +2,8 @@
 // between.
 //
 // On the band 0 < 1 + u < smoothing it is (1 + u)^2 / (2 smoothing), beyond it 1 + u - smoothing / 2. That is the
-// maximum of a (1 + u) - smoothing a^2 / 2 over 0 <= a <= 1, and so below the hinge. H(a) = a is that of the hinge
-// itself, so that bounds hold for it whatever the smoothing.
+// maximum of a (1 + u) - smoothing a^2 / 2 over 0 <= a <= 1, and so below the hinge. H(a) = a is the entropy of the
+// hinge itself, so that bounds hold for it whatever the smoothing.
 #pragma once
 
 #include "squared_hinge.hpp"

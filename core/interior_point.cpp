@@ -139,7 +139,7 @@ FitScore InteriorPoint::solve(double cutoff, double tolerance, bool is_coarse) {
   return {intercept, infinity, -infinity};
 }
 
-/// The score, or that of the best model on the way if it is better by far: rounding may lead the end astray.
+/// The score, or the best model's score on the way if it is better by far: rounding may lead the end astray.
 FitScore InteriorPoint::better_of(const FitScore& score, double cutoff) {
   if (score.objective <= best_objective_ * (1.0 + last_gap) || score.bound >= cutoff) return score;
   Rows& rows = fit_.rows;
@@ -207,7 +207,7 @@ double InteriorPoint::direction(double total, double mu, double second) {
     const double b = 1.0 - a[m];
     const double one = mu - a[m] * p[m] - second * da[m] * dp[m];
     const double other = mu - b * x[m] + second * da[m] * dx[m];
-    // Not from w (a + e), whose rounding would be that of a.
+    // Not from w (a + e), whose rounding would be as large as a's.
     da[m] = (a[m] * b * ds[m] + b * one - a[m] * other) / (b * p[m] + a[m] * x[m]);
     dx[m] = (other + x[m] * da[m]) / b;
     dp[m] = dx[m] - ds[m];
@@ -234,7 +234,7 @@ void InteriorPoint::advance(double length) {
   }
 }
 
-// Make theta the optimum on a band. The rows on it are those of which neither a nor 1 - a is going to 0, by what goes
+// Make theta the optimum on a band. On it are the rows of which neither a nor 1 - a is going to 0, by what goes
 // with them.
 FitScore InteriorPoint::end(double intercept, double smoothing, double cutoff, double tolerance) {
   Rows& rows = fit_.rows;

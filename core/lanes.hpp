@@ -1,4 +1,4 @@
-// Four doubles at a time, and sums over rows whose order is that of the source.
+// Four doubles at a time, and sums over rows in the order of the source.
 //
 // Rows come in multiples of four, padded with rows of weight 0, so that no loop has a remainder. Compilers do not
 // split a sum into lanes by themselves: these loops do, and so give the same bits however the compiler vectorises.

@@ -229,7 +229,7 @@ void Oracle::force_most_valuable(Values& values, const Decisions& decisions, Ind
 
 // Exact for whole-number prices. Fees: each group is entered with and without its fee. Of the items before i, layer 0
 // or 1 of before_ is the best value at a price of at most b with none or some of the items of i's own fee group, whose
-// fee is not charged yet; after_ is that of the items after i.
+// fee is not charged yet; after_ is the total of the items after i.
 void Oracle::force_in_table(Values& values, const Decisions& decisions, Index whole) {
   items_.clear();
   for (const Index g : limits_.order) {

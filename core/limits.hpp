@@ -1,6 +1,8 @@
 // What is affordable, and the selection oracle that bounds rest on.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -11,13 +13,68 @@
 
 namespace shortlist {
 
+#if defined(__SIZEOF_INT128__) && !defined(SHORTLIST_WITHOUT_INT128)
+__extension__ typedef __int128 Signed128;
+__extension__ typedef unsigned __int128 Unsigned128;
+template <class Number>
+constexpr Number joined(std::uint64_t low, std::uint64_t high) {
+  return static_cast<Number>((Unsigned128{high} << 64) + low);
+}
+#else
+/// The 128 bits of a number whose words decide its order, for compilers such as MSVC that have no such integers.
+template <class Word>
+struct Words128 {
+  Word high;
+  std::uint64_t low;
+
+  constexpr Words128(std::int64_t value = 0)
+      : high(static_cast<Word>(value < 0 ? -1 : 0)), low(static_cast<std::uint64_t>(value)) {}
+  constexpr Words128(std::uint64_t first, std::uint64_t second) : high(static_cast<Word>(second)), low(first) {}
+
+  constexpr Words128& operator+=(const Words128& other) {
+    low += other.low;
+    high = wrapped(high, other.high, low < other.low ? 1 : 0);
+    return *this;
+  }
+  constexpr Words128& operator-=(const Words128& other) {
+    const bool borrows = low < other.low;
+    low -= other.low;
+    high = wrapped(high, ~static_cast<std::uint64_t>(other.high), borrows ? 0 : 1);
+    return *this;
+  }
+  friend constexpr Words128 operator+(Words128 a, const Words128& b) { return a += b; }
+  friend constexpr auto operator<=>(const Words128&, const Words128&) = default;
+  /// The nearest double to a number of at least 0: the first 64 bits, the last of which stands for what follows.
+  explicit operator double() const {
+    const std::uint64_t top = static_cast<std::uint64_t>(high);
+    if (top == 0) return static_cast<double>(low);
+    const int shift = std::countl_zero(top);
+    const std::uint64_t leading = shift == 0 ? top : (top << shift) | (low >> (64 - shift));
+    return std::ldexp(static_cast<double>(leading | ((low << shift) != 0 ? 1 : 0)), 64 - shift);
+  }
+  explicit operator Index() const { return static_cast<Index>(low); }
+
+ private:
+  template <class Other>
+  static constexpr Word wrapped(Word a, Other b, std::uint64_t carry) {
+    return static_cast<Word>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b) + carry);
+  }
+};
+using Signed128 = Words128<std::int64_t>;
+using Unsigned128 = Words128<std::uint64_t>;
+template <class Number>
+constexpr Number joined(std::uint64_t low, std::uint64_t high) {
+  return {low, high};
+}
+#endif
+
 /// An amount of money in exact units: a whole number of up to 255 bits, so that sums do not depend on their order.
 class Money {
  public:
-  constexpr Money(std::int64_t units = 0) : high_(units < 0 ? -1 : 0), low_(static_cast<Low>(units)) {}
+  constexpr Money(std::int64_t units = 0) : high_(units < 0 ? -1 : 0), low_(static_cast<Unsigned128>(units)) {}
   /// From words of 64 bits, the lowest first.
   explicit Money(std::span<const std::uint64_t, 4> words)
-      : high_(join(words[2], words[3])), low_(join(words[0], words[1])) {}
+      : high_(joined<Signed128>(words[2], words[3])), low_(joined<Unsigned128>(words[0], words[1])) {}
 
   constexpr Money& operator+=(const Money& other) {
     low_ += other.low_;
@@ -42,12 +99,8 @@ class Money {
   explicit operator Index() const { return static_cast<Index>(low_); }
 
  private:
-  __extension__ typedef __int128 High;
-  __extension__ typedef unsigned __int128 Low;
-  static Low join(std::uint64_t low, std::uint64_t high) { return (Low{high} << 64) + low; }
-
-  High high_;  // times 2^128
-  Low low_;
+  Signed128 high_;  // times 2^128
+  Unsigned128 low_;
 };
 
 /// Prices and limits. What is affordable is decided in exact units; the doubles beside them are for bounds. They are

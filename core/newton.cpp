@@ -173,7 +173,7 @@ void Fit::start_from(const Rows& other) {
 }
 
 // The start need not be in the span of the columns: the gradient of the weighted least-squares fit to the linear
-// predictor makes the first step that of iteratively reweighted least squares. Returns the slope of the intercept.
+// predictor makes the first step a step of iteratively reweighted least squares. Returns the slope of the intercept.
 double Fit::least_squares_slopes(Index n) {
   const double* u = rows.u.data();
   problem_.weigh(rows.curvature(), &u, 1, hessian.weighted, hessian.scratch.data());
@@ -256,7 +256,7 @@ double Fit::held_slope(Index n_moving, Index n, Index i) const {
 }
 
 // Hold what the step takes beyond a limit, release what would rather come back from one; return whether the step was
-// right. Rows of held columns are those of the Hessian, not of a factor. If only the last column in the order of the
+// right. Rows of held columns belong to the Hessian, not to a factor. If only the last column in the order of the
 // data changes, pivoting comes to an end (Murty's rule).
 bool Fit::correct_held(double mismatch, Index& n_moving, Index n, bool only_last) {
   if (!problem_.is_limited) return true;

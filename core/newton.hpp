@@ -50,7 +50,7 @@ struct Hessian {
   void exchange(Index i, Index k);
 };
 
-/// A Newton step; that of the columns is in Hessian::step.
+/// A Newton step of the intercept; the step of the columns is in Hessian::step.
 struct NewtonStep {
   double intercept = 0.0;
   double decrement = 0.0;  // twice what the model falls by if no limit is met
@@ -95,11 +95,11 @@ class Fit {
   /// Fit theta on the bought predictors, starting from what is known.
   ///
   /// Stops when the bound reaches `cutoff`, as the support cannot matter any more, or when it is within
-  /// tolerance * objective of the objective. The bound is that of the model in theta, moved by a step if is_moved.
+  /// tolerance * objective of the objective. The bound belongs to the model in theta, after a step if is_moved.
   FitScore fit(const Decisions& decisions, double intercept, double cutoff, double tolerance, Start start);
   /// Make the point the model without coefficients; return its intercept.
   double start_from_null();
-  /// Make the rows those of another point.
+  /// Evaluate the rows at another point.
   void start_from(const Rows& other);
 
   /// The Newton step from theta, whose gradient is known, on the n listed columns.

@@ -21,7 +21,7 @@ struct Rows {
   Buffer<double> b;        // what the family keeps beside a
   Buffer<double> d;        // w times the curvature of the loss
   Buffer<double> q;        // w a, whose slopes are the gradient of the loss
-  Buffer<double> dual;     // w a of the dual point near it, whose slopes are those of its bound
+  Buffer<double> dual;     // w a of the dual point near it, whose slopes make its bound
   Buffer<double> by_time;  // what a family keeps of each time
   Sums sums;
   double smoothing = 0.0;
@@ -63,8 +63,8 @@ struct MovedPoint {
 
 /// Move the dual point of `rows` along moved.t: a' = a + curvature t, where that is allowed; return the entropy.
 ///
-/// If t is the change of u that a Newton step makes, the slopes of a' are those of the model at the end of the step,
-/// and its bound is exact to second order. The bound holds for every t.
+/// If t is the change of u that a Newton step makes, the slopes of a' equal the slopes of the model at the end of the
+/// step, and its bound is exact to second order. The bound holds for every t.
 double move_rows(const Problem& problem, const Rows& rows, MovedPoint& moved);
 
 /// The sum of the curvatures d; a number of its scale if every row is where its loss is linear.

@@ -2,7 +2,7 @@
 // a = mu - y, curvature mu, H(a) = mu - mu log mu - (y - y log y).
 //
 // A dual point has sum_m w_m mu_m = sum_m w_m y_m: the means are scaled. Beyond `furthest` u has no mean that is a
-// number: the loss is infinite, and the dual point that of the end.
+// number: the loss is infinite, and the dual point is taken at the largest one.
 #pragma once
 
 #include <cmath>

@@ -88,7 +88,7 @@ class Problem {
     theta = theta < lower[j] ? lower[j] : theta;
     theta = theta > upper[j] ? upper[j] : theta;
     const double value = -theta * (slope + 0.5 * ridge * theta);
-    return value >= 0.0 ? value : infinity;  // of a slope that is no number, or beyond all numbers
+    return value >= 0.0 ? value : infinity;  // of a slope that is NaN or infinite
   }
 
   /// The norm of the coefficients of predictor g.
@@ -109,7 +109,7 @@ class Problem {
   void weigh(const CurvatureAt& curvature, const double* const* x, Index n, Matrix& out, double* scratch) const;
   /// Fill u = X theta + s * intercept.
   void linear_predictor(const Buffer<double>& theta, double intercept, double* u) const;
-  /// Fill t = X step + s * intercept, where step is that of n listed columns.
+  /// Fill t = X step + s * intercept, where step has an entry for each of n listed columns.
   void add_columns(const Index* columns, const double* step, Index n, double intercept, double* t) const;
 
  private:

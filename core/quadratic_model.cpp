@@ -504,7 +504,7 @@ double QuadraticModel::fill_slopes(const Decisions& decisions, Index n) {
   return strongest_root;
 }
 
-/// Move zero predictors that enter above root into the linear zone, a little way along: the strongest, at most so many.
+/// Move zero predictors that enter above root into the linear zone, a little way along: the `most` strongest.
 void QuadraticModel::activate(const Decisions& decisions, double root, Index most) {
   above_.clear();
   for (Index i = 0; i < gram.n_columns; ++i) {

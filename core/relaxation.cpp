@@ -9,7 +9,7 @@ namespace shortlist {
 namespace {
 
 constexpr int max_steps = 60, max_halvings = 5;
-// A step that improves primal value and bound by less, relatively, is idle; after a few rounding lets nothing improve.
+// Relative improvement of primal value and bound below which a step counts as stalled; a few of these end a relaxation.
 constexpr double idle = 1e-10;
 constexpr int max_idle_steps = 3;
 constexpr double tiny = 1e-100;
@@ -69,7 +69,7 @@ struct Relaxation::Course {
   bool has_origin;  // whether the point before the last step is
   double origin;    // the intercept of that point
   double primal = infinity, best_bound = -infinity;
-  double caution = 0.0;   // how far the model's curvatures are on the way from those of the loss to bounds of it
+  double caution = 0.0;   // how far the model's curvatures are on the way from the loss's own to upper bounds of them
   bool is_stuck = false;  // whether even the bounds were no help
   int n_steps = 0, n_halvings = 0, n_idle_steps = 0;
 };
@@ -108,7 +108,7 @@ NodeBound Relaxation::relax(Oracle& oracle, const Decisions& decisions, const Re
     // 4. Renew the quadratic model and go to its minimiser.
     try {
       if (!step(course, decisions, remaining)) continue;
-    } catch (const Deadline::Passed&) {  // the bound is that of the last point
+    } catch (const Deadline::Passed&) {  // the bound is the last point's
       model.theta.copy(theta_old_);
       break;
     }
@@ -282,7 +282,7 @@ double Relaxation::base_of(double entropy, const Decisions& decisions) const {
 /// Whether the point is one of the node: the coefficients of forbidden predictors are 0, and the others affordable.
 ///
 /// The point of a parent is not where a child buys a predictor as a whole that its parent bought in part: within the
-/// limits of its coefficients it may spend more than is left. Its primal value would be that of no point of the node.
+/// limits of its coefficients it may spend more than is left. No point of the node has its primal value.
 bool Relaxation::is_inside(const Decisions& decisions, const Remaining& remaining) const {
   for (Index g = 0; g < decisions.size(); ++g) {
     if (decisions[g] == Decision::out && problem_.norm(model.theta, g) > 0.0) return false;
@@ -301,7 +301,7 @@ double Relaxation::stepped_intercept(double intercept) const {
   return intercept;
 }
 
-/// A first price per unit of budget: that of the last predictor which the budget buys.
+/// A first price per unit of budget: what the last predictor pays that the budget buys.
 double Relaxation::first_multiplier(const Decisions& decisions, double budget) {
   order_.clear();
   for (Index g = 0; g < decisions.size(); ++g) {

@@ -2,8 +2,9 @@
 //
 // Rows come by stratum, and within it in a block for each time at which rows have an event, the latest time first:
 // before those with the event the rows whose observation ends at this time or until the next later one. So the rows at
-// risk at a time are those of its block and of the blocks before it in the stratum, and sums over them are cumulated.
-// Rows whose observation ends before the first event of their stratum are at risk at no time: there are none of them.
+// risk at a time are the rows of its block and of the blocks before it in the stratum, and sums over them are
+// cumulated. Rows whose observation ends before the first event of their stratum are at risk at no time: there are none
+// of them.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,7 @@ namespace shortlist {
 namespace {
 
 // Work is counted in nodes times entries of X, plus what a node takes whatever the size of X. A search is long after
-// about a fifth of a second, and after so many nodes that some are open; a part of a round takes some milliseconds.
+// about a fifth of a second, and once some nodes are open; a part of a round takes some milliseconds.
 constexpr double node_entries = 2'000, long_search = 2e7, part_entries = 6e5;
 constexpr std::int64_t first_round_at_least = 64, fewest_nodes = 4, most_nodes = 256;
 constexpr Index most_parts = 16;

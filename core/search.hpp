@@ -18,7 +18,7 @@ class Search {
 
   /// A selection to fit first.
   void suggest(std::vector<Index> support) { warm_ = std::move(support); }
-  /// Look for all models below a threshold, at most so many, instead of the best.
+  /// Look for all models below a threshold, at most `n_places`, instead of the best.
   void list_models(double threshold, Index n_places);
   /// Look for the best model at every whole budget from 0 to n_budgets - 1.
   void find_staircase(Index n_budgets);
@@ -28,7 +28,7 @@ class Search {
     first_round_ = first_node, nodes_of_part_ = nodes_of_part, n_parts_ = n_parts;
   }
 
-  /// Process up to so many nodes, or a round; return whether the search has come to its end.
+  /// Process at most `max_nodes` nodes, or a round; return whether the search has come to its end.
   ///
   /// No more nodes than max_total are processed in all. At the deadline the search is broken off, and does not go on.
   bool run(std::int64_t max_nodes, std::int64_t max_total, int n_threads, Deadline& deadline);

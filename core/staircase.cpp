@@ -108,7 +108,7 @@ void Staircase::process_node() {
   worker_.tree.dive_into(child_node(child + 1, Decision::in));
 }
 
-/// The bound of a leaf counts for a budget for ever; a bound that is no number is none.
+/// The bound of a leaf counts for a budget for ever; a NaN is ignored.
 void Staircase::close(Index budget, double bound) {
   double& closed = stair(budget).closed;
   if (!(bound >= closed)) closed = bound == bound ? bound : -infinity;

@@ -216,7 +216,7 @@ nb::dict fit_from(const Problem& problem, const std::vector<Index>& support, con
 /// Relax a node from a point of the centred columns; None if nothing is free or it is not affordable.
 nb::object relax(const Problem& problem, const Limits& limits, const InputVector<std::int8_t>& given,
                  const InputVector<double>& coef, double intercept, double mu, double cutoff) {
-  require(problem.n_predictors() == limits.n_predictors(), "limits: must be those of the problem's predictors.");
+  require(problem.n_predictors() == limits.n_predictors(), "limits: must be for the problem's predictors.");
   Worker worker(problem, limits, 0.0);
   Decisions decisions = decisions_of(given, problem.n_predictors());
   Relaxation& relaxation = worker.relaxation;

@@ -79,7 +79,7 @@ class Tree {
   /// The memory that the heap takes.
   std::size_t n_bytes() const { return n_bytes_; }
 
-  /// The bound of a leaf counts for the global lower bound for ever; a bound that is no number is none.
+  /// The bound of a leaf counts for the global lower bound for ever; a NaN is ignored.
   void close_leaf(double bound) {
     if (!(bound >= closed)) closed = bound == bound ? bound : -infinity;
   }

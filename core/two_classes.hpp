@@ -1,5 +1,6 @@
 // What the losses of two classes share. s is -1 for positive rows and +1 for negative ones, so that u is minus the
-// margin, and a >= 0. A dual point gives both classes the same mass, the sum of w a: the heavier class is scaled down.
+// margin, and a >= 0. In a dual point the sum of w a is the same for both classes: the class with the larger sum is
+// scaled down.
 //
 // A loss says what its rows are in lanes (`Loss::row`, `Loss::moved`); the sums, by class, are here.
 #pragma once

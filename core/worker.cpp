@@ -227,7 +227,7 @@ Index Worker::fix(double base, double stop_at, std::int64_t node, std::int64_t p
   return n_fixed;
 }
 
-/// Branch, then branch the child that forbids, so many times; dive into the first child that buys.
+/// Branch, then branch the child that forbids, `n_branches` times in all; dive into the first child that buys.
 ///
 /// Each child has the better bound of the node's and its own.
 void Worker::branch(const Node& node, const NodeBound& found, std::int64_t point, Index n_branches) {

@@ -58,10 +58,10 @@ class Worker {
   Decisions root;       // what is decided from the start
   Decisions decisions;  // of the node that is processed
 
-  /// Put the root on the tree; for the best model, also fit a first one: that of `warm`, or a greedy one.
+  /// Put the root on the tree; for the best model, also fit a first one: on `warm`, or greedily.
   void start(const std::vector<Index>& warm);
-  /// Process up to so many nodes; return whether none is open any more. At a deadline the node that is processed stays
-  /// open, with the bound that it has by then.
+  /// Process at most `max_nodes` nodes; return whether none is open any more. At a deadline the node that is processed
+  /// stays open, with the bound that it has by then.
   bool run(std::int64_t max_nodes);
   /// The number of nodes at which the search looks for swaps next; the parts of a round do not.
   std::int64_t next_swap = 16;

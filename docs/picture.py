@@ -1,4 +1,4 @@
-"""Draw the README's picture: the top of a report, as a browser shows it.
+"""Draw the tour's picture: the top of a report, as a browser shows it.
 
 Needs chromium and `pip install 'shortlist[browser]'`. With the report of docs/tour.md:
 

@@ -3,7 +3,7 @@ A support vector machine within a budget
 ========================================
 
 The selection need not be for a logistic regression. With ``loss="hinge"`` or
-``loss="squared_hinge"`` the problem is that of a support vector machine, with the same prices,
+``loss="squared_hinge"`` the problem is a support vector machine, with the same prices,
 limits and proofs. ``BestSubsetClassifier`` takes the same argument.
 """
 

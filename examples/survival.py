@@ -3,8 +3,8 @@ Survival within a budget
 ========================
 
 Patients are followed until they die or the study ends, so a time is known for each, and whether it
-is that of a death. ``BestSubsetCox`` finds the Cox regression with the highest penalised partial
-likelihood that a budget can pay for, and proves it.
+is the time of a death. ``BestSubsetCox`` finds the Cox regression with the highest penalised
+partial likelihood that a budget can pay for, and proves it.
 """
 
 import matplotlib.pyplot as plt

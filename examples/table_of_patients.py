@@ -2,7 +2,7 @@
 From a table of patients to a model
 ===================================
 
-Numbers, truth values, text and gaps, as tables of patients have them, with the prices of a heart
+Numbers, binary values, text and gaps, as tables of patients have them, with the prices of a heart
 clinic: a conversation is nearly free, an exercise ECG and a scan are dear. ``PrognosticModel``
 takes the table as it is, chooses the ridge by cross-validation and buys columns, whatever they
 become.

@@ -1,7 +1,7 @@
 """The claims that the paper makes in words, as comparisons of averages over draws.
 
 A comparison is a quantity of a draw that should be above 0. Its mean over draws has an interval
-over draws. A claim asks for at least so many of some comparisons, or of several such groups. It is
+over draws. A claim asks for a least number of some comparisons, or of several such groups. It is
 
 - true on average if enough comparisons of every group have an interval above 0,
 - false on average if in some group too many have an interval below 0,
@@ -66,7 +66,7 @@ class Comparison(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Comparisons of which at least so many should hold."""
+    """Comparisons, and how many of them should hold at least."""
 
     comparisons: list[Comparison]
     at_least: int
@@ -177,7 +177,7 @@ def selects_less(
     at_least: int,
     epvs: tuple[float, ...] = EPVS,
 ) -> list[Group]:
-    """A method selects less of a role than the other at so many of the EPVs."""
+    """A method selects less of a role than the other at a least number of the EPVs."""
     larger, sign = (OPTIMAL, 1) if smaller == GREEDY else (GREEDY, -1)
     comparisons = [
         Comparison(
@@ -202,7 +202,7 @@ def equivocal(draws: Draws, _: float) -> list[Group]:
 def differ_by_less(
     draws: Draws, threshold: float, measure: str, noises: tuple[int, ...], at_least: int
 ) -> list[Group]:
-    """The methods differ by less than the threshold in so many cells."""
+    """The methods differ by less than the threshold in a least number of cells."""
     comparisons = [
         Comparison(
             f"{threshold:g} less the difference at EPV {epv}, {_NOISE[noise]}",
@@ -326,7 +326,7 @@ def low_in_most_runs(draws: Draws, threshold: float) -> list[Group]:
 
 
 def intervals_overlap(draws: Draws, threshold: float) -> list[Group]:
-    """Almost all pairs of AUC intervals share so much of the shorter one."""
+    """Almost all pairs of AUC intervals share a given part of the shorter one."""
     share = draws.overlaps(threshold) - ALMOST_ALWAYS
     return [_all([Comparison(f"share of runs less {ALMOST_ALWAYS:g}", share)])]
 

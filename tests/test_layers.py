@@ -30,6 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"backends"}),
     frozenset({"sampling"}),
     frozenset({"native", "conic"}),
+    frozenset({"search_log"}),
     frozenset({"verification", "solution"}),
     frozenset({"certificate"}),
     frozenset(

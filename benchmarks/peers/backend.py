@@ -9,7 +9,7 @@ from shortlist.solution import Progress
 
 from .answer import Answer, Peer
 
-_WALL = 10.0  # a backend goes by the wall clock; so many times its CPU seconds are the most it gets
+_WALL = 10.0  # a backend goes by the wall clock; the multiple of its CPU seconds that it may take
 
 
 def peer_of(backend: str) -> Peer:

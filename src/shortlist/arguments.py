@@ -91,7 +91,7 @@ def _check_finite(array: NDArray[Any]) -> None:
 
 
 def is_integer(value: Any, least: float) -> bool:
-    """Whether a value is an integer, and no bool, of at least so much."""
+    """Whether a value is an integer of at least `least`, and not a bool."""
     is_one = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return is_one and bool(value >= least)
 

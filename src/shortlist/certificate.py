@@ -64,7 +64,7 @@ class Point(NamedTuple):
 
     A correction is a step from there (of the intercept, then of each column), along which the dual
     point is moved to first order: see docs/certificate.md. An empty one is none. The smoothing is
-    that of the hinge, see `shortlist.families`; other losses have none.
+    the hinge's, see `shortlist.families`; other losses have none.
     """
 
     intercept: Real
@@ -91,7 +91,7 @@ class Bound(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """The selections without the predictor are those of one node, those with it of another."""
+    """One node has the selections without the predictor, another one those with it."""
 
     node: Index
     predictor: Index
@@ -342,7 +342,7 @@ def _split(arrays: Mapping[str, NDArray[Any]], name: str, lengths: str) -> list[
     """Return the lists that stand one after the other in an array."""
     ends = np.cumsum(arrays[lengths].astype(np.int64))
     if (np.diff(ends, prepend=0) < 0).any() or (ends[-1] if len(ends) else 0) != arrays[name].size:
-        raise ValueError("lengths that are not those of the lists")
+        raise ValueError("lengths other than the lists'")
     everything = arrays[name].tolist()
     return [everything[start:end] for start, end in pairwise([0, *ends.tolist()])]
 

@@ -291,7 +291,7 @@ def shuffled_folds(
 ) -> list[Fold]:
     """Return the positions of training and test part of each shuffled stratified fold.
 
-    Without persons they are those of scikit-learn's `StratifiedKFold`, with which the tests
+    Without persons they equal the folds of scikit-learn's `StratifiedKFold`, with which the tests
     compare: there the checks of the input take as long as a solve.
     """
     if persons is not None:
@@ -302,7 +302,7 @@ def shuffled_folds(
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             return list(splitter.split(labels, labels, persons))
     random = np.random.RandomState(seed)
-    # Folds take turns in getting a row, those of the class that comes first at first.
+    # Folds take turns in getting a row, rows of the class that comes first at first.
     ordered = np.sort(labels != labels[0])
     fold = np.empty(len(labels), dtype=np.int64)
     for other in (False, True):

@@ -11,7 +11,7 @@ wt = W / n. Rows are at risk from the start until their time, and only with rows
 
 The dual points are distributions over the rows at risk, one for each term: pi = c exp(u) / S, S
 being the sum above, for any u. Their entropy is sum_j pi_j log(c_j / pi_j), and the slopes are
-those of q = sum wt pi - the weights of the events. That adds up to 0 in each stratum, so there is
+of q = sum wt pi - the weights of the events. That adds up to 0 in each stratum, so there is
 no intercept and nothing to balance.
 
 All is computed by sums that are cumulated over the times, in the order of the rows and the terms.

@@ -37,7 +37,7 @@ from .report.performance import describe_curves
 from .report.population import count_persons
 from .report.text import describe_versions
 
-_ALL, _MOST = 0.98, 0.5  # of the patients are those of the development
+_ALL, _MOST = 0.98, 0.5  # of the patients are patients of the development
 _MANY_OUTSIDE = 0.1  # of the values of a column
 _OTHER_UNIT = 3.0  # times the median, or that part of it
 _UPDATES = {
@@ -161,7 +161,7 @@ def _check_development(development: str) -> Iterator[Finding]:
 
 
 def _check_ranges(card: ModelCard, X: pd.DataFrame) -> Iterator[Finding]:
-    """Name numbers many of which lie outside those of the development, as in another unit."""
+    """Name numbers many of which lie outside the development's range, as in another unit."""
     outside = card.outside(X).mean()
     for term in card.terms:
         if isinstance(term, NumericTerm) and outside[term.name] > _MANY_OUTSIDE:
@@ -169,7 +169,7 @@ def _check_ranges(card: ModelCard, X: pd.DataFrame) -> Iterator[Finding]:
             median = float(np.nanmedian(values))
             unit = ""
             if term.fill > 0 and not 1 / _OTHER_UNIT < median / term.fill < _OTHER_UNIT:
-                times = f"{median / term.fill:.3g} times that of the development"
+                times = f"{median / term.fill:.3g} times the development's"
                 unit = f" Their median is {times}; check the unit."
             yield Finding(
                 "warning",

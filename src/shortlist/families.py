@@ -142,7 +142,7 @@ class RowsLoss(Protocol):
     def dual_point(self, u: Float, a: Float | None = None) -> tuple[float, float, Float]:
         """Return the entropy of a dual point, the size of its parts, and its w a.
 
-        `a` is that of the rows if u does not tell it.
+        `a` is the rows' a if u does not tell it.
         """
 
 
@@ -222,7 +222,7 @@ class Family:
         The score of scikit-learn by which a ridge is chosen.
     mean_of : callable
         The expected outcome of linear predictors: a probability, a number or the mean of a count;
-        NaN if scores of classes are no log-odds.
+        NaN if scores of classes are not log-odds.
     takes_intervals : bool
         Whether coefficients may be limited.
     takes_sample : bool
@@ -315,7 +315,7 @@ def _of_margins(
 
 
 def _balanced(y: Float, a: Float, weights: Float) -> Float:
-    """Return a with that of the heavier class scaled down, by rows along the first axis."""
+    """Return a, scaled down in the class with the larger total, by rows along the first axis."""
     positive, negative = (np.abs(weights[rows] @ a[rows]) for rows in (y > 0, y < 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         scales = [

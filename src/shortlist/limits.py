@@ -1,6 +1,6 @@
 """Limits: which selections are affordable, and how large coefficients may be.
 
-Prices and budget are the decimals that were given: exact rationals, those of their shortest form
+Prices and budget are the decimals that were given: exact rationals, from their shortest form
 that is the same number. A selection is affordable if its exact total is at most the budget times
 1 + 1e-9, so that three times 100 / 3 are within 100. The checker has code of its own for that rule.
 
@@ -39,7 +39,7 @@ Signs = str | Iterable[str | None] | Mapping[str, str | None] | None
 GENEROSITY = Fraction(1, 10**9)  # by which a total may exceed the budget, of the budget
 LARGEST_WHOLE = 2**53  # up to here doubles have every whole number
 _MOST = 1 + GENEROSITY
-_ROUNDING = 2.0**-50  # more than that of two prices, relatively
+_ROUNDING = 2.0**-50  # more than two prices' rounding, relatively
 _LARGEST_TOTAL = 2**250  # of prices in units, which the core adds in 256 bits
 
 
@@ -320,7 +320,7 @@ def given_limits(owner: object) -> dict[str, Any]:
 def stated_limits(limits: Limits, predictors: Predictors) -> dict[str, Any]:
     """Return limits as arguments of `SubsetProblem`, predictors by number.
 
-    Limits on the coefficients of a predictor are those of its first column.
+    Limits on the coefficients of a predictor are its first column's.
     """
     first = [int(np.argmax(predictors.owner == g)) for g in range(predictors.number)]
     lower, upper = limits.lower[first], limits.upper[first]

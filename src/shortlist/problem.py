@@ -56,8 +56,6 @@ from .response import Response
 
 __all__ = ["Predictor", "SubsetProblem"]
 
-_FIRST_LOSS = "logistic"  # was there before digests named the loss, and is still left out of them
-
 
 class Packed:
     """The rows of a problem as a solver has prepared them: shared by all problems that have them.
@@ -116,13 +114,13 @@ class SubsetProblem:
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
     loss : {"logistic", "squared_hinge", "hinge", "squared_error", "poisson", "cox"}
-        The loss of a row: that of a logistic regression, of a support vector machine, half the
+        The loss of a row: of a logistic regression, of a support vector machine, half the
         squared error, or half the Poisson deviance; or the negative log partial likelihood of Cox,
         which has no intercept.
     ties : {"efron", "breslow"}
         How Cox's partial likelihood treats events at the same time.
     strata : array-like of shape (n_rows,), optional
-        With the loss "cox": rows are at risk with those of the same stratum only.
+        With the loss "cox": rows are at risk within their stratum only.
 
     Examples
     --------
@@ -334,14 +332,12 @@ class SubsetProblem:
         limits = self.limits
         parts = (
             *self.response.arrays, self.weights, self.column_predictor, limits.costs,
-            # Only if given, so that older certificates stay valid.
-            *((limits.lower, limits.upper) * limits.has_intervals),
+            limits.lower, limits.upper,
         )  # fmt: skip
         summary = (
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),
             limits.max_features, [(float(fee.amount).hex(), fee.members) for fee in limits.fees],
-            limits.include, limits.exclude,
-            *([self.family.name] if self.family.name != _FIRST_LOSS else []),
+            limits.include, limits.exclude, self.family.name,
         )  # fmt: skip
         digest = sha256(repr(summary).encode())
         for _, block in row_blocks(self.X):

@@ -1,4 +1,4 @@
-"""Lines of progress for whoever waits without a terminal: a log, a pipe, a busy machine."""
+"""Periodic progress for runs without a terminal."""
 
 from __future__ import annotations
 

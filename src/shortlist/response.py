@@ -108,7 +108,7 @@ class Response:
         return ForCore(np.ones(len(self.values)), self.values - self.centre)
 
     def at_risk(self, weights: Float) -> Int:
-        """Return the rows that the loss depends on: those of weight above 0."""
+        """Return the rows that the loss depends on: of weight above 0."""
         return np.flatnonzero(weights > 0)
 
     def constant_columns(self, X: Float) -> Booleans:

@@ -488,3 +488,11 @@ def test_an_empty_centre_is_told(refusal, clinic, hospitals):
     hospitals.loc[4, "hospital"] = None
     message = refusal(*fit_to(hospitals, "--centre", "hospital"))
     assert "column 'hospital' is empty in row 5; name the centre of that row" in message
+
+
+def test_the_log_of_the_search_is_apart_from_the_answer(run, clinic):
+    question = ("fit", *TWO, "--ridge", "1", "--json")
+    result = run(*question, "--verbose")
+    assert "status: optimal; bought for 2: " in result.stderr
+    assert json.loads(result.stdout)["model"]["cost"] == 2
+    assert "status: " not in run(*question).stderr

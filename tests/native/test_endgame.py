@@ -21,7 +21,7 @@ GAP = 1e-6
 
 
 class Node:
-    """A random problem that leaves so many purchases, after what it includes and excludes."""
+    """A random problem with a given number of purchases left."""
 
     def __init__(self, seed, n_left, make):
         while not self._draw(seed, n_left, make):

@@ -86,7 +86,7 @@ def test_the_same_bits_for_every_slice(hard, from_the_first_node, monkeypatch):
 
 
 def test_a_round_has_the_nodes_that_the_plan_says(hard, plan):
-    """At most 16 parts of so many nodes each; a search before its rounds is what it was."""
+    """At most 16 parts of equally many nodes; a search before its rounds is what it was."""
     plan(100, nodes_of_part=2)
     whole = sl.solve(hard, node_limit=100)
     plan(10**6)

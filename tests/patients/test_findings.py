@@ -61,7 +61,8 @@ def test_no_column_of_a_clean_table_is_accused(table, y):
     found = findings(table, y)
     about_columns = {"Leak", "Patient numbers", "Codes for missing values", "Rare levels"}
     assert about_columns.isdisjoint(found)
-    assert {"Similar levels", "Many levels", "Copies", "Knots", "Filler"}.isdisjoint(found)
+    of_columns = {"Similar levels", "Many levels", "Copies", "Knots", "Negligible predictors"}
+    assert of_columns.isdisjoint(found)
 
 
 def test_nothing_is_said_about_enough_clean_patients(clean):
@@ -184,19 +185,21 @@ def test_a_value_like_others_is_not_suspected(clean, values):
     assert "Codes for missing values" not in findings(table.assign(lab=lab), y)
 
 
-def test_filler_is_named_with_its_price(clean):
+def test_negligible_predictors_are_named_with_their_price(clean):
     table, y = clean
     rng = np.random.default_rng(4)
     table = table.assign(noise=0.02 * rng.normal(size=N))
     table["noise"] -= np.polyval(np.polyfit(y, table["noise"], 1), y)  # says nothing of y alone
     costs = {"age": 10, "lab": 30, "sex": 30, "stage": 30, "noise": 2.5}
-    found = findings(table, y, max_features=None, budget=12.5, costs=costs)["Filler"]
+    found = findings(table, y, max_features=None, budget=12.5, costs=costs)["Negligible predictors"]
     assert found.columns == ("noise",)
     assert found.text.startswith(
         "2.5 of 12.5 buys 'noise', which lowers the loss by less than 0.01%"
     )
     assert "would cost 10 without it." in found.text
-    assert "Filler" not in findings(table, y, max_features=None, budget=10, costs=costs)
+    assert "Negligible predictors" not in findings(
+        table, y, max_features=None, budget=10, costs=costs
+    )
 
 
 def test_lost_knots_are_named(clean):

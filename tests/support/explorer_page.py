@@ -41,7 +41,7 @@ class Page:
 
 
 def table_of(n_rows, seed=0):
-    """Patients with a number, codes, a factor and a truth value, some of them missing."""
+    """Patients with a number, codes, a factor and a binary column, some of them missing."""
     rng = np.random.default_rng(seed)
     age = rng.normal(60, 12, n_rows).round()
     grade = rng.integers(1, 4, n_rows)

@@ -1,4 +1,4 @@
-"""Whole points for at most so many columns of 0 and 1, by FasterRisk and by imodels."""
+"""Whole points for a limited number of binary columns, by FasterRisk and by imodels."""
 
 import numpy as np
 from fasterrisk.fasterrisk import RiskScoreOptimizer

@@ -18,6 +18,7 @@ import numpy as np
 from ..arguments import is_integer
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
+from ..search_log import SearchLog
 from ..solution import Options, Progress, Solution
 from .backend import Backend, uninterrupted
 
@@ -77,6 +78,7 @@ def solve(
     warm_start: Sequence[Predictor] | None = None,
     threads: int | None = None,
     sample: int | str | None = None,
+    verbose: bool = False,
 ) -> Solution:
     """Find the affordable selection of predictors with the lowest objective, and prove it.
 
@@ -111,14 +113,17 @@ def solve(
     threads : int, optional
         Number of threads for a search that has proved to be long, with the native backend. It
         changes the time that the search takes, and nothing else. By default one for each core that
-        this process may use; one in a worker process, as those of joblib.
+        this process may use; one in a worker process, for example of joblib.
     sample : int or "auto", optional
-        Search on a sample of so many rows, with the native backend, and prove on all rows: faster
-        from some 100 000 rows on, and the way to solve a problem whose data are on disk. "auto"
-        takes 25 times the square root of the number of rows, at least 5000. The answer is as
+        Search on a sample of this number of rows, with the native backend, and prove on all rows:
+        faster from some 100 000 rows on, and the way to solve a problem whose data are on disk.
+        "auto" takes 25 times the square root of the number of rows, at least 5000. The answer is as
         certain as without a sample. If a proof on the sample does not carry over, larger samples
         follow, then the usual search; for data on disk the solve ends instead, with
         `Status.STALLED` and the gap that is proven.
+    verbose : bool
+        Print a log: size, loss, ridge and limits; at most once a second the nodes, the incumbent's
+        objective, the lower bound and the gap; at the end the status.
 
     Returns
     -------
@@ -144,7 +149,12 @@ def solve(
             options = replace(options, warm_start=support)
     if sample is not None:
         options = replace(options, sample=_sample(problem, backend, sample))
-    return _load(backend).solve(problem, options)
+    if not verbose:
+        return _load(backend).solve(problem, options)
+    log = SearchLog(problem, options)
+    solution = _load(backend).solve(problem, replace(options, callback=log.show))
+    log.end(solution)
+    return solution
 
 
 def solve_ridges(

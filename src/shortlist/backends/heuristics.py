@@ -30,7 +30,7 @@ _LEVEL = 0.05  # of significance, in hierarchical selection
 class HeuristicBackend(Backend):
     """A backend that buys by a rule.
 
-    It proves nothing, so the lower bound is that of every loss. A rule runs to its end
+    It proves nothing, so the lower bound is the infimum of the loss. A rule runs to its end
     whatever the limits of the options. Rules that rank predictors before any fit take no notice of
     limits on coefficients; the fits of the others, and the model, respect them.
     """
@@ -248,7 +248,7 @@ def _buy_by_value(limits: Limits, values: Float) -> Support:
     """Buy the predictor of the largest value per price, while one is affordable.
 
     Free predictors come first; ties go to the larger value, then to the lower index. Predictors
-    without value are not bought. Those of `include` are bought before all others.
+    without value are not bought. Members of `include` are bought before all others.
     """
     support, value_of = limits.include, values.tolist()
     while True:

@@ -1,6 +1,6 @@
 """The paper's conic model, solved by MOSEK, as the paper does.
 
-Its tolerance is that of its interior-point method, whose bounds are those of the nodes;
+Its tolerance is its interior-point method's, which also makes the bounds of the nodes;
 `conic_search` says how that is dealt with.
 """
 

@@ -89,7 +89,7 @@ class SupportFits:
 
         A block is places in `predictors`, of shape (n_places,), and columns, of shape
         (n_places, n_own). Its columns of X together have at most as many entries as a chunk,
-        unless those of a single predictor have more.
+        unless the columns of a single predictor are more.
         """
         owner = self.problem.column_predictor
         by_owner = np.argsort(owner, kind="stable")
@@ -105,7 +105,7 @@ class SupportFits:
     def _bound(self, X: Float, columns: Int, u: Float, a: Float | None) -> float:
         """Return the bound of the module's docstring for these columns.
 
-        It is that of the rows' a at u, or of the given one, which need not be feasible.
+        It belongs to the rows' a at u, or of the given one, which need not be feasible.
         """
         entropy, size, weighted = self.of_rows.dual_point(u, a)
         rounding = 4 * len(self.weights) * np.finfo(float).eps * size

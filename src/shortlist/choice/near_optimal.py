@@ -161,7 +161,7 @@ def near_optimal(
     share = max(float(tolerance), tie)
     # The search stops a little above the tolerance, so that rounding decides nothing.
     threshold = problem.scale.above(problem.scale.above(best.objective, share), tie)
-    # One place more than asked for shows whether there are more models. If models with an idle
+    # One place more than asked for shows whether there are more models. If models with a negligible
     # predictor took places, there may be too few others, and more places are tried.
     n_places = min(int(limit) + 1, _FIRST_PLACES)
     while True:
@@ -182,7 +182,7 @@ def near_optimal(
 def _within_tolerance(
     problem: SubsetProblem, listed: list[ListedModel], share: float
 ) -> list[ListedModel]:
-    """Return the models within a share of the best of them, best first, without idle ones."""
+    """Return the models within a share of the best, best first; no smaller one equals them."""
     objective = {model.support: model.objective for model in listed}
     highest = problem.scale.above(min(objective.values(), default=inf), share)
     models = (
@@ -199,8 +199,8 @@ def _is_idle(
     """Whether the model is no better than without one of its predictors.
 
     Without g the objective is what is listed. If that is missing, because there were more models
-    than places, it is at most that of the same coefficients with zeros for g. It exceeds the
-    model's by at least ridge/2 times the square of the coefficients of g.
+    than places, it is at most the objective of the same coefficients with zeros for g. It exceeds
+    the model's by at least ridge/2 times the square of the coefficients of g.
     """
     equal = problem.scale.above(model.objective, problem.family.rounding)
     for g in model.support:

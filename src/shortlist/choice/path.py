@@ -34,7 +34,7 @@ class PathStep:
     limit : float
         The smallest budget (or number of predictors) that buys it.
     problem : SubsetProblem
-        The problem that the solution solves, for `verify`: its limit is that of the step or higher,
+        The problem that the solution solves, for `verify`: its limit is the step's or higher,
         but below the next step.
     solution : Solution
         The best model at that limit.

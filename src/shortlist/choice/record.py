@@ -1,7 +1,7 @@
 """Selections as records: one vocabulary for tables, JSON files, reports and pages.
 
 `predictors` are the names bought, `gained` and `lost` those that another selection does not buy, or
-buys alone. `excess` is by how much the objective is above that of the best model, relatively, and
+buys alone. `excess` is by how much the objective is above the best model's, relatively, and
 `is_proven` says whether the search behind a record ended with a proof.
 """
 

@@ -29,7 +29,7 @@ class Substitute:
     solution : Solution
         The best model without it.
     increase : float
-        The cost of its absence: the objective of `solution` minus that of the best model. Each is
+        The cost of its absence: the objective of `solution` minus the best model's. Each is
         known up to the gap.
     gained, lost : tuple of int
         Predictors that are bought instead, and those that are no longer bought.

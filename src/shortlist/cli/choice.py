@@ -26,7 +26,7 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
 
     Up to --budget, or up to the price of everything without one; without prices, every number of
     predictors up to --max-features. --time-limit is for each step. All steps have one ridge: unless
-    --ridge gives it, it is tuned for the highest limit, so it may be another than that of `fit`.
+    --ridge gives it, it is tuned for the highest limit, so it may differ from the ridge of `fit`.
     """
     check_paths(options.inputs, [])
     options.check_limits(required=False)

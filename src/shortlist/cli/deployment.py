@@ -139,7 +139,7 @@ def points(
 ) -> None:
     """Find whole-number points within the limits, with a certified loss of rounding.
 
-    --time-limit is that of the search for the points; it is 60 seconds if not given.
+    --time-limit limits the search for the points; it is 60 seconds if not given.
     """
     options.check_limits()
     check_paths(options.inputs, [output, chart])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import redirect_stdout
 from math import isfinite
 from pathlib import Path
 from time import perf_counter
@@ -27,6 +28,7 @@ from .option import (
     Stable,
     Subgroups,
     Thresholds,
+    Verbose,
     Within,
     risks,
     with_problem_options,
@@ -118,6 +120,7 @@ def fit(
     within: Within = None,
     stable: Stable = False,
     loss: LossName = "logistic",
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit a model on the best predictors that are affordable, and prove that none are better.
@@ -159,7 +162,8 @@ def fit(
                 check_centres(patients.centres, patients.events, patients.persons)
             split_subgroups(groups["subgroups"], patients.predictors)
         announce("Preparing")
-        estimator.fit(*patients.data, announce, outcome=patients.outcome)
+        with redirect_stdout(sys.stderr):  # of the log
+            estimator.fit(*patients.data, announce, outcome=patients.outcome, verbose=verbose)
         card = estimator.card_
         for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
             warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)

@@ -58,7 +58,7 @@ CentreColumn = Annotated[
     typer.Option(
         "--centre",
         metavar="COLUMN",
-        help="The column that names the centre of each row, which is no predictor; reports then "
+        help="The column that names the centre of each row, which is not a predictor; reports then "
         "have the performance by centre.",
     ),
 ]
@@ -180,6 +180,16 @@ Stable = Annotated[
 ]
 
 
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        rich_help_panel=_SEARCH,
+        help="Print a log of the search to standard error, a line at most once a second.",
+    ),
+]
+
+
 def _in_panel(
     panel: str,
     help: str,
@@ -230,10 +240,10 @@ class ProblemOptions:
         "NUMBER",
     )
     increasing: ColumnList = _search(
-        "Numbers and truth values that may only raise the risk.", "COLUMNS"
+        "Numbers and binary values that may only raise the risk.", "COLUMNS"
     )
     decreasing: ColumnList = _search(
-        "Numbers and truth values that may only lower the risk.", "COLUMNS"
+        "Numbers and binary values that may only lower the risk.", "COLUMNS"
     )
     categorical: ColumnList = _column("Columns whose numbers are codes, not amounts.", "COLUMNS")
     numeric: ColumnList = _column("Columns whose numbers are amounts.", "COLUMNS")
@@ -257,13 +267,13 @@ class ProblemOptions:
         "Let a missing value itself predict.", names=["--missing-indicator"], default=False
     )
     imputation: str | None = _column(
-        "Missing numbers and truth values are what the other predictors lead to expect "
+        "Missing numbers and binary values are what the other predictors lead to expect "
         "(conditional, the default), or the median and the most frequent value (median).",
         "KIND",
     )
     imputations: int | None = _column(
-        "Select on so many copies of the patients whose missing values are drawn, given the other "
-        "columns and the outcome (multiple imputation).",
+        "Select on this number of copies of the patients whose missing values are drawn, given the "
+        "other columns and the outcome (multiple imputation).",
         "NUMBER",
         min=1,
     )

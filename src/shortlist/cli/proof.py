@@ -101,7 +101,7 @@ def verify(
 
 
 def _difference(other: ModelCard, card: ModelCard) -> str:
-    """Return why another model is clearly not that of a card; empty if that is not clear."""
+    """Return why another model is clearly not a card's; empty if that is not clear."""
     if other.data.sha256 != card.data.sha256:
         return "It was fitted to other data."
     bought, proven = (

@@ -137,7 +137,7 @@ def noting() -> Iterator[list[str]]:
         try:
             yield notes
         finally:
-            # That of scikit-learn by its name: to import it takes longer than many a command.
+            # scikit-learn's warning by its name: to import it takes longer than many a command.
             notes += dict.fromkeys(
                 str(warning.message)
                 for warning in caught

@@ -29,7 +29,7 @@ def export(problem: SubsetProblem, path: str | Path) -> None:
     - `.nl`: the format of AMPL, for solvers of nonlinear problems such as SCIP, BARON, Bonmin and
       Knitro. Exponential cones become exp, coefficients are scaled by sqrt(ridge), columns are
       centred, and bounds are added that no optimum exceeds. The names of the variables, in the
-      order of the file, go into a file beside it that ends in `.col`, those of the rows into one
+      order of the file, go into a file beside it that ends in `.col`, names of the rows into one
       that ends in `.row`. SCIP writes them, which needs the extra `shortlist[scip]`.
 
     Formats of linear and quadratic models, such as MPS and LP, cannot express the logistic loss.

@@ -107,7 +107,7 @@ class RowForm:
         The least and the largest margin, given outcomes and the largest t.
     values : callable
         The variables beside t, a block of each name, as functions of margins and losses; u takes
-        the place of the margin where outcomes are no labels.
+        the place of the margin where outcomes are not labels.
     positive : tuple of str
         The blocks that must not be negative.
     rows : callable

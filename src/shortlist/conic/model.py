@@ -67,7 +67,7 @@ class ConicModel:
         A column x of the problem is (x - shift) / scale in the model: theta is scale times the
         coefficients, theta_0 the intercept plus shift times the coefficients.
     middle : float
-        What outcomes of the model, and so theta_0, are less than those of the problem.
+        By how much outcomes of the model, and so theta_0, are less than in the problem.
     largest_exponent : float
         Of the exponential cones.
     """

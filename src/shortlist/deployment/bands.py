@@ -40,7 +40,7 @@ class Banded(StrictModel):
 
     @property
     def labels(self) -> list[str]:
-        """The bands in words, that of missing values last if it has points of its own."""
+        """The bands in words, the band of missing values last if it has points of its own."""
         if self.kind == "numeric":
             ends = [f"{cut:.10g}" for cut in self.cuts]
             inner = [f"{a} to <{b}" for a, b in pairwise(ends)]

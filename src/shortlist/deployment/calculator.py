@@ -37,7 +37,7 @@ def write_calculator(
     card : ModelCard
         The model.
     patients : DataFrame, optional
-        The development patients, among whose risks that of a patient is placed. The page keeps
+        The development patients, among whose risks a patient's is placed. The page keeps
         percentiles of the risks only.
     units : mapping from predictor to text, optional
         Units beside the fields, such as `{"age": "years"}`; also of candidates not bought.
@@ -61,7 +61,7 @@ def calculator_page(
     patients: pd.DataFrame | None = None,
     units: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page; the parameters are those of `write_calculator`."""
+    """Return the page; the parameters are as in `write_calculator`."""
     units = dict(units or {})
     candidates = {item.name for item in card.candidates}
     unknown = [name for name in units if name not in candidates]

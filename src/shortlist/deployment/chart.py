@@ -3,7 +3,8 @@
 A points model is a point of the problem of its bands: coefficients that are whole points times a
 scale. So the lower bound of that problem, which holds for all real coefficients, holds for every
 points model, and the loss of rounding is certified. With points p, columns x, a scale s and an
-intercept b the objective is that of `problem` at theta = s p and theta_0 = b; s and b are refitted.
+intercept b the objective is `problem.objective` at theta = s p and theta_0 = b; s and b are
+refitted.
 
 `choice.points` has the search for them.
 """
@@ -60,7 +61,8 @@ class PointsSearch(StrictModel):
     """The search for the points.
 
     `lower_bound` holds for every model of the bands with real coefficients, `points_bound` for
-    every points model; `real_objective` is that of the best model of the bands that was found.
+    every points model; `real_objective` is the objective of the best model of the bands that was
+    found.
     """
 
     objective: Finite
@@ -194,7 +196,7 @@ def points(
     random_state : int
         Seed of the resamples.
     outcome : Outcome, optional
-        The names of the outcome and its values; by default those of y.
+        The names of the outcome and its values; by default as in y.
     announce : callable
         Called with a sentence on the progress, now and then.
 
@@ -271,7 +273,7 @@ def _chart(
     outcome: Outcome,
     has_prices: bool,
 ) -> PointsChart:
-    """Return the chart of some points; those of a predictor start at 0."""
+    """Return the chart of some points; a predictor's start at 0."""
     terms, intercept, bought = [], found.intercept, []
     for item in banded:
         g = problem.predictors.index_of("predictor", item.name)

@@ -72,7 +72,7 @@ class Reading(NamedTuple):
     """How the values of a predictor are to be read before its term sees them.
 
     `codes` stand for missing values. `aliases` are spellings that stand for others: for numbers and
-    truth values with the number, for factors with the position of the level from 0.
+    binary values with the number, for factors with the position of the level from 0.
     """
 
     codes: list[str]

@@ -3,7 +3,7 @@
 -- type of numbers. The result has the risk (@{risk}); how many predictors were missing or unknown
 -- and had to be replaced (@{imputed}); how many lie outside the range of the development data
 -- (@{outside}); steps of the computation, whose names begin with @{p}; and all columns of the
--- table. A truth value other than 0, 1, true and false has the risk NULL. MySQL and MariaDB need
+-- table. A binary value other than 0, 1, true and false has the risk NULL. MySQL and MariaDB need
 -- SET sql_mode = 'ANSI_QUOTES'; and SET NAMES utf8mb4 COLLATE utf8mb4_bin; which tells levels apart
 -- by case and accents.
 -- Test row: @{values} has the risk @{chance}.
@@ -13,7 +13,7 @@ WITH @{p}source AS (SELECT * FROM patients),
     source.*
   FROM @{p}source source
 ),
-@{p}measured AS (  -- numbers, or the number of a level; NULL is missing, -1 a wrong truth value
+@{p}measured AS (  -- numbers, or the number of a level; NULL is missing, -1 a wrong binary value
   SELECT@{measured}
     texts.*
   FROM @{p}texts texts

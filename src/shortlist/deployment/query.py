@@ -64,7 +64,7 @@ def sql_code(card: ModelCard) -> str:
 
 
 def _free_names(card: ModelCard) -> list[str]:
-    """Return how names of steps begin, and the names of the results, none that of a column."""
+    """Return how names of steps begin, and the names of the results, which no column has."""
     taken: dict[str, str] = {}
     for term in card.terms:
         plain = _without_case(term.name)
@@ -139,8 +139,8 @@ def _read(term: Term, card: ModelCard, text: str) -> str:
         texts = [spelling for spelling, own in places.items() if own == place]
         cases += [f"WHEN {text} IN ({_list(texts)}) THEN {place + 1}"] if texts else []
     low = f"LOWER({text})"
-    for filler in " _.-":
-        low = f"REPLACE({low}, '{filler}', '')"
+    for ignored in " _.-":
+        low = f"REPLACE({low}, '{ignored}', '')"
     alike = {folded(level): place for place, level in enumerate(term.levels)}
     cases += [
         f"WHEN {low} = {_text(level)} THEN {place + 1}"
@@ -151,7 +151,7 @@ def _read(term: Term, card: ModelCard, text: str) -> str:
 
 
 def _filled(term: Term, card: ModelCard, m: str, measured: list[str]) -> str:
-    """Return the expression of a number, truth value or level that was measured or is expected."""
+    """Return the expression of a number, binary value or level that was measured or is expected."""
     if isinstance(term, CategoricalTerm):
         return m
     stand_in = _number(term.fill)

@@ -158,8 +158,8 @@ def _formulas(number: int, card: ModelCard, numbers: _Numbers) -> _Formulas:
         first, exact = _place_of(text, term.name, places, numbers)
         levels = f"Model!$B${first}:$B${first + len(term.levels) - 1}"
         low = f"LOWER({text})"
-        for filler in ('" "', '"_"', '"."', '"-"', "CHAR(9)", "_xlfn.UNICHAR(160)"):
-            low = f'SUBSTITUTE({low},{filler},"")'
+        for ignored in ('" "', '"_"', '"."', '"-"', "CHAR(9)", "_xlfn.UNICHAR(160)"):
+            low = f'SUBSTITUTE({low},{ignored},"")'
         alike = {fold: place for fold, place in alike.items() if any(c.isalpha() for c in fold)}
         _, similar = _place_of(low, term.name, alike, numbers)
         found = f'IF({exact}>0,{exact},IF({exact}<0,"",IF({similar}>0,{similar},"")))'
@@ -204,7 +204,7 @@ def _is_blank(text: str) -> str:
 
 
 def _is_same(text: str, cells: str) -> str:
-    """Return whether a text is that of cells but for outer blanks: without it only blanks are left.
+    """Return whether a text equals that in cells but for outer blanks: none but these are left.
 
     TRIM would also join inner blanks, so that two levels could be one.
     """

@@ -32,7 +32,7 @@ class BestSubsetClassifier(BestSubsetEstimator, LogOddsClassifier):
 
     and says by `gap_` how far from the best it can be at most. The loss is a *sum* over rows, not
     a mean, so a given ridge matters less the more rows there are; without limits the model is
-    that of scikit-learn's `LogisticRegression(C=1 / ridge)`, or with the hinge that of
+    scikit-learn's `LogisticRegression(C=1 / ridge)`, or with the hinge
     `SVC(kernel="linear", C=1 / ridge)`. The penalty depends on the units of the columns: bring
     them to a common scale first.
 
@@ -69,7 +69,7 @@ class BestSubsetClassifier(BestSubsetEstimator, LogOddsClassifier):
         Number of threads for a search that has proved to be long, by default one per core, and one
         in a worker process of joblib; it changes no result.
     max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
-        The largest magnitude of a coefficient, for all predictors or one each; None is no limit.
+        The largest magnitude of a coefficient, for all predictors or one each; None: unlimited.
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
@@ -95,7 +95,7 @@ class BestSubsetClassifier(BestSubsetEstimator, LogOddsClassifier):
     support_ : ndarray of int
         Sorted indices of the predictors bought.
     selected_features_ : list of str
-        Their names: those of a DataFrame's columns or of `groups`, else `x0`, `x1`, ...
+        Their names: from a DataFrame's columns or `groups`, else `x0`, `x1`, ...
     cost_ : float
         Their cost, fees included.
     coef_ : ndarray of shape (1, n_columns)
@@ -217,7 +217,7 @@ def _weigh_classes(
     labels: NDArray[Any],
     sample_weight: ArrayLike | None,
 ) -> ArrayLike | None:
-    """Return the weights of the rows, times those of their classes."""
+    """Return the weights of the rows, times the weights of their classes."""
     if class_weight is None:
         return sample_weight
     weights: Float = _check_sample_weight(sample_weight, labels, dtype=np.float64)

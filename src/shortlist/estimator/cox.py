@@ -33,7 +33,7 @@ class BestSubsetCox(BestSubsetEstimator):
 
     and says by `gap_` how far from the best it can be at most. The likelihood is a *sum* over
     events, so a given ridge matters less the more events there are; without limits the model is
-    that of scikit-survival's `CoxPHSurvivalAnalysis(alpha=ridge, ties=ties)`, or of lifelines'
+    scikit-survival's `CoxPHSurvivalAnalysis(alpha=ridge, ties=ties)`, or of lifelines'
     `CoxPHFitter(penalizer=ridge / n_rows)` for columns of standard deviation 1. The penalty depends
     on the units of the columns: bring them to a common scale first.
 
@@ -72,7 +72,7 @@ class BestSubsetCox(BestSubsetEstimator):
         Number of threads for a search that has proved to be long, by default one per core, and one
         in a worker process of joblib; it changes no result.
     max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
-        The largest magnitude of a coefficient, for all predictors or one each; None is no limit.
+        The largest magnitude of a coefficient, for all predictors or one each; None: unlimited.
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
@@ -87,7 +87,7 @@ class BestSubsetCox(BestSubsetEstimator):
         told who has the event as its y: `StratifiedKFold` has them in proportion.
     scoring : str, callable or None
         What the folds maximise. "auto" is the cross-validated partial likelihood of Verweij and van
-        Houwelingen (1993): the log partial likelihood of all rows of a fold less that of its
+        Houwelingen (1993): the log partial likelihood of all rows of a fold less the one of its
         training rows. A test row is so compared with all who are at risk beside it, where the
         partial likelihood of the test rows alone has small risk sets, and none for the event of a
         single row. None is the concordance; a callable has the arguments (model, X, y) and, with
@@ -102,7 +102,7 @@ class BestSubsetCox(BestSubsetEstimator):
     support_ : ndarray of int
         Sorted indices of the predictors bought.
     selected_features_ : list of str
-        Their names: those of a DataFrame's columns or of `groups`, else `x0`, `x1`, ...
+        Their names: from a DataFrame's columns or `groups`, else `x0`, `x1`, ...
     cost_ : float
         Their cost, fees included.
     coef_ : ndarray of shape (n_columns,)
@@ -110,7 +110,7 @@ class BestSubsetCox(BestSubsetEstimator):
     unique_times_ : ndarray of shape (n_times,)
         The times of y, of rows of weight above 0.
     baseline_cumulative_hazard_, baseline_survival_ : StepFunction
-        Those of a row whose columns are all 0, by Breslow's estimator.
+        For a row whose columns are all 0, by Breslow's estimator.
     objective_ : float
         The negative log partial likelihood of this model, plus the penalty.
     lower_bound_ : float
@@ -294,7 +294,8 @@ class BestSubsetCox(BestSubsetEstimator):
         times, log_hazard = likelihood.log_cumulative_hazard(u[rows])
         self.unique_times_ = np.unique(response.values[problem.weights > 0])
         known = np.searchsorted(times, self.unique_times_, side="right")
-        # A logarithm, as the hazard at 0 may be beyond a double where those of the rows are not.
+        # A logarithm, as the hazard at 0 may be beyond a double where the hazards of the rows are
+        # not.
         self._log_hazard = np.append(-np.inf, log_hazard)[known]
         hazard = self._cumulative_hazards(np.zeros(1))
         self.baseline_cumulative_hazard_ = self._functions(hazard, 0.0)[0]

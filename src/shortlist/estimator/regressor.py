@@ -63,7 +63,7 @@ class BestSubsetRegressor(RegressorMixin, BestSubsetEstimator):  # type: ignore[
         Number of threads for a search that has proved to be long, by default one per core, and one
         in a worker process of joblib; it changes no result.
     max_coefficient : float, array-like of shape (n_predictors,) or mapping from name, optional
-        The largest magnitude of a coefficient, for all predictors or one each; None is no limit.
+        The largest magnitude of a coefficient, for all predictors or one each; None: unlimited.
     signs : str, sequence of shape (n_predictors,) or mapping from name, optional
         The sign of the coefficients, "positive", "negative" or None, for all predictors or one
         each. A coefficient may always be 0.
@@ -86,7 +86,7 @@ class BestSubsetRegressor(RegressorMixin, BestSubsetEstimator):  # type: ignore[
     support_ : ndarray of int
         Sorted indices of the predictors bought.
     selected_features_ : list of str
-        Their names: those of a DataFrame's columns or of `groups`, else `x0`, `x1`, ...
+        Their names: from a DataFrame's columns or `groups`, else `x0`, `x1`, ...
     cost_ : float
         Their cost, fees included.
     coef_ : ndarray of shape (n_columns,)

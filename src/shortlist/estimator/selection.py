@@ -39,6 +39,7 @@ class SelectionEstimator(BaseEstimator):  # type: ignore[misc]
         time_limit: float | None,
         warm_start: tuple[int, ...] | None = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: bool = False,
     ) -> Solution:
         solution = solve(
             problem,
@@ -49,6 +50,7 @@ class SelectionEstimator(BaseEstimator):  # type: ignore[misc]
             callback=callback,
             warm_start=warm_start,
             threads=self.threads,
+            verbose=verbose,
         )
         return uninterrupted(solution)
 

@@ -14,7 +14,7 @@ from ..errors import InvalidProblemError
 
 @dataclass(frozen=True, eq=False)
 class StepFunction:
-    """A step function, called like that of scikit-survival: each value holds until the next time.
+    """A step function, called like scikit-survival's: each value holds until the next time.
 
     Attributes
     ----------

@@ -139,7 +139,8 @@ class Evaluation:
             Per metric `apparent` performance, of the model and on the data as they are,
             `corrected` performance, its interval from `lower` to `upper` (NaN without 20 resamples
             and predictions), `optimism`, by how much the apparent one is higher, `n_resamples`, how
-            many define it, and `cross_validated`, that of all cross-validated predictions together.
+            many define it, and `cross_validated`, the score of all cross-validated predictions
+            together.
         """
         tail_of(level)
         own, measured = self._own, self._measured()
@@ -173,7 +174,7 @@ class Evaluation:
         return apparent - optimism, len(pairs)
 
     def corrected_difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
-        """Return the optimism-corrected performance less that of another evaluation, paired.
+        """Return the optimism-corrected performance less another evaluation's, paired.
 
         Both need the same data, folds and resamples, as two experiments have that differ in the
         backend or the limits. The width of the interval comes from the differences of the
@@ -222,7 +223,7 @@ class Evaluation:
         -------
         DataFrame
             Per row that the experiment follows, the `risk` that the model of the data as they are
-            predicts, the mean absolute `difference` between it and those of the resamples' models,
+            predicts, the mean absolute `difference` between it and the resamples' models,
             and the range of these from `lower` to `upper`, percentiles, NaN for too few resamples.
         """
         if self.followed is None:
@@ -252,7 +253,7 @@ class Evaluation:
         return measure(y, log_odds), y, known["person"].to_numpy()
 
     def difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
-        """Return the nested cross-validated performance less that of another evaluation.
+        """Return the nested cross-validated performance less another evaluation's.
 
         Meant for two experiments on the same data with the same protocol and seed, which then
         have the same resamples and folds. The interval of the difference is far narrower than
@@ -404,7 +405,7 @@ def evaluate_all(
 
 
 def gather(experiment: Experiment, results: list[dict[str, Any]]) -> Evaluation:
-    """Return the evaluation that results of `evaluate_resample` make, those of resample 0 first."""
+    """Return the evaluation that results of `evaluate_resample` make, resample 0 first."""
     rows = pd.DataFrame(
         [
             {"resample": resample}

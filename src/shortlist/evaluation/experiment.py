@@ -207,7 +207,7 @@ class Experiment:
     def columns_for_predicting(self, columns: ModelMatrix, support: Sequence[int]) -> Any:
         """Return the columns by which a selection predicts all rows and probes.
 
-        They are others than those of the fit if the preprocessor has `for_predicting`, which makes
+        They differ from those of the fit if the preprocessor has `for_predicting`, which makes
         one that needs the predictors bought alone, as one that imputes them from each other does.
         """
         fitted = columns.preprocessor
@@ -330,7 +330,7 @@ def split(
 ) -> list[tuple[Sample, Sample]]:
     """Return training and test part of each of `n_folds` stratified folds.
 
-    Paper protocol: the copies of rows are distributed, those of each class evenly. Clean protocol:
+    Paper protocol: the copies of rows are distributed, each class evenly. Clean protocol:
     the different rows are, so that the folds' total weights are equal on average only; or the
     persons are, the classes being as even as whole persons allow.
     """

@@ -1,6 +1,6 @@
 """Estimates of several centres, summarised by random effects: their mean and how much they differ.
 
-tau is estimated by restricted maximum likelihood. The interval of the mean is that of Hartung and
+tau is estimated by restricted maximum likelihood. The interval of the mean is by Hartung and
 Knapp, never narrower than without their factor (Röver, Knapp and Friede 2015). The prediction
 interval does not trust the estimate of tau, which is 0 too often: it averages over all values by
 their restricted likelihood, which is a Bayesian one with a flat prior (Higgins, Thompson and

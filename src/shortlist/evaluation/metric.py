@@ -181,7 +181,7 @@ def fit_logistic(design: Float, y: Int, weights: Int, offset: Float | float = 0.
         return design.T @ (weights * (probability - y)), (design.T * curvature) @ design
 
     found = root(gradient, np.zeros(design.shape[1]), jac=True, tol=1e-10)
-    # A start at the solution is no progress to the solver, and no failure.
+    # Starting at the solution looks like a lack of progress to the solver, but is not a failure.
     is_solved = found.success or float(np.abs(found.fun).max()) <= 1e-9 * float(weights.sum())
     return found.x if is_solved else None
 
@@ -280,7 +280,7 @@ def interval(
     ----------
     name : str
         The measure; the AUC has its interval on the scale of its log-odds, Brier score, slope and
-        ratio on that of logarithms.
+        ratio on the logarithmic scale.
     estimate : float
         The middle, on that scale: the measured value, or one corrected for optimism.
     measured : Measure

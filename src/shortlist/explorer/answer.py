@@ -182,7 +182,7 @@ def tune_ridge(inquiry: Inquiry) -> dict[str, Any]:
 
 
 def find_enough(inquiry: Inquiry) -> dict[str, Any]:
-    """Return the lowest limit that predicts as well as any up to that of the settings."""
+    """Return the lowest limit that predicts as well as any up to the one in the settings."""
     state = inquiry.state.with_prices_of_limit().without_adoption()
     model = fit_again(inquiry.prepared, state, within=STANDARD_ERROR, announce=inquiry.turn)
     (limit,) = model.lowered_.values()

@@ -46,7 +46,7 @@ class PreparedPatients:
     Attributes
     ----------
     name : str
-        The name shown on the page: that of a file.
+        The name shown on the page: a file's.
     patients : Patients
         Predictors, events, outcome and persons.
     plain, design
@@ -249,7 +249,7 @@ def read_upload(name: str, content: bytes) -> Upload:
 
 
 def read_prices(name: str, content: bytes, prepared: PreparedPatients) -> dict[str, float]:
-    """Read a price list; prices of columns that are no predictors are left out."""
+    """Read a price list; prices of columns that are not predictors are left out."""
     columns = list(prepared.patients.predictors.columns)
     with _stored(name, content) as path:
         costs = read_costs(path, columns)

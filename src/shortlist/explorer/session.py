@@ -1,4 +1,4 @@
-"""Sessions: one per open page, with its own data; no request reaches those of another."""
+"""Sessions: one per open page, with its own data, which no other page's request reaches."""
 
 from __future__ import annotations
 

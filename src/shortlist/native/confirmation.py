@@ -7,7 +7,7 @@ wrong by no more than about 2^-53 sum_m w_m |x_m| sqrt(sum_m w_m / ridge), the `
 weights and a ridge many orders apart make it more than is harmless.
 
 Columns and outcomes far from zero are centred for the search. The model and the points of the
-proof are those of the data as they are: their intercepts lose the digits that the distance takes,
+proof refer to the data as they are: their intercepts lose the digits that the distance takes,
 and so does the objective where columns are far.
 """
 

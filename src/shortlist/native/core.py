@@ -68,9 +68,9 @@ def prepare(problem: SubsetProblem) -> Prepared:
 def rounding_of(problem: SubsetProblem, of_slopes: float, null_objective: float) -> float:
     """Return what rounding may change a bound by, about; see `confirmation`.
 
-    That of slopes is given for rows with an a of at most about 1, as labels have them. Else the
-    square of a row's a is about twice its loss, times its mean if it is a count. All losses are at
-    most those of the model without coefficients together.
+    The rounding of slopes is given for rows with an a of at most about 1, as labels have them. Else
+    the square of a row's a is about twice its loss, times its mean if it is a count. All losses are
+    at most the total loss of the model without coefficients.
     """
     if problem.response.kind == "labels":
         return of_slopes

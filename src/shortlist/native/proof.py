@@ -217,7 +217,7 @@ def make_certificate(
 
 
 def point_of(coef: Float, intercept: float) -> Point:
-    """Return the point of a model, which is that of its own coefficients."""
+    """Return the point of a model: its own coefficients."""
     from ..certificate import Point
 
     columns = np.flatnonzero(coef)

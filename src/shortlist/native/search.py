@@ -34,7 +34,7 @@ _LITTLE = 2**26  # bytes that need no limit
 _SMALL_TREE = 0.5  # of what a search may take: with a larger tree it goes depth first
 _FREE_ELSEWHERE = 2**32  # bytes, where the system does not say what is free
 _LARGEST_TABLE = 20_000  # cells: budgets times predictors
-# A coefficient so much smaller than the largest may be rounding, as may be such a change of a loss.
+# Relative tolerances below which coefficients and changes of the loss count as rounding.
 _NEGLIGIBLE, _ROUNDING = 1e-9, 1e-13
 
 
@@ -51,7 +51,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     if search.objective < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished its model
             search.polish(inf if status is Status.NODE_LIMIT else _POLISH_SECONDS)
-        model = _without_idle(problem, search.incumbent(), prepared)
+        model = _without_zeros(problem, search.incumbent(), prepared)
     else:  # it was interrupted before its first model
         model = _empty_model(problem, prepared)
     found: dict[str, Any] = {
@@ -77,10 +77,10 @@ def _empty_model(
     return problem.limits.include, *prepared.model(np.zeros(problem.n_columns), intercept)
 
 
-def _without_idle(
+def _without_zeros(
     problem: SubsetProblem, incumbent: tuple[list[int], Float, float], prepared: Prepared
 ) -> tuple[tuple[int, ...], Float, float]:
-    """Return the model without predictors whose coefficients are 0, or so but for rounding."""
+    """Return the model without predictors whose coefficients are 0 within rounding."""
     bought, coef, intercept = incumbent
     coef, intercept = prepared.model(coef, intercept)
     columns = coef.nonzero()[0]
@@ -126,7 +126,7 @@ def list_models(
     callback: Callable[[Progress], None] | None = None,
     with_proof: bool = False,
 ) -> Listing:
-    """Return the models below the threshold, at most so many.
+    """Return the models below the threshold, at most `limit`.
 
     What the callback raises ends the search.
     """

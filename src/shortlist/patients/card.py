@@ -127,18 +127,18 @@ class ModelCard(StrictModel):
         bought = [item for item in self.candidates if item.bought]
         terms = [(term.name, term.kind) for term in self.terms]
         if [(item.name, item.kind) for item in bought] != terms:
-            raise ValueError("the terms are not those of the candidates bought")
+            raise ValueError("the terms do not match the candidates bought")
         paid = {item.name for item in bought}
         price = sum(item.cost for item in bought) + sum(
             fee.amount for fee in self.limits.fees if paid.intersection(fee.members)
         )
         if not isclose(self.cost, price, rel_tol=1e-9, abs_tol=1e-9):
-            raise ValueError("the cost is not that of the candidates bought and their fees")
+            raise ValueError("the cost does not match the candidates bought and their fees")
         search = self.search
         if search.lower_bound > search.objective:
             raise ValueError("the lower bound is above the objective")
         if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
-            raise ValueError("the gap is not that of the objective and the lower bound")
+            raise ValueError("the gap does not match the objective and the lower bound")
         self._check_counts()
         levels = {t.name: t.coefficients if t.kind == "categorical" else {None} for t in self.terms}
         for term in self.terms:
@@ -150,7 +150,7 @@ class ModelCard(StrictModel):
         return self
 
     def _check_counts(self) -> None:
-        """Raise unless counts of selections are those of the candidates, and possible."""
+        """Raise unless counts of selections match the candidates, and are possible."""
         stable, draws, imputed = self.search.stable, self.preprocessing.draws, self.search.imputed
         if (draws is None) != (imputed is None):
             raise ValueError("draws and counts of selections in them do not go together")
@@ -234,7 +234,7 @@ class ModelCard(StrictModel):
         return total
 
     def probability(self, table: pd.DataFrame) -> Float:
-        """Return the probability of the event for each row; `table` is that of `log_odds`."""
+        """Return the probability of the event for each row; `table` as in `log_odds`."""
         return risk_of(self.log_odds(table))
 
     def contributions(self, table: pd.DataFrame) -> pd.DataFrame:

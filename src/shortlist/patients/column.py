@@ -1,4 +1,4 @@
-"""The columns of a table: numbers, truth values, or levels of a factor.
+"""The columns of a table: numbers, binary values, or levels of a factor.
 
 `read_columns` turns predictors into one of three plain forms, for fitting and for predicting alike:
 float64 with NaN, 0 and 1 with NaN, or text with None. `mend` comes before: it takes codes for
@@ -70,7 +70,7 @@ def read_columns(
 
 
 def infer_kind(column: pd.Series[Any]) -> ColumnKind:
-    """Return the kind of a column: 0 and 1 are truth values, other numbers numbers, text levels."""
+    """Return the kind of a column: 0 and 1 are binary, other numbers numbers, text levels."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return "categorical"
     if pd.api.types.is_bool_dtype(column.dtype):
@@ -220,7 +220,7 @@ def is_misspelt(level: str, other: str) -> bool:
 
 
 def _check_levels(name: str, levels: NDArray[Any]) -> None:
-    """Raise if a factor has so many levels that it is probably text."""
+    """Raise if a factor has too many levels: it is probably text."""
     distinct = set(levels) - {None}
     if len(distinct) > _MAX_LEVELS:
         some = ", ".join(shown(level) for level in sorted(distinct)[:3])

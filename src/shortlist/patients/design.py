@@ -1,11 +1,11 @@
 """Preprocessing: from columns in plain form to the matrix of a problem, and back to terms.
 
-Numbers and truth values are imputed by equations of the other columns, or by median and most
+Numbers and binary values are imputed by equations of the other columns, or by median and most
 frequent value, factors by the most frequent one; for the rows of the fit, draws can take the place
 of all that is missing. Numbers are bent by splines if asked, centred and divided by two standard
-deviations; knots, means and deviations are those of the observed values. A factor of more than two
-levels has one column per level, and none of them is special to the penalty. A change by two
-standard deviations is then penalised like the change of a truth value (Gelman 2008), and the
+deviations; knots, means and deviations are computed from the observed values. A factor of more than
+two levels has one column per level, and none of them is special to the penalty. A change by two
+standard deviations is then penalised like the change of a binary value (Gelman 2008), and the
 penalty depends neither on units nor on the order of the levels.
 """
 
@@ -184,8 +184,8 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     missing_indicator : bool
         Whether missing values of a column get an indicator, which may itself predict.
     imputation : {"conditional", "median"}
-        How missing numbers and truth values are replaced: by an equation of all other columns, or
-        by the median or most frequent value, as those of factors always are.
+        How missing numbers and binary values are imputed: by an equation of all other columns, or
+        by the median or most frequent value, as levels of factors always are.
     imputations : int, optional
         How often missing values of all kinds are drawn for the rows of the fit.
     seed : int
@@ -196,7 +196,7 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     encodings : dict from str to Encoding
         How each predictor is encoded, in the order of the table.
     predictors_ : list of str
-        The predictor of each column of the matrix; those of one predictor stand together. This
+        The predictor of each column of the matrix; columns of one predictor stand together. This
         name is the one that `Experiment` asks a preprocessor for.
     incomplete, inputs, weights
         The columns that have equations, all columns in numbers, and the weights of the rows, from
@@ -250,7 +250,7 @@ class Design(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         matrix = np.column_stack(columns)
         self.means, self.scales = np.zeros(len(columns)), np.ones(len(columns))
         if any(is_scaled):
-            # Scales are those of the observed values; the scaler passes over the others.
+            # Scales come from the observed values; the scaler passes over the others.
             numbers = np.where(np.column_stack(missing), np.nan, matrix)[:, is_scaled]
             scaler = StandardScaler().fit(numbers, sample_weight=weights)
             self.means[is_scaled], self.scales[is_scaled] = scaler.mean_, 2.0 * scaler.scale_

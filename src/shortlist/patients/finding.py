@@ -40,7 +40,7 @@ NEARLY_PERFECT = 0.99  # AUC on the same patients
 LARGE_RATIO = 100.0  # odds ratio between the quartiles, or of a level
 MANY_MISSING = 0.3  # of a predictor that was not bought
 SOME_MISSING = 0.05  # of a predictor that was bought
-FILLER = 0.001  # of the loss
+NEGLIGIBLE = 0.001  # of the loss
 _SAME = 1 - 1e-7  # correlation of copies
 _MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
 _SOLVED = 0  # the status of scipy's linear programs
@@ -109,7 +109,7 @@ def findings_of(
         *_check_separation(separating_predictors(problem, solution.support)),
         *_check_strength(card, plain),
         *_check_ridge(card),
-        *_check_filler(card, problem, solution),
+        *_check_gains(card, problem, solution),
         *_check_knots(card),
         *_check_missing(card, plain),
         *_check_imputed(card, plain),
@@ -258,12 +258,12 @@ def _check_size(
     )
 
 
-def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -> Iterator[Finding]:
+def _check_gains(card: ModelCard, problem: SubsetProblem, solution: Solution) -> Iterator[Finding]:
     """Name predictors that cost something and lower the loss by next to nothing."""
     limits = problem.limits
     if card.limits.budget is None:
         return
-    kept, filler = list(solution.support), []
+    kept, negligible = list(solution.support), []
     while True:
         rivals = []
         for g in kept:
@@ -273,20 +273,20 @@ def _check_filler(card: ModelCard, problem: SubsetProblem, solution: Solution) -
                 others = [h for h in range(problem.n_predictors) if h not in rest]
                 smaller = solve(problem.with_limits(include=rest, exclude=others)).objective
                 rivals.append((solution.scale.excess(smaller, solution.objective), g))
-        if not rivals or min(rivals)[0] >= FILLER:
+        if not rivals or min(rivals)[0] >= NEGLIGIBLE:
             break
         gain, worst = min(rivals)
         kept.remove(worst)
-        filler.append((gain, worst))
-    if filler:
-        names = [problem.name_of(g) for _, g in sorted(filler, key=lambda entry: entry[1])]
+        negligible.append((gain, worst))
+    if negligible:
+        names = [problem.name_of(g) for _, g in sorted(negligible, key=lambda entry: entry[1])]
         without = limits.cost_of(tuple(kept))
         yield Finding(
             "note",
-            "Filler",
+            "Negligible predictors",
             f"{card.cost - without:g} of {card.cost:g} buys {_listed(names)}, which "
             f"{'lowers' if len(names) == 1 else 'lower'} the loss by "
-            f"{_small_share(filler[-1][0])}; the model would cost {without:g} without "
+            f"{_small_share(negligible[-1][0])}; the model would cost {without:g} without "
             f"{'it' if len(names) == 1 else 'them'}. --within (in Python "
             "within) finds the cheapest selection within a share of the best.",
             tuple(names),

@@ -1,16 +1,16 @@
 """Imputation: a missing value is the expected one, given what else was measured, or is drawn.
 
-The equation of a number or a truth value is linear in the other predictors: numbers as they are,
-truth values as 0 and 1, and an indicator of every level. Where one of these is missing too, its own
-plain stand-in (median, most frequent value) takes its place, in fitting as in predicting. So an
-equation needs nothing but what is at hand, and can be written down. The outcome is no part of it.
+The equation of a number or a binary value is linear in the other predictors: numbers as they are,
+binary values as 0 and 1, and an indicator of every level. Where one of these is missing too, its
+own plain stand-in (median, most frequent value) takes its place, in fitting as in predicting. So an
+equation needs nothing but what is at hand, and can be written down. The outcome is not part of it.
 
 Draws are for fitting alone, so they know the outcome. They go by chained equations: several times
 over, each column with gaps gets an equation of all others, gaps of these filled as last drawn,
-fitted to a resample of the rows. A missing number or truth value is then that of one of the five
-rows whose expected values are nearest (predictive mean matching); a level is drawn by the shares
-that the equations of its indicators lead to expect. So every drawn value is an observed one, which
-no rounding of another processor changes.
+fitted to a resample of the rows. A missing number or binary value is then taken from one of the
+five rows whose expected values are nearest (predictive mean matching); a level is drawn by the
+shares that the equations of its indicators lead to expect. So every drawn value is an observed one,
+which no rounding of another processor changes.
 """
 
 from __future__ import annotations

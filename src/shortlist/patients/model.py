@@ -45,7 +45,7 @@ from .worth import STANDARD_ERROR, cross_validate_limits
 class PrognosticModel(LogOddsClassifier):
     """Logistic regression on the best affordable columns of a table of patients.
 
-    A column is bought or not as a whole. `Preparation` brings numbers, truth values and levels to
+    A column is bought or not as a whole. `Preparation` brings numbers, binary values and levels to
     one scale, so that one `ridge` is fair to all, and replaces missing values. Everything is
     measured on the rows that a model is fitted to, in every fold anew.
 
@@ -77,7 +77,7 @@ class PrognosticModel(LogOddsClassifier):
     ridge : float, optional
         Strength of the L2 penalty; None chooses one by cross-validation, as `tuning` says.
     tuning : Tuning, optional
-        The ridges to choose from, the folds and the score; by default those of `Tuning()`.
+        The ridges to choose from, the folds and the score; by default as in `Tuning()`.
     preparation : Preparation, optional
         How the table is read and prepared: kinds of columns, splines, missing values, synonyms; by
         default `Preparation()`.
@@ -91,10 +91,10 @@ class PrognosticModel(LogOddsClassifier):
         candidates, and the single draws of `imputations`.
     max_coefficient : float or mapping from column to float, optional
         The largest magnitude of a coefficient, of two standard deviations of a number or of a truth
-        value or level; None is no limit.
+        value or level; None: unlimited.
     signs : mapping from column to "positive" or "negative", optional
-        Numbers and truth values that may only raise, or only lower, the risk. Not with splines,
-        whose curves have no sign; an indicator of missing values has that of its column.
+        Numbers and binary values that may only raise, or only lower, the risk. Not with splines,
+        whose curves have no sign; an indicator of missing values has the sign of its column.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class PrognosticModel(LogOddsClassifier):
     event_ : object
         The value of the outcome that is the event, whose probability `card_` predicts.
     cost_, objective_, lower_bound_, gap_, status_, solution_, certificate_, classes_
-        As in `BestSubsetClassifier`; the columns of `solution_` are those of `problem`.
+        As in `BestSubsetClassifier`; the columns of `solution_` are the columns of `problem`.
     n_features_in_, feature_names_in_
         The columns of the table.
 
@@ -168,13 +168,14 @@ class PrognosticModel(LogOddsClassifier):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         outcome: Outcome | None = None,
+        verbose: bool = False,
     ) -> PrognosticModel:
         """Choose the ridge, unless it is given, and find the best affordable columns.
 
         Parameters
         ----------
         X : DataFrame of shape (n_rows, n_columns)
-            Patients: numbers, truth values and text, some of them missing; or a `PlainTable`.
+            Patients: numbers, binary values and text, some of them missing; or a `PlainTable`.
         y : array-like of shape (n_rows,)
             Outcomes of any two values; `positive` says which is the event.
         persons : array-like of shape (n_rows,), optional
@@ -187,7 +188,9 @@ class PrognosticModel(LogOddsClassifier):
             Weights of the rows in the loss, in standard deviations and in the scores of the folds.
             A row without weight is left out; medians, knots and levels count the others alike.
         outcome : Outcome, optional
-            The names of the outcome and its values in `card_`; by default those of y.
+            The names of the outcome and its values in `card_`; by default from y.
+        verbose : bool
+            Print the log of the search, as `shortlist.solve` does.
 
         Returns
         -------
@@ -218,7 +221,9 @@ class PrognosticModel(LogOddsClassifier):
             problem, stable = fresh._narrow(problem, plain, owners, announce)
         elif self.within is not None:
             problem, within = fresh._lower_limit(problem, plain, owners, announce)
-        solution = self._solve(problem, self.time_limit, callback=callback).detached()
+        solution = self._solve(
+            problem, self.time_limit, callback=callback, verbose=verbose
+        ).detached()
         made = Making(
             backend=self.backend,
             gap_target=self.gap,
@@ -254,7 +259,7 @@ class PrognosticModel(LogOddsClassifier):
         X, y
             As in `fit`.
         ridge : float, optional
-            By default that of the fitted model, or else the parameter.
+            By default the fitted model's ridge, or else the parameter.
         sample_weight : array-like of shape (n_rows,), optional
             As in `fit`.
         loss : str
@@ -498,7 +503,7 @@ class PrognosticModel(LogOddsClassifier):
                 outcome = train.outcome(None)
                 card = self._card(train, design, at_ridge, solution, outcome, Making())
                 model._set_fitted(train, at_ridge, solution, card)
-                # Those of the plain labels.
+                # From the plain labels.
                 model.classes_, model.event_ = problem.response.classes, 1
                 yield model
 

@@ -1,4 +1,4 @@
-"""How a table of patients is read, and how its columns become those of a problem."""
+"""How a table of patients is read, and how its columns become columns of a problem."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Preparation(BaseEstimator):  # type: ignore[misc]
-    """How a table of patients is read, and how its columns become those of a problem.
+    """How a table of patients is read, and how its columns become columns of a problem.
 
     A column is a predictor as a whole: a number, the curves of a spline, the levels of a factor, an
-    indicator of missing values. Missing numbers and truth values are replaced by what is expected
-    given the other columns, those of factors by the most frequent level. Numbers are divided by two
-    standard deviations, truth values are 0 and 1, and a factor has a column per level.
+    indicator of missing values. Missing numbers and binary values are imputed: replaced by what is
+    expected given the other columns, levels of factors by the most frequent one. Numbers are
+    divided by two standard deviations, binary values are 0 and 1, and a factor has a column per
+    level.
 
     Parameters
     ----------
     kinds : mapping from column to "numeric", "boolean" or "categorical", optional
-        The kinds of columns. By default 0 and 1 are truth values, other numbers are numbers, and
+        The kinds of columns. By default 0 and 1 are binary values, other numbers are numbers, and
         text is a factor.
     spline_knots : {3, 4, 5}, optional
         Knots of a natural cubic spline for every number; None is linear.
     missing_indicator : bool
         Whether missing values of a column get an indicator, which may itself predict.
     imputation : {"conditional", "median"}
-        How missing numbers and truth values are replaced: by equations that are linear in the other
+        How missing numbers and binary values are imputed: by equations that are linear in the other
         columns, or by median and most frequent value. The search knows all columns; the equations
         of a model card, which predict, use those that were bought.
     imputations : int, optional
-        Fit to so many copies of the rows, each of weight 1 over their number, in which missing
+        Fit to this number of copies of the rows, each of weight 1 over it, in which missing
         values of all kinds are drawn from the observed ones, given the other columns and the
         outcome. There is one selection, proven for all copies together; the card counts the single
         copies that select each column. Predictions impute as without.
@@ -89,7 +90,7 @@ class Preparation(BaseEstimator):  # type: ignore[misc]
         )
 
     def check(self) -> None:
-        """Raise if a parameter that is no mapping of columns makes no sense."""
+        """Raise if a parameter other than the mappings of columns is invalid."""
         if self.spline_knots not in (None, *KNOT_QUANTILES):
             raise InvalidProblemError(
                 f"spline_knots: must be 3, 4, 5 or None, not {self.spline_knots!r}."

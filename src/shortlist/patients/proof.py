@@ -2,7 +2,7 @@
 
 The file is a certificate with the card of its model. The card states the problem: columns and their
 kinds, preprocessing, ridge, prices and limits. The problem is built again from the card and the
-patients; its digest has to be that of the certificate.
+patients; its digest has to be the certificate's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .model import PrognosticModel
 from .preparation import Preparation
 
 _CARD = "card"  # the field of the certificate's file that holds the model
-_TOLERANCE = 1e-6  # between numbers in original units and those of the problem's matrix
+_TOLERANCE = 1e-6  # between numbers in original units and in the problem's matrix
 _ROUNDING = 1e-8  # by which, relatively, a bound in floating point may exceed the proven one
 _ZERO = 1e-12  # below which numbers count as equal
 
@@ -103,7 +103,7 @@ def verify_model(
     Returns
     -------
     Verdict
-        As `shortlist.verify` gives it. The card has to be that of the certificate's model too: the
+        As `shortlist.verify` gives it. The card has to show the certificate's model too: the
         same terms, predictions, rows, events and objective, no higher a bound, and the status
         optimal only with a proven gap of at most the target. The tuning of the ridge, the number
         of nodes, the backend, the version, why a limit was lowered, how often resamples or single

@@ -62,7 +62,7 @@ class Draws(StrictModel):
 
 
 class Preprocessing(StrictModel):
-    """How the columns of the table became those of the problem.
+    """How the columns of the table became columns of the problem.
 
     `missing_codes` are the values of a column that stand for missing ones, and `synonyms` the
     levels that stand for others; predictions replace them too.
@@ -84,7 +84,7 @@ class RidgeScore(StrictModel):
 
 
 class ThriftRecord(StrictModel):
-    """How a limit was lowered: to that of the cheapest selection within a share of the best one.
+    """How a limit was lowered: to what the cheapest selection needs within a share of the best one.
 
     Without a share, to the lowest whose cross-validated loss is within a standard error of the
     least.
@@ -103,7 +103,7 @@ class ThriftRecord(StrictModel):
 class StableRecord(StrictModel):
     """How many resamples select each candidate, of which those remain that half of them select.
 
-    `best_objective` is that of the best selection of all candidates.
+    `best_objective` is the objective of the best selection of all candidates.
     """
 
     resamples: Annotated[int, Field(ge=1)]
@@ -144,7 +144,7 @@ class SearchRecord(StrictModel):
 
 
 class FittedData(StrictModel):
-    """The data of the fit; the hash is that of the candidates and the outcome.
+    """The data of the fit; the hash covers the candidates and the outcome.
 
     `marks` are bits in hexadecimal digits: each row sets one of them by a hash of its outcome and
     the predictors bought, numbers to a thousandth of their range. With at least ten bits per row,

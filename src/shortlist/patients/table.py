@@ -399,7 +399,7 @@ def check_limits(
         if sign is not None and kinds.get(name) == "categorical":
             raise InvalidProblemError(
                 f"signs: {shown(name)} is a factor, whose levels have no common direction; give "
-                "signs to numbers and truth values."
+                "signs to numbers and binary values."
             )
         if sign is not None and kinds.get(name) == "numeric" and spline_knots is not None:
             raise InvalidProblemError(

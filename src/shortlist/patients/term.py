@@ -91,7 +91,7 @@ def describe_error(error: ValidationError) -> str:
     return f"{place}: {_WORDS.get(first['type'], 'has an invalid value')}"
 
 
-# A predictor in numbers, by level; the only level of a number or a truth value is None.
+# A predictor in numbers, by level; the only level of a number or a binary value is None.
 InputValues = Mapping[str | None, Float]
 
 
@@ -134,7 +134,7 @@ class TermBase(StrictModel, ABC):
     def _contribution_of_values(
         self, column: pd.Series[Any], stand_in: Float | None
     ) -> Contribution:
-        """Return the contribution of a column, without that of missing values."""
+        """Return the contribution of a column, without the indicator of missing values."""
 
     @abstractmethod
     def inputs(self, column: pd.Series[Any]) -> InputValues:
@@ -233,7 +233,7 @@ class NumericTerm(TermBase):
 
 
 class BooleanTerm(TermBase):
-    """A truth value; `fill` stands in for a missing one."""
+    """A binary value; `fill` stands in for a missing one."""
 
     kind: Literal["boolean"] = "boolean"
     fill: bool

@@ -69,7 +69,7 @@ def cross_validate_limits(
     """Return the cross-validated loss at each limit of the staircase of all patients.
 
     In every fold the patients are prepared anew and the whole staircase is solved anew; a limit
-    there buys the best selection that it can. The ridge is that of the path. A model that is
+    there buys the best selection that it can. The ridge is the path's. A model that is
     `stable` narrows the candidates anew in every fold, at its own limit.
 
     Parameters
@@ -136,7 +136,8 @@ def loss_differences(
 ) -> pd.DataFrame:
     """Return the mean of each column of losses, its difference to the least, and that one's error.
 
-    The error is that of a mean of paired differences, which are summed within persons first.
+    The error is the standard error of a mean of paired differences, which are summed within persons
+    first.
     """
     counts = np.ones(len(losses)) if weights is None else weights
     means = counts @ losses / counts.sum()

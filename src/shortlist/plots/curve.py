@@ -160,7 +160,7 @@ def plot_decision_curve(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_instability(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the range of each patient's risk over models of resamples, against that of the model.
+    """Draw the range of each patient's risk over models of resamples, against the model's.
 
     Parameters
     ----------

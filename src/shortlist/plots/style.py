@@ -26,7 +26,7 @@ LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the given axes, or those of a new figure of some inches."""
+    """Return the given axes, or the axes of a new figure of some inches."""
     if ax is None:
         ax = new_figure(width, height).subplots()
     ax.spines[["top", "right"]].set_visible(False)

@@ -26,7 +26,7 @@ from .content import (
     StaircaseStep,
 )
 
-_BEYOND = 1.5  # the highest limit of the staircase, relative to that of the model
+_BEYOND = 1.5  # the highest limit of the staircase, relative to the model's
 
 
 def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck:

@@ -38,7 +38,7 @@ from .content import LEVEL, Rows, json_rows
 from .validation import N_RESAMPLES, make_experiment
 
 _N_PENALTIES, _LEAST_PENALTY = 20, 1e-3  # of the lasso; the least relative to the largest
-_N_FOLDS = 5  # where those of the model are not a number
+_N_FOLDS = 5  # where the model's are not a number
 _OWN, _OWN_OF_STABLE = "proven best", "best among stable predictors"
 _HEURISTICS = ("lasso", "stepwise", "univariable")
 _SHOWN = ("auc", "brier", "calibration_slope")
@@ -249,7 +249,7 @@ def _describe(
 
 
 def _excess(problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> float:
-    """Return by how much the loss of a selection exceeds that of the model, at the same ridge.
+    """Return by how much the loss of a selection exceeds the model's, at the same ridge.
 
     Below zero only if the model is narrowed to stable predictors and the other is not.
     """

@@ -153,7 +153,7 @@ def write_report(
     path : str or Path
         The page, which ends in .html; the JSON file ends in .json instead.
     model : PrognosticModel
-        Fitted. The name of the outcome and of its values are those of `model.card_.outcome`.
+        Fitted. The name of the outcome and of its values are as in `model.card_.outcome`.
     X, y, persons
         The data of the fit.
     evaluation : Evaluation, optional
@@ -169,7 +169,7 @@ def write_report(
         here.
     subgroups : sequence of str
         Columns, each level of which is a subgroup, and comparisons such as "age>65", both sides of
-        which are. Columns that are no predictors may be among them.
+        which are. Columns that are not predictors may be among them.
     thresholds : sequence of float
         Risks above which one would act, between 0 and 1; by default round ones are chosen.
 

@@ -1,8 +1,8 @@
 """The model in the report: the purchase, the equation, an example, and effects.
 
 Effects are followed over resamples on which the selection is repeated (Heinze, Wallisch and Dunkler
-2018). They are compared with those of the full model, which has all candidates and the same ridge.
-A predictor that a resample does not select has the coefficient 0 there.
+2018). They are compared with the coefficients of the full model, which has all candidates and the
+same ridge. A predictor that a resample does not select has the coefficient 0 there.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def split_subgroups(
         Columns, each level of which is a group, and comparisons such as `age>65`, both sides of
         which are; several may be in one text, with commas between them.
     X : DataFrame or PlainTable
-        The patients; columns that are no predictors count too.
+        The patients; columns that are not predictors count too.
     card : ModelCard, optional
         The model, whose codes for missing values and synonyms apply.
 

@@ -305,7 +305,7 @@ def _draw(name: str, figure: Any) -> Drawing:
     figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     pyplot.close(figure)
     svg = buffer.getvalue().partition("<svg")[2]
-    # Names of parts must not collide with those of the other figures of the page.
+    # Names of parts must not collide with names in the other figures of the page.
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     for colour, variable in _COLOURS.items():
         svg = svg.replace(colour, variable)

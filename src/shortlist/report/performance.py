@@ -93,7 +93,7 @@ def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
     """Return how much the risks of patients vary over the models of resamples.
 
     None for fewer than two. Groups have about as many patients each, the lowest risks first; the
-    range of a group is the mean of those of its patients.
+    range of a group is the mean of its patients' ranges.
     """
     n_resamples = len(evaluation.resamples)
     if evaluation.followed is None or n_resamples < 2:
@@ -150,7 +150,7 @@ def describe_curves(
 
 
 def check_thresholds(thresholds: Sequence[float]) -> list[float]:
-    """Return the thresholds that a user gives, in order; raise if one is no risk to act at."""
+    """Return the thresholds that a user gives, in order; raise if one is not a risk to act at."""
     for threshold in thresholds:
         if not 0 < threshold < 1:
             raise InvalidProblemError(
@@ -204,7 +204,7 @@ def _at_threshold(
 def _net_benefit(
     y: Int, probability: Float, persons: Int | None, threshold: float
 ) -> dict[str, float]:
-    """Return the net benefit, and by how much it exceeds that of acting on everyone.
+    """Return the net benefit, and by how much it exceeds the net benefit of acting on everyone.
 
     Acting on no one has 0, so that the first is the difference to that.
     """

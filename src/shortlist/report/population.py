@@ -79,7 +79,7 @@ def describe_sample_size(
 def describe_baseline(card: ModelCard, plain: PlainTable) -> Rows:
     """Return each candidate for all patients, those with the event and those without.
 
-    Numbers have their quartiles, truth values and levels their counts, all of the known values.
+    Numbers have their quartiles, binary values and levels their counts, all of the known values.
     """
     everyone = np.ones(len(plain.labels), dtype=bool)
     groups = {"all": everyone, "event": plain.labels == 1, "no_event": plain.labels == 0}

@@ -264,7 +264,7 @@ def _preparation(card: ModelCard) -> str:
     return (
         f"The table has {card.data.rows} rows; none was excluded."
         f"{left_out if excluded else ''} Columns were "
-        "treated as numbers, truth values or factors, and each is bought as a whole."
+        "treated as numbers, binary values or factors, and each is bought as a whole."
     )
 
 
@@ -303,15 +303,15 @@ def _missing(card: ModelCard, content: ReportContent) -> str:
     if draws is not None:
         replaced = (
             f"Missing values were imputed {draws.number} times, by chained equations of all "
-            "candidates and the outcome (numbers and truth values by predictive mean matching, "
+            "candidates and the outcome (numbers and binary values by predictive mean matching, "
             "levels by predicted shares); the model was selected and fitted on all imputations "
             f"together, each of weight 1/{draws.number}. Predictions replace missing numbers and "
-            f"truth values by linear equations of the predictors {bought}, levels by the most "
+            f"binary values by linear equations of the predictors {bought}, levels by the most "
             "frequent one"
         )
     elif card.preprocessing.imputation == "conditional":
         replaced = (
-            "Missing numbers and truth values were replaced by their expected values given the "
+            "Missing numbers and binary values were replaced by their expected values given the "
             "other candidates (linear equations, without the outcome), those of factors by the "
             f"most frequent level; predictions use equations of the predictors {bought} alone"
         )
@@ -348,7 +348,7 @@ def _handling(card: ModelCard) -> str:
         shape += f" (fewer where these coincide: {fewer})"
     return (
         f"Numbers enter {'linearly' if knots is None else shape}; for the penalty they are centred "
-        "and divided by two standard deviations. Truth values are 0 and 1; a factor has a column "
+        "and divided by two standard deviations. Binary values are 0 and 1; a factor has a column "
         "per level."
     )
 

@@ -35,7 +35,7 @@ def validate_model(
     """Repeat the fit of a model, its ridge given, on bootstrap resamples and in cross-validation.
 
     Imputation, scaling, levels, selection and fit are repeated from the start each time. The choice
-    of the ridge is not: all are fitted with that of the model, so that this model is judged. If the
+    of the ridge is not: all are fitted with the model's ridge, so that this model is judged. If the
     model's search ran out of time, the others end after as many nodes as it had.
 
     Parameters

@@ -28,9 +28,9 @@ from .proof import BestModel, SampleProof
 
 __all__ = ["solve_on_sample"]
 
-_SMALLEST_GAP = 1e-9  # as that of the usual search
-# Listed are selections whose objective is higher by so many times n^-1/2, which is of the order of
-# the noise of a sample of n rows; fewer if there are too many of them.
+_SMALLEST_GAP = 1e-9  # as in the usual search
+# Listed are selections whose objective is higher by this multiple of n^-1/2, which is of the order
+# of the noise of a sample of n rows; fewer if there are too many of them.
 _TOLERANCES = (2.0, 0.5, 0.1)
 _MOST_LISTED = 64
 _GROWTH = 4  # of the sample from round to round
@@ -38,7 +38,7 @@ _MOST_PASSES = 12
 
 
 def solve_on_sample(problem: SubsetProblem, options: Options, n_rows: int) -> Solution:
-    """Solve a problem by a search on so many rows to begin with; see `shortlist.solve`."""
+    """Solve a problem by a search on `n_rows` rows to begin with; see `shortlist.solve`."""
     search = _Search(problem, options)
     try:
         status = search.run(n_rows)

@@ -26,7 +26,7 @@ def usual_size(n_rows: int) -> int:
 
 
 def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
-    """Return the problem on about so many rows, or None if that is more than half of them.
+    """Return the problem on about `n_rows` rows, or None if that is more than half of them.
 
     Each stratum, a class of labels, gives rows in proportion to how many it has, but at least a
     quarter of the sample, or all of its rows if these are fewer. Rows are drawn without
@@ -65,7 +65,7 @@ def draw_sample(problem: SubsetProblem, n_rows: int) -> SubsetProblem | None:
 
 
 def _rows_of_stratum(problem: SubsetProblem, stratum: int, positions: Int) -> Int:
-    """Return the rows at some positions among those of a stratum that count, in blocks of them."""
+    """Return the rows at some positions among the rows of a stratum that count, by blocks."""
     found, n_before, strata = [], 0, problem.response.strata
     for start in range(0, problem.n_rows, BLOCK):
         rows = slice(start, start + BLOCK)

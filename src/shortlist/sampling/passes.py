@@ -93,7 +93,7 @@ def evaluate(
     """Evaluate points, whose coefficients are the columns of `coefs`, in one pass over the rows.
 
     Threads of the pool, if there is one, take blocks side by side. Their sums are added in order,
-    so that the number of threads changes no bit. With `every`, only every so many blocks are read,
+    so that the number of threads changes no bit. With `every`, only one block in `every` is read,
     and weights are scaled accordingly: the result is an estimate. `rounding` is taken off the
     entropy. Outcomes far from zero are centred, so that nothing cancels.
     """

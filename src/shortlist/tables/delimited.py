@@ -46,7 +46,7 @@ def check_size(path: Path, limit: int = SIZE_LIMIT) -> None:
 def find_delimiter(path: Path) -> str:
     """Return the delimiter that splits the first line into most parts, a comma if none does.
 
-    A comma between digits may be that of a decimal, and does not count.
+    A comma between digits may be a decimal comma, and does not count.
     """
     if path.suffix.lower() in (".tsv", ".tab"):
         return "\t"

@@ -16,7 +16,7 @@ from ..errors import InvalidFileError, ShortlistWarning, import_extra, shown
 from ..files import write_whole
 from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
 
-# Signs of missing values in files of the UCI repository and of SAS, besides those of pandas.
+# Signs of missing values in files of the UCI repository and of SAS, besides pandas's own.
 _MISSING = ["?", "."]
 _SAMPLE_ROWS = 1000  # in which decimal commas are looked for
 _UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
@@ -46,7 +46,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns of numbers, truth values or text, in the order of the file.
+        Columns of numbers, binary values or text, in the order of the file.
 
     Raises
     ------

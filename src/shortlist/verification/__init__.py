@@ -153,7 +153,7 @@ def _upper_bound(
 
 
 class _Leaf(NamedTuple):
-    """The selections that buy `bought`, nothing `forbidden`, and at most so many more."""
+    """The selections that buy `bought`, nothing `forbidden`, and at most `at_most` more."""
 
     point: int
     bought: frozenset[int]

@@ -327,10 +327,10 @@ class DualPoint:
         forbidden: frozenset[int],
         at_most: int,
     ) -> float:
-        """Return a lower bound on all models that buy at most so many more predictors."""
+        """Return a lower bound on all models that buy at most `at_most` more predictors."""
         free = sorted(affordability.free(bought, forbidden))
         lower = self.entropy - sum((self.values[g] for g in bought), arb(0))
-        # The grid is that of the free predictors: others may be worth more by many orders.
+        # The grid is made for the free predictors: others may be worth more by many orders.
         total = sum((self.values[g] for g in free), arb(0)).upper()
         if total > 0:
             mantissa, exponent = map(int, total.man_exp())

@@ -8,7 +8,7 @@ c_j is w_j, or w_j (1 - l / n) for the events themselves. Any positive numbers E
 w_j exp(u_j) make an exact pi; with h_j = log(E_j / w_j) the entropy is log S - mean of h.
 
 A correction t moves pi to pi (1 + d), d = s (t - mean of t) >= -r, s <= 1, r <= 1. That costs
-s cov(t, h) and the mean of (1 + d) log(1 + d), which is at most that of d + d^2 / 2 - d^3 / 6 +
+s cov(t, h) and the mean of (1 + d) log(1 + d), which is at most the mean of d + d^2 / 2 - d^3 / 6 +
 (1/12 + r / 4) d^4: what is left of it, divided by d^4, is convex in d, 1/12 at 0 and 1/3 at -1.
 
 Every sum here has terms of one sign, or is bounded by such a sum.
@@ -211,7 +211,8 @@ class Rounded:
         self.wt = (totals[self.time] / self.n_tied)[:, None]
         opens = self.begin == self.first_row
         self.opening = np.append(np.flatnonzero(opens), len(firsts))
-        # Each sum has at most so many terms, and products of at most four are formed of them.
+        # Each sum has at most that number of terms, and products of at most four are formed of
+        # them.
         self.error = 1.01 * 8 * (len(weights) + len(terms) + 16) * 2.0**-53 + unit
 
     def dual(self, u: Float, moves: Float | None) -> tuple[Float, Float, Float, Float]:

@@ -245,7 +245,7 @@ class RoundedPoint(NamedTuple):
         forbidden: frozenset[int],
         at_most: int,
     ) -> float:
-        """Return a lower bound on all models that buy at most so many more predictors."""
+        """Return a lower bound on all models that buy at most `at_most` more predictors."""
         taken = float(self.values[list(bought)].sum())
         free = sorted(affordability.free(bought, forbidden))
         values = self.values[free]
@@ -388,7 +388,7 @@ class RoundedData:
 
     @staticmethod
     def _error(n_rows: int) -> float:
-        """Return the error of a sum over the rows, relative to that of its sizes."""
+        """Return the error of a sum over the rows, relative to the sum of magnitudes."""
         return 1.01 * (n_rows + n_rows // _ROWS + _OPERATIONS) * _UNIT
 
     def _models(self, points: Sequence[Point]) -> tuple[Float, Float | None]:

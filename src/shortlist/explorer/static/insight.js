@@ -23,7 +23,7 @@ export function forgetStaircase() {
   stairsAnswer = null;
 }
 
-/** Let the buttons beside the slider go from step to step, if the steps are those of the settings. */
+/** Let the buttons beside the slider go from step to step, if the steps belong to the settings. */
 export function offerSteps(areCurrent) {
   setLadder(areCurrent && stairsAnswer !== null ? stairsAnswer.steps.map((step) => step.limit) : []);
 }
@@ -138,7 +138,7 @@ function individualRisks(risks) {
   return [
     h("h3", {}, "Individual risks"),
     table("How much risks vary", [{ number: "mean risk" }, { number: "95 % range" }, { number: "difference" }], rows),
-    h("p", { class: "caption" }, `A patient's risk by models of resamples differs from that of the best model by ${(100 * risks.difference).toFixed(1)} percentage points on average. `
+    h("p", { class: "caption" }, `A patient's risk by models of resamples differs from the best model's by ${(100 * risks.difference).toFixed(1)} percentage points on average. `
       + "Rows are groups of patients of about equal size, by risk."),
   ];
 }

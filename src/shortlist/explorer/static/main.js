@@ -126,7 +126,7 @@ function begin({ patients, state }, settings = waiting) {
   drawPredictors();
 }
 
-/** Lower the limit to that of the cheapest selection within the tolerance of the best. */
+/** Lower the limit to the cost of the cheapest selection within the tolerance of the best. */
 async function takeCheapest() {
   const tolerance = Number(byId("tolerance").value);
   const button = byId("cheapest");
