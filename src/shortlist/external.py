@@ -137,8 +137,7 @@ def _development(card: ModelCard, X: pd.DataFrame, labels: Int) -> Literal["none
     """Return whether all patients, most or none are those that the model was fitted to."""
     names = [item.name for item in card.candidates]
     if all(name in X.columns for name in names) and len(labels) == card.data.rows:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ShortlistWarning)
+        with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
             try:
                 plain = check_table(X[names], labels, Preparation.of(card))
             except InvalidProblemError:  # other columns than those bought may be of another kind
@@ -281,9 +280,8 @@ def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | N
 
 def _refit(card: ModelCard, X: pd.DataFrame, y: Int) -> ModelCard:
     """Return a model of the same predictors with the same ridge; nothing is selected."""
-    names = [term.name for term in card.terms]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)
+    names = card.bought
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
         model = PrognosticModel(
             include=names,
             preparation=Preparation.of(card, names).set_params(imputations=None),

@@ -280,21 +280,18 @@ def _introduction(card: ModelCard, patients: Patients) -> Text:
 
 def _odds_table(card: ModelCard) -> Table:
     has_prices = card.limits.budget is not None
-    costs = {candidate.name: candidate.cost for candidate in card.candidates}
     columns = ["predictor", *(["cost"] if has_prices else []), "difference", "odds ratio"]
     table = make_table(columns, numbers=["cost", "odds ratio"])
     for term in card.terms:
-        name, cost = plain(term.name), f"{costs[term.name]:g}"
+        name, cost = plain(term.name), f"{card.costs[term.name]:g}"
         for effect in term.effects():
             cells = [Text(name), Text(cost)] if has_prices else [Text(name)]
             table.add_row(*cells, Text(plain(effect.contrast)), _odds_ratio(effect))
             name = cost = ""
     if has_prices:
-        bought = {term.name for term in card.terms}
-        for fee in card.limits.fees:
-            sharing = [plain(name) for name in fee.members if name in bought]
-            if sharing:
-                table.add_row("fee", f"{fee.amount:g}", Text(f"for {', '.join(sharing)}"), "")
+        for fee in card.paid_fees:
+            sharing = ", ".join(map(plain, fee.members))
+            table.add_row("fee", f"{fee.amount:g}", Text(f"for {sharing}"), "")
         table.add_section()
         table.add_row("total", f"{card.cost:g}", f"of {card.limits.budget:g}{card.lowered}", "")
     return table

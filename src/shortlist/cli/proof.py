@@ -73,13 +73,13 @@ def verify(
             "data": card.data.model_dump(),
             "ridge": card.search.ridge,
             "preprocessing": card.preprocessing.model_dump(),
-            "bought": [term.name for term in card.terms],
+            "bought": card.bought,
             "cost": card.cost,
             "limits": card.limits.model_dump(mode="json"),
             "left_out": list(card.left_out),
             "within": None if card.search.within is None else card.search.within.model_dump(),
             "not_checked": _not_checked(card),
-            "costs": {candidate.name: candidate.cost for candidate in card.candidates},
+            "costs": card.costs,
             "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
             "notes": notes,
         }
@@ -104,9 +104,7 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
     """Return why another model is clearly not that of a card; empty if that is not clear."""
     if other.data.sha256 != card.data.sha256:
         return "It was fitted to other data."
-    bought, proven = (
-        ", ".join(shown(term.name) for term in item.terms) or "nothing" for item in (other, card)
-    )
+    bought, proven = (", ".join(map(shown, item.bought)) or "nothing" for item in (other, card))
     return "" if bought == proven else f"It buys {bought}, and the proven model {proven}."
 
 
@@ -216,7 +214,7 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
         yield "read as", f"{plain(name)}: {listed(meant)}"
     yield "ridge", f"{card.search.ridge:g}"
     cost = f", for {card.cost:g}" if limits.budget is not None else ""
-    yield "bought", (listed(term.name for term in card.terms) or "nothing") + cost
+    yield "bought", (listed(card.bought) or "nothing") + cost
     yield "not checked", listed(_not_checked(card))
 
 

@@ -63,19 +63,12 @@ def calculator_page(
 ) -> str:
     """Return the page; the parameters are those of `write_calculator`."""
     units = dict(units or {})
-    candidates = {item.name for item in card.candidates}
-    unknown = [name for name in units if name not in candidates]
+    unknown = [name for name in units if name not in card.costs]
     if unknown:
         raise InvalidProblemError(f"units: the model knows no predictor {shown(unknown[0])}.")
-    costs = {item.name: item.cost for item in card.candidates if item.bought}
-    fees = [
-        [fee.amount, [name for name in fee.members if name in costs]]
-        for fee in card.limits.fees
-        if costs.keys() & set(fee.members)
-    ]
     data = plain_form(card) | {
-        "costs": list(costs.items()),
-        "fees": fees,
+        "costs": [(name, card.costs[name]) for name in card.bought],
+        "fees": [(fee.amount, fee.members) for fee in card.paid_fees],
         "cost": card.cost,
         "event_share": card.data.events / card.data.rows,
         "percentiles": None if patients is None else _percentiles(card, patients),
@@ -135,8 +128,7 @@ def _sha256(text: str) -> str:
 
 
 def _percentiles(card: ModelCard, patients: pd.DataFrame) -> list[float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
         risks = card.probability(patients)
     if len(risks) < 2:
         raise InvalidProblemError("patients: must have at least two rows.")

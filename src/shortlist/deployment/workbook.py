@@ -47,9 +47,9 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     ).font = soft
     n_terms = len(card.terms)
     results = ["Risk", "Replaced", "Outside the range", "Log-odds"]
-    headers = [term.name for term in card.terms] + results
+    headers = [*card.bought, *results]
     for what in ("Read", "Used", "Log-odds of"):
-        headers += [f"{what} {term.name}" for term in card.terms]
+        headers += [f"{what} {name}" for name in card.bought]
     for column, text in enumerate(headers, start=1):
         cell = put_cell(sheet, HEADER_ROW, column, text)
         cell.font, cell.alignment = bold, Alignment(wrap_text=True, vertical="top")

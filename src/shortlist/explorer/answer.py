@@ -47,15 +47,10 @@ def describe_model(inquiry: Inquiry) -> dict[str, Any]:
     """Return the model that is shown, and the proof of the best one."""
     prepared, model = inquiry.prepared, inquiry.fit()
     problem, shown = model.problem, model.shown
-    bought = [problem.name_of(g) for g in shown.support]
     return {
-        "predictors": bought,
+        "predictors": model.card.bought,
         "cost": shown.cost,
-        "fees": [
-            {"amount": fee.amount, "members": [name for name in fee.members if name in bought]}
-            for fee in inquiry.state.fees
-            if not set(bought).isdisjoint(fee.members)
-        ],
+        "fees": [fee.model_dump() for fee in model.card.paid_fees],
         "objective": shown.objective,
         "auc": prepared.auc(prepared.log_odds(model.problem, model.shown)),
         "equation": describe_equation(model.card).model_dump(),
@@ -139,7 +134,7 @@ def describe_patient(inquiry: Inquiry) -> dict[str, Any]:
     The risk is None if all predictors of the model are missing.
     """
     card, values = inquiry.fit().card, inquiry.question.values
-    names = [term.name for term in card.terms]
+    names = card.bought
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
     average = card.contributions(inquiry.prepared.plain.frame).mean()

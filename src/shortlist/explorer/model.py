@@ -145,8 +145,8 @@ def fit_again(
         time_limit=SOLVE_SECONDS,
     )
     patients = prepared.patients
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # the page shows notes of its own
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
+        # The page shows notes of its own
         return model.fit(*patients.data, announce, outcome=patients.outcome)
 
 

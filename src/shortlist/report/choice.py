@@ -70,13 +70,12 @@ def describe_staircase(
     within = own * (1 + LOGISTIC.resolution)
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     beyond = steps[affordable + 1 :]
-    bought = {term.name for term in card.terms}
     shown: dict[str, Any] | None = None  # the last step that the page shows
     measured = curve.table.to_dict("records")
     for position, step in enumerate(steps):
         step |= {name: measured[position][name] for name in ("log_loss", "difference", "error")}
         # A model whose search was cut short may be on no step.
-        step["is_chosen"] = position == affordable and set(step["predictors"]) == bought
+        step["is_chosen"] = position == affordable and set(step["predictors"]) == {*card.bought}
         step["reduction"] = 1.0 - step["objective"] / steps[0]["objective"]
         before = [] if shown is None else shown["predictors"]
         step["is_shown"] = (
@@ -105,7 +104,7 @@ def describe_staircase(
 
 def _first_step(card: ModelCard, steps: Rows, smallest_gain: float) -> StaircaseStep | None:
     """Return the first of some steps that lowers the model's loss by at least a share."""
-    before = [term.name for term in card.terms]
+    before = card.bought
     for step in steps:
         gain = 1.0 - step["objective"] / card.search.objective
         if gain >= smallest_gain:
@@ -124,7 +123,7 @@ def describe_alternatives(
     """Return the models that are nearly as good, and the substitute of each predictor."""
     models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
     instead = substitutes(problem, time_limit=time_limit, threads=threads)
-    bought = [term.name for term in card.terms]
+    bought = card.bought
     rows = [
         record | {"is_chosen": set(record["predictors"]) == set(bought)}
         for record in models.to_records(compared_with=bought)

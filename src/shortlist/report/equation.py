@@ -34,7 +34,6 @@ _N_POINTS = 40  # along a spline
 
 def describe_purchase(card: ModelCard) -> Purchase:
     """Return the predictors bought and not bought, with prices."""
-    names = {term.name for term in card.terms}
 
     def predictors(bought: bool) -> list[dict[str, Any]]:
         return [
@@ -46,15 +45,11 @@ def describe_purchase(card: ModelCard) -> Purchase:
     return Purchase(
         bought=predictors(True),
         not_bought=predictors(False),
-        fees=[
-            {"amount": fee.amount, "members": [name for name in fee.members if name in names]}
-            for fee in card.limits.fees
-            if names.intersection(fee.members)
-        ],
+        fees=[fee.model_dump() for fee in card.paid_fees],
         not_bought_fees=[
-            {"amount": fee.amount, "members": list(fee.members)}
+            fee.model_dump()
             for fee in card.limits.fees
-            if not names.intersection(fee.members)
+            if not set(card.bought).intersection(fee.members)
         ],
         n_bought=len(card.terms),
         n_candidates=len(card.candidates),

@@ -68,7 +68,7 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
     if len(selection) < 2:
         return None
     frequencies = model_frequencies(selection)
-    own = {term.name for term in card.terms}
+    own = {*card.bought}
     overall = stability(selection, LEVEL)
     models = [
         {"predictors": list(model), "frequency": frequency, "is_chosen": set(model) == own}

@@ -36,7 +36,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "python-flint")
 
 def describe_missing(card: ModelCard, X: pd.DataFrame) -> MissingValues:
     """Count the missing values of each candidate."""
-    bought = [term.name for term in card.terms]
+    bought = card.bought
     gaps = X[[item.name for item in card.candidates]].isna()
     columns = pd.DataFrame(
         {"is_bought": gaps.columns.isin(bought), "missing": gaps.sum(), "share": gaps.mean()}
