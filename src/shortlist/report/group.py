@@ -30,6 +30,7 @@ from ..patients import ModelCard, PrognosticModel
 from ..patients.column import as_levels, as_numbers, level_of
 from ..patients.record import SearchRecord
 from ..patients.table import PlainTable, as_table, check_persons, mended
+from ..sample_size import persons_by_outcome
 from .content import FEWEST_OF_GROUP, LEVEL, Centres, Rows
 
 SURE = 50.0  # log-odds beyond which a risk is 0 or 1
@@ -177,8 +178,8 @@ def describe_group(
 
 def too_few(y: Int, persons: Int | None) -> str | None:
     """Return why a group is too small to be measured; None if it is not."""
-    for label, words in ((1, "with"), (0, "without")):
-        n = int((y == label).sum()) if persons is None else len(np.unique(persons[y == label]))
+    without, having = persons_by_outcome(y, persons)
+    for n, words in ((having, "with"), (without, "without")):
         if n < FEWEST_OF_GROUP:
             return f"fewer than {FEWEST_OF_GROUP} {words} the event"
     return None

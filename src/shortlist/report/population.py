@@ -17,6 +17,7 @@ from ..sample_size import (
     cox_snell_r2,
     expected_r2,
     largest_r2,
+    persons_by_outcome,
     riley_sample_sizes,
 )
 from .content import PersonCount, Rows, SampleSize
@@ -24,21 +25,20 @@ from .content import PersonCount, Rows, SampleSize
 _MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
 
 
-def count_persons(y: ArrayLike, persons: ArrayLike | None) -> PersonCount:
+def count_persons(labels: Int, persons: ArrayLike | None) -> PersonCount:
     """Count rows and persons; without persons each row is a patient.
 
     A person has the event if any of its rows has.
     """
-    labels = np.asarray(y)
-    events = labels == np.unique(labels)[-1]
-    owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
-    rows, n_persons = len(labels), len(np.unique(owners))
+    rows = len(labels)
+    n_persons = rows if persons is None else len(pd.unique(np.asarray(persons)))
+    without_event, with_event = persons_by_outcome(labels, persons)
     has_several_rows = n_persons < rows
     return PersonCount(
         rows=rows,
         persons=n_persons,
-        with_event=len(np.unique(owners[events])),
-        without_event=len(np.unique(owners[~events])),
+        with_event=with_event,
+        without_event=without_event,
         has_several_rows=has_several_rows,
         unit="persons" if has_several_rows else "patients",
         row_unit="rows" if has_several_rows else "patients",
@@ -83,10 +83,9 @@ def describe_baseline(card: ModelCard, plain: PlainTable) -> Rows:
     """
     everyone = np.ones(len(plain.labels), dtype=bool)
     groups = {"all": everyone, "event": plain.labels == 1, "no_event": plain.labels == 0}
-    bought = {term.name for term in card.terms}
     found: Rows = []
     for name, kind in plain.kinds.items():
-        row = {"predictor": name, "is_bought": name in bought, "kind": kind, "level": None}
+        row = {"predictor": name, "is_bought": name in card.bought, "kind": kind, "level": None}
         column = plain.frame[name]
         levels: list[Any] = [None]
         if kind != "numeric":
