@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from .. import __version__
-from ..arguments import Float, Int, is_integer
+from ..arguments import Float, Int, check_integer
 from ..choice.points import FoundPoints, PointsFinder
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import calibration
@@ -220,8 +220,7 @@ def points(
         ("limit", limit, 1),
         ("n_resamples", n_resamples, 0),
     ):
-        if not is_integer(value, least):
-            raise InvalidProblemError(f"{name}: must be an integer of at least {least}.")
+        check_integer(name, value, least)
     plain = model.check(X, y)
     ridge = getattr(model, "ridge_", model.ridge)
     if ridge is None:
