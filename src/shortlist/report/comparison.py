@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..backends import solve
 from ..backends.ranking import fit_l1
-from ..cross_validation import Fold, Tuning, cross_validate, make_folds
+from ..cross_validation import Fold, Tuning, make_folds
 from ..evaluation import (
     Evaluation,
     Experiment,
@@ -29,7 +29,6 @@ from ..evaluation import (
     run_tasks,
     stability,
 )
-from ..evaluation.metric import log_loss
 from ..patients import PrognosticModel
 from ..problem import SubsetProblem
 from ..solution import Status, solution_of
@@ -178,13 +177,9 @@ def choose_penalty(
     experiment: Experiment, procedure: Callable[[Experiment], Procedure], folds: list[Fold]
 ) -> float:
     """Return the ridge, or L1 penalty, of an experiment with the lowest mean log loss in folds."""
-    fitting = procedure(experiment)
-    losses = cross_validate(
-        [(Sample.of_copies(train), Sample.of_copies(test)) for train, test in folds],
-        lambda train: fitting.fit(train, experiment.ridges),
-        lambda model, test: model.score(log_loss, experiment.y, test),
+    return procedure(experiment).best_ridge(
+        [(Sample.of_copies(train), Sample.of_copies(test)) for train, test in folds]
     )
-    return experiment.ridges[int(np.mean(losses, axis=0).argmin())]
 
 
 def _l1_penalties(experiment: Experiment) -> list[float]:
