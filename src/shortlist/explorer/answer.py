@@ -123,8 +123,8 @@ def describe_performance(inquiry: Inquiry) -> dict[str, Any]:
     log_odds = prepared.log_odds(model.problem, model.shown)
     return {
         "auc": prepared.auc(log_odds),
-        "roc": roc_points(prepared.events, log_odds),
-        "calibration": calibration_groups(prepared.events, expit(log_odds)),
+        "roc": roc_points(prepared.plain.labels, log_odds),
+        "calibration": calibration_groups(prepared.plain.labels, expit(log_odds)),
     }
 
 
@@ -195,13 +195,13 @@ def draw_selections(inquiry: Inquiry) -> Iterator[dict[str, Any]]:
         make_problem(prepared, inquiry.state),
         ridges=(inquiry.state.ridge,),
         persons=prepared.persons,
-        followed=choose_followed(len(prepared.events)),
+        followed=choose_followed(len(prepared.plain.labels)),
     )
     procedure = _OfPage(experiment, inquiry)
     rng = np.random.default_rng(0)
     results: list[dict[str, Any]] = []
     for resample in range(N_RESAMPLES + 1):
-        weights = _draw_weights(prepared, rng) if resample else np.ones_like(prepared.events)
+        weights = _draw_weights(prepared, rng) if resample else np.ones_like(prepared.plain.labels)
         sample = Sample.of_counts(weights)
         (model,) = procedure.fit(sample, experiment.ridges)
         results.append(evaluate_model(procedure, model, sample))
@@ -247,7 +247,8 @@ def _describe_resamples(evaluation: Evaluation) -> dict[str, Any]:
 
 def _draw_weights(prepared: PreparedPatients, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the weight of each row in a resample that has both outcomes."""
+    labels = prepared.plain.labels
     while True:
-        weights = draw_counts(rng, len(prepared.events), prepared.persons)
-        if 0 < (weights * prepared.events).sum() < weights.sum():
+        weights = draw_counts(rng, len(labels), prepared.persons)
+        if 0 < (weights * labels).sum() < weights.sum():
             return weights
