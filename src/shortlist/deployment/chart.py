@@ -36,8 +36,9 @@ from ..patients.table import PlainTable
 from ..patients.term import Finite, StrictModel
 from ..problem import SubsetProblem
 from .bands import Banded, make_bands
-from .calculator import render
+from .calculator import number
 from .code import event_of
+from .page import render
 
 
 class PointsTerm(StrictModel):
@@ -135,8 +136,8 @@ class PointsChart(StrictModel):
         n_parts = min(4, max(1, -(-rows // 6)))
         size = -(-rows // n_parts)
         return render(
-            "chart.html",
-            scripts=[],
+            Path(__file__).with_name("chart.html"),
+            filters={"number": number},
             chart=self,
             event=event_of(self.outcome),
             most=sum(max(term.points) for term in self.terms),

@@ -25,7 +25,7 @@ from ..evaluation.metric import percentile_ends
 from ..limits import given_limits
 from ..patients import ModelCard, PrognosticModel
 from ..patients.table import PlainTable
-from ..patients.term import BooleanTerm, NumericTerm, Term
+from ..patients.term import NumericTerm, Term
 from .content import LEVEL, Equation, Purchase, Rows, WorkedExample
 from .performance import histogram
 
@@ -62,7 +62,11 @@ def describe_equation(card: ModelCard) -> Equation:
     """Return the intercept and everything that is added to it."""
     return Equation(
         intercept=card.intercept,
-        parts=[part for term in card.terms for part in _parts(term)],
+        parts=[
+            {"predictor": term.name} | part._asdict()
+            for term in card.terms
+            for part in term.parts()
+        ],
         splines=[
             {"predictor": term.name, "knots": list(term.knots)}
             for term in card.terms
@@ -91,27 +95,6 @@ def describe_example(card: ModelCard) -> WorkedExample:
         probability=float(card.probability(patient)[0]),
         odds=exp(log_odds) if log_odds < 700 else None,
     )
-
-
-def _parts(term: Term) -> Rows:
-    """Return the summands of a term, and the condition of each."""
-    parts: list[tuple[float, str, str | None]]
-    if isinstance(term, NumericTerm):
-        parts = [(term.coefficients[0], "times", None)]
-        parts += [(c, "curve", str(j)) for j, c in enumerate(term.coefficients[1:], start=1)]
-    elif isinstance(term, BooleanTerm):
-        parts = [(term.coefficient, "is", "1")]
-    else:
-        parts = [
-            (term.coefficients[level], "reference" if level == term.reference else "is", level)
-            for level in term.levels
-        ]
-    if term.missing_coefficient is not None:
-        parts.append((term.missing_coefficient, "missing", None))
-    return [
-        {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
-        for coefficient, what, level in parts
-    ]
 
 
 def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel:

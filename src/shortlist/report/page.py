@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from math import floor, log10
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ..deployment.page import render
 from ..errors import import_extra
 from ..evaluation.metric import METRICS
 from ..plots import (
@@ -29,7 +30,6 @@ from ..plots import (
 from ..plots.style import new_figure, plain
 from .content import Centres, Curves, ExternalContent, ReportContent, Rows, Staircase
 
-_FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST_NAME = 32
 _ENDS = ("estimate", "lower", "upper")
@@ -80,26 +80,6 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         HTML that refers to nothing outside itself and runs nothing.
     """
     require_packages()
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=_number,
-        decimals=_decimals,
-        p_value=_p_value,
-        percent=_percent,
-        risk=_risk,
-        ratio=_ratio,
-        signed=_signed,
-        price=_price,
-    )
     if isinstance(content, Mapping):
         is_external = content["format"] == "shortlist external validation"
         content = (ExternalContent if is_external else ReportContent).model_validate(content)
@@ -107,14 +87,13 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         template, prevalence = "external.html", content.prevalence
     else:
         template, prevalence = "page.html", content.sample_size.prevalence
-    environment.filters["small"] = partial(_decimals, digits=_places(prevalence))
-    page: str = environment.get_template(template).render(
-        dict(content),
+    return render(
+        Path(__file__).with_name(template),
+        filters=_FILTERS | {"small": partial(_decimals, digits=_places(prevalence))},
         metrics=METRICS,
-        css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         figures=draw_figures(content),
+        **dict(content),
     )
-    return page
 
 
 def _number(value: float | None, digits: int = 4) -> str:
@@ -177,6 +156,18 @@ def _ratio(value: float | None) -> str:
 def _signed(value: float, digits: int = 4) -> str:
     """Return a number with its sign apart, as a summand of an equation."""
     return f"{_MINUS if value < 0 else '+'} {abs(value):.{digits}g}"
+
+
+_FILTERS: dict[str, Callable[..., str]] = {
+    "number": _number,
+    "decimals": _decimals,
+    "p_value": _p_value,
+    "percent": _percent,
+    "risk": _risk,
+    "ratio": _ratio,
+    "signed": _signed,
+    "price": _price,
+}
 
 
 class Drawing(NamedTuple):
