@@ -21,7 +21,6 @@ from .content import (
     WORTHWHILE,
     Alternatives,
     ProofCheck,
-    Rows,
     Staircase,
     StaircaseStep,
 )
@@ -66,7 +65,7 @@ def describe_staircase(
     owners = None if persons is None else np.asarray(persons)
     curve = cross_validate_limits(model, plain, path, owners, **highest)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
-    steps = path.to_records()
+    steps: list[Any] = path.to_records()
     within = own * (1 + LOGISTIC.resolution)
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     beyond = steps[affordable + 1 :]
@@ -102,7 +101,7 @@ def describe_staircase(
     )
 
 
-def _first_step(card: ModelCard, steps: Rows, smallest_gain: float) -> StaircaseStep | None:
+def _first_step(card: ModelCard, steps: list[Any], smallest_gain: float) -> StaircaseStep | None:
     """Return the first of some steps that lowers the model's loss by at least a share."""
     before = card.bought
     for step in steps:
@@ -124,15 +123,16 @@ def describe_alternatives(
     models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
     instead = substitutes(problem, time_limit=time_limit, threads=threads)
     bought = card.bought
-    rows = [
+    rows: list[Any] = [
         record | {"is_chosen": set(record["predictors"]) == set(bought)}
         for record in models.to_records(compared_with=bought)
     ]
     listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > LOGISTIC.resolution
+    replaced: list[Any] = instead.to_records()
     return Alternatives(
         is_complete=models.is_complete,
         models=rows,
         n_ties=sum(row["excess"] <= LOGISTIC.resolution for row in rows[1:]),
         ties_are_known=models.is_complete or listed_beyond_ties,
-        substitutes=instead.to_records(),
+        substitutes=replaced,
     )

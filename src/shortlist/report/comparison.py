@@ -32,7 +32,7 @@ from ..evaluation import (
 from ..patients import PrognosticModel
 from ..problem import SubsetProblem
 from ..solution import Status, solution_of
-from .content import LEVEL, Rows, json_rows
+from .content import LEVEL, RuleRow, json_rows
 from .validation import N_RESAMPLES, make_experiment
 
 _N_PENALTIES, _LEAST_PENALTY = 20, 1e-3  # of the lasso; the least relative to the largest
@@ -194,7 +194,7 @@ def _l1_penalties(experiment: Experiment) -> list[float]:
 
 def describe_comparison(
     problem: SubsetProblem, evaluation: Evaluation, rivals: Mapping[str, Evaluation]
-) -> Rows:
+) -> list[RuleRow]:
     """Return each way to get a model, and its paired differences to the proven selection.
 
     Parameters
@@ -212,13 +212,11 @@ def describe_comparison(
     for name, rival in rivals.items():
         rule = RULES[name]
         text = rule.text_with_prices if has_prices else rule.text
-        rows.append(_describe(rule, problem, evaluation, rival) | {"definition": text})
+        rows.append({**_describe(rule, problem, evaluation, rival), "definition": text})
     return rows
 
 
-def _describe(
-    rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evaluation
-) -> dict[str, Any]:
+def _describe(rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> RuleRow:
     same = own.rows["support"] == rival.rows["support"]
     is_own = rival is own
     is_same_model = same.iloc[0] and own.rows["ridge"].iloc[0] == rival.rows["ridge"].iloc[0]

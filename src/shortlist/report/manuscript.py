@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pydantic import ValidationError
@@ -22,7 +22,7 @@ from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
 from ..patients.term import NumericTerm
 from ..tables import csv_text
-from .content import ReportContent, Rows
+from .content import BaselineRow, EquationPart, ReportContent
 from .group import SHOWN
 from .page import make_figures, require_packages
 
@@ -94,7 +94,8 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
 Cell = str | float | None
 Table = tuple[list[str], list[list[Cell]]]
 
-_PARTS = ["apparent", "optimism", "corrected", "lower", "upper"]
+_PARTS: Final = ("apparent", "optimism", "corrected", "lower", "upper")
+_GROUPS: Final = ("all", "event", "no_event")
 _ENDS = ("estimate", "lower", "upper")
 
 
@@ -129,21 +130,20 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _as_table(rows: Rows, header: Mapping[str, str]) -> Table:
+def _as_table(rows: Sequence[Any], header: Mapping[str, str]) -> Table:
     lines: list[list[Cell]] = [
         [METRICS.get(row[name], row[name]) for name in header] for row in rows
     ]
     return list(header.values()), lines
 
 
-def _characteristics(baseline: Rows) -> Table:
+def _characteristics(baseline: list[BaselineRow]) -> Table:
     """Return Table 1: a column per group of patients, and the missing values of each."""
-    groups = {"all": "all", "event": "event", "no_event": "no event"}
-    header = ["predictor", "level", *groups.values()]
-    header += [f"missing, {name}" for name in groups.values()]
+    groups = list(map(_words, _GROUPS))
+    header = ["predictor", "level", *groups, *(f"missing, {name}" for name in groups)]
     lines: list[list[Cell]] = []
     for row in baseline:
-        parts = [row[group] for group in groups]
+        parts = [row[group] for group in _GROUPS]
         if row["kind"] == "numeric":
             cells = [
                 ""
@@ -162,7 +162,7 @@ def _characteristics(baseline: Rows) -> Table:
     return header, lines
 
 
-def _by_group(groups: Rows, name: str) -> Table:
+def _by_group(groups: Sequence[Any], name: str) -> Table:
     """Return a table of measures by group, three columns for each measure."""
     header = [name, "n", "events"]
     header += [
@@ -237,7 +237,7 @@ def _plain_equation(content: ReportContent) -> str:
     return text
 
 
-def _summands(content: ReportContent) -> Iterator[tuple[dict[str, Any], str]]:
+def _summands(content: ReportContent) -> Iterator[tuple[EquationPart, str]]:
     """Yield the parts of the equation but for references, with sign and size of the coefficient."""
     for part in content.equation.parts:
         if part["what"] != "reference":

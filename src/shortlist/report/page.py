@@ -28,7 +28,15 @@ from ..plots import (
     plot_staircase,
 )
 from ..plots.style import new_figure, plain
-from .content import Centres, Curves, ExternalContent, ReportContent, Rows, Staircase
+from .content import (
+    Centres,
+    Curves,
+    ExternalContent,
+    InclusionRow,
+    ReportContent,
+    SplineRow,
+    Staircase,
+)
 
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST_NAME = 32
@@ -241,7 +249,7 @@ def _make_staircase(staircase: Staircase, labels: dict[str, str]) -> Any:
     return figure
 
 
-def _make_splines(curves: Rows, labels: dict[str, str]) -> Any:
+def _make_splines(curves: list[SplineRow], labels: dict[str, str]) -> Any:
     n_rows = -(-len(curves) // 2)
     figure = new_figure(5.6, 2.2 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
@@ -279,7 +287,7 @@ def _make_forest(centres: Centres | None) -> dict[str, Any]:
     return {"forest": figure}
 
 
-def _make_inclusion(data: Rows, labels: dict[str, str]) -> Any:
+def _make_inclusion(data: list[InclusionRow], labels: dict[str, str]) -> Any:
     frame = pd.DataFrame(data)
     frame["predictor"] = [labels[name] for name in frame["predictor"]]
     figure = new_figure(6.4, 0.9 + 0.26 * len(frame))

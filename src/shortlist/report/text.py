@@ -17,14 +17,15 @@ from ..deployment.page import template_environment
 from ..patients import Finding, ModelCard
 from .content import (
     Alternatives,
+    FindingRow,
+    MethodRow,
     MissingValues,
     PersonCount,
     ProofCheck,
     ReportContent,
-    Rows,
     Stability,
+    finding_rows,
     json_rows,
-    json_value,
 )
 
 UNSTABLE = 0.5  # of the resamples select the model
@@ -47,7 +48,7 @@ def describe_missing(card: ModelCard, X: pd.DataFrame) -> MissingValues:
     )
 
 
-def describe_checks(content: ReportContent) -> Rows:
+def describe_checks(content: ReportContent) -> list[FindingRow]:
     """Return findings about everything that limits the model, from the rest of the report."""
     among = "" if content.model.search.stable is None else f" among {content.model.among}"
     of_proof = [*_check_proof(content.proof, among), *_check_persons(content.persons)]
@@ -60,12 +61,11 @@ def describe_checks(content: ReportContent) -> Rows:
     said_elsewhere = {"Search"}  # by the proof
     if _ridge_contradicts_slope(content):
         said_elsewhere.add("Ridge")  # which would advise the opposite of what calibration needs
-    rows: Rows = [
-        *(finding._asdict() for finding in of_proof),
+    return [
+        *finding_rows(of_proof),
         *(row for row in content.findings if row["topic"] not in said_elsewhere),
-        *(finding._asdict() for finding in of_evaluation),
+        *finding_rows(of_evaluation),
     ]
-    return [json_value(row) for row in rows]
 
 
 def _check_proof(proof: ProofCheck, among: str) -> Iterator[Finding]:
@@ -185,11 +185,11 @@ def describe_versions() -> dict[str, str]:
     return versions
 
 
-def describe_methods(content: ReportContent) -> Rows:
+def describe_methods(content: ReportContent) -> list[MethodRow]:
     """Return the draft of the methods: sections of `methods.txt`, each with its item."""
     environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
     known = dict(content) | {"card": content.model, "size": content.sample_size}
-    sections = []
+    sections: list[MethodRow] = []
     for section in _METHODS.read_text(encoding="utf-8").removeprefix("## ").split("\n## "):
         title, _, words = section.partition("\n")
         item, _, heading = title.partition(" | ")
