@@ -56,8 +56,6 @@ from .response import Response
 
 __all__ = ["Predictor", "SubsetProblem"]
 
-_FIRST_LOSS = "logistic"  # was there before digests named the loss, and is still left out of them
-
 
 class Packed:
     """The rows of a problem as a solver has prepared them: shared by all problems that have them.
@@ -333,15 +331,13 @@ class SubsetProblem:
         """
         limits = self.limits
         parts = (
-            *self.response.arrays, self.weights, self.column_predictor, limits.costs,
-            # Only if given, so that older certificates stay valid.
-            *((limits.lower, limits.upper) * limits.has_intervals),
+            *self.response.arrays, self.weights, self.column_predictor,
+            limits.costs, limits.lower, limits.upper,
         )  # fmt: skip
         summary = (
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),
             limits.max_features, [(float(fee.amount).hex(), fee.members) for fee in limits.fees],
-            limits.include, limits.exclude,
-            *([self.family.name] if self.family.name != _FIRST_LOSS else []),
+            limits.include, limits.exclude, self.family.name,
         )  # fmt: skip
         digest = sha256(repr(summary).encode())
         for _, block in row_blocks(self.X):
