@@ -74,7 +74,7 @@ def correlations(problem: SubsetProblem) -> Float:
     return values
 
 
-def fit_l1(X: Float, signs: Float, weights: Float, C: float) -> tuple[Float, float]:
+def fit_l1(X: Float, labels: Float, weights: Float, C: float) -> tuple[Float, float]:
     """Return coefficients and intercept of an L1-penalised logistic regression of scikit-learn.
 
     `C` is the inverse of the penalty on the sum of the coefficients' magnitudes, and the intercept
@@ -97,7 +97,7 @@ def fit_l1(X: Float, signs: Float, weights: Float, C: float) -> tuple[Float, flo
         warnings.catch_warnings(action="ignore", category=ConvergenceWarning),
         config_context(assume_finite=True, skip_parameter_validation=True),  # they are known
     ):
-        model.fit(X, signs, sample_weight=weights)
+        model.fit(X, labels, sample_weight=weights)
     return model.coef_[0], float(model.intercept_[0])
 
 

@@ -207,7 +207,7 @@ class _QuadraticModel(NamedTuple):
 
 
 def fit_hinge(
-    X: Float, signs: Float, weights: Float, ridge: float, tolerance: float = _PRECISE
+    X: Float, labels: Float, weights: Float, ridge: float, tolerance: float = _PRECISE
 ) -> tuple[Float, Float]:
     """Return the coefficients with the intercept as last entry, and the a of each row.
 
@@ -216,7 +216,7 @@ def fit_hinge(
     points at which both are mu, to mu = 0.
     """
     n_rows, n_columns = X.shape
-    Z = -signs[:, np.newaxis] * np.column_stack([X, np.ones(n_rows)])  # margins are -Z beta
+    Z = -labels[:, np.newaxis] * np.column_stack([X, np.ones(n_rows)])  # margins are -Z beta
     penalty = np.append(np.full(n_columns, ridge), 0.0)
     beta, a = np.zeros(n_columns + 1), np.full(n_rows, 0.5)
     x, p = np.full(n_rows, 2.0), np.ones(n_rows)

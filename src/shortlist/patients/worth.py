@@ -114,8 +114,7 @@ def cross_validate_limits(
     def score(found: tuple[Design, Solution], test: Int) -> Float:
         design, solution = found
         log_odds = design.transform(plain.frame.iloc[test]) @ solution.coef + solution.intercept
-        signs = 2 * plain.labels[test] - 1
-        return np.asarray(np.logaddexp(0.0, -signs * log_odds))
+        return np.asarray(np.logaddexp(0.0, (1 - 2 * plain.labels[test]) * log_odds))
 
     def tell(fold: str) -> None:
         announce(f"Choosing the limit: {fold}")

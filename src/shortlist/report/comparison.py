@@ -48,10 +48,10 @@ class Lasso(Procedure):
     def solve(self, problem: SubsetProblem, ridges: Sequence[float]) -> list[FittedModel]:
         """Return the model of each penalty; its support is the predictors not at zero."""
         used = problem.weights > 0
-        X, signs, weights = problem.X[used], problem.response.values[used], problem.weights[used]
+        X, labels, weights = problem.X[used], problem.response.values[used], problem.weights[used]
         models = []
         for penalty in ridges:
-            coef, intercept = fit_l1(X, signs, weights, 1 / penalty)
+            coef, intercept = fit_l1(X, labels, weights, 1 / penalty)
             solution = solution_of(
                 problem,
                 tuple(np.unique(problem.column_predictor[coef != 0]).tolist()),
