@@ -12,10 +12,10 @@ import pandas as pd
 
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..files import write_whole
+from ..page import render
 from ..patients import ModelCard
 from ..patients.term import NumericTerm, Part, Term
 from .code import as_json, describe, event_of, plain_form
-from .page import render
 
 _MINUS = "\N{MINUS SIGN}"
 

@@ -30,6 +30,7 @@ from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import calibration
 from ..files import write_whole
 from ..limits import given_limits, limits_without
+from ..page import render
 from ..patients import PrognosticModel
 from ..patients.record import Outcome
 from ..patients.table import PlainTable
@@ -38,7 +39,6 @@ from ..problem import SubsetProblem
 from .bands import Banded, make_bands
 from .calculator import number
 from .code import event_of
-from .page import render
 
 
 class PointsTerm(StrictModel):

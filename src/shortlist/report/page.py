@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..deployment.page import render
 from ..errors import import_extra
 from ..evaluation.metric import METRICS
+from ..page import render
 from ..plots import (
     plot_calibration,
     plot_decision_curve,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from .. import __version__
-from ..deployment.page import template_environment
+from ..page import template_environment
 from ..patients import Finding, ModelCard
 from .content import (
     Alternatives,

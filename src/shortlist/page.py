@@ -1,4 +1,4 @@
-"""A page: one HTML file, from a template, with its style and scripts inside."""
+"""Templates that are filled in, and pages: HTML files with their style and scripts inside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import import_extra
+from .errors import import_extra
 
 
 def template_environment(
