@@ -6,9 +6,10 @@ The draft goes by items of TRIPOD+AI (Collins et al. 2024).
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -186,14 +187,23 @@ def describe_versions() -> dict[str, str]:
 
 
 def describe_methods(content: ReportContent) -> list[MethodRow]:
-    """Return the draft of the methods: sections of `methods.txt`, each with its item."""
-    environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
+    """Return the draft of the methods, each section with the item that it belongs to."""
     known = dict(content) | {"card": content.model, "size": content.sample_size}
-    sections: list[MethodRow] = []
+    return [
+        {"item": item, "heading": heading, "text": _filled(template, known)}
+        for item, heading, template in _methods()
+    ]
+
+
+def _methods() -> Iterator[tuple[str, str, Any]]:
+    """Yield item, heading and template of each section of `methods.txt`."""
+    environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
     for section in _METHODS.read_text(encoding="utf-8").removeprefix("## ").split("\n## "):
         title, _, words = section.partition("\n")
         item, _, heading = title.partition(" | ")
-        lines = environment.from_string(words).render(known).split("\n")
-        text = " ".join(line for line in lines if line)
-        sections.append({"item": item, "heading": heading, "text": text})
-    return sections
+        yield item, heading, environment.from_string(words)
+
+
+def _filled(template: Any, known: Mapping[str, Any]) -> str:
+    """Return the text of a section; its lines are parts of it."""
+    return " ".join(line for line in template.render(known).split("\n") if line)
