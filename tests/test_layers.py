@@ -37,8 +37,8 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"problem", "arguments", "limits", "families", "predictors", "response", "event_times"}
     ),
     frozenset({"tables"}),
-    frozenset({"files", "display", "blocks", "progress"}),
-    frozenset({"errors"}),
+    frozenset({"files", "display", "page", "blocks", "progress"}),
+    frozenset({"errors", "lazy"}),
 )
 # The registry stands above all backends.
 BACKENDS: tuple[frozenset[str], ...] = (

@@ -23,7 +23,7 @@ from .patients.preparation import Preparation
 from .patients.record import UpdateRecord
 from .patients.table import check_table
 from .patients.term import BooleanTerm, NumericTerm, Term
-from .report.content import ENOUGH, ExternalContent, Rows, json_rows
+from .report.content import ENOUGH, ExternalContent, UpdateRow, finding_rows, json_rows
 from .report.document import write_page
 from .report.group import (
     SURE,
@@ -125,10 +125,7 @@ def describe_external(
         subgroups=describe_subgroups(groups, labels, log_odds, owners),
         columns=json_rows(shares, "predictor"),
         development=development,
-        findings=[
-            finding._asdict()
-            for finding in (*_check_development(development), *_check_ranges(card, X))
-        ],
+        findings=finding_rows([*_check_development(development), *_check_ranges(card, X)]),
         updates=_describe_updates(card, X, labels, owners),
     )
 
@@ -137,8 +134,7 @@ def _development(card: ModelCard, X: pd.DataFrame, labels: Int) -> Literal["none
     """Return whether all patients, most or none are those that the model was fitted to."""
     names = [item.name for item in card.candidates]
     if all(name in X.columns for name in names) and len(labels) == card.data.rows:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ShortlistWarning)
+        with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
             try:
                 plain = check_table(X[names], labels, Preparation.of(card))
             except InvalidProblemError:  # other columns than those bought may be of another kind
@@ -241,10 +237,12 @@ def write_external(
     return write_page(Path(path), describe_external(card, X, y, persons, **options))
 
 
-def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None) -> Rows:
+def _describe_updates(
+    card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | None
+) -> list[UpdateRow]:
     """Return each update with its performance on the patients that it was made from."""
     ones = np.ones(len(y), dtype=np.int64)
-    rows: Rows = []
+    rows: list[UpdateRow] = []
     deviance_before: float | None = None
     for update, text in _UPDATES.items():
         try:
@@ -271,7 +269,9 @@ def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | N
                 "auc": found["auc"].value,
                 "brier": found["brier"].value,
                 "effects": [
-                    effect._asdict() for effect in model.effects() if effect.contrast != "missing"
+                    {"predictor": name, "contrast": contrast, "coefficient": coefficient}
+                    for name, contrast, coefficient in model.effects()
+                    if contrast != "missing"
                 ],
             }
         )
@@ -281,9 +281,8 @@ def _describe_updates(card: ModelCard, X: pd.DataFrame, y: Int, persons: Int | N
 
 def _refit(card: ModelCard, X: pd.DataFrame, y: Int) -> ModelCard:
     """Return a model of the same predictors with the same ridge; nothing is selected."""
-    names = [term.name for term in card.terms]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)
+    names = card.bought
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
         model = PrognosticModel(
             include=names,
             preparation=Preparation.of(card, names).set_params(imputations=None),

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import (
     Float,
     by_label,
+    check_integer,
     floats,
-    is_integer,
     non_negative,
     positive,
     some_of,
@@ -366,10 +366,7 @@ def _check_disjoint(
 def _max_features(predictors: Predictors, max_features: Any) -> int:
     if max_features is None:
         return predictors.number
-    if not is_integer(max_features, 0):
-        raise InvalidProblemError(
-            f"max_features: must be an integer of at least 0 or None, not {max_features!r}."
-        )
+    check_integer("max_features", max_features, 0, or_none=True)
     return min(int(max_features), predictors.number)
 
 

@@ -331,8 +331,8 @@ class SubsetProblem:
         """
         limits = self.limits
         parts = (
-            *self.response.arrays, self.weights, self.column_predictor, limits.costs,
-            limits.lower, limits.upper,
+            *self.response.arrays, self.weights, self.column_predictor,
+            limits.costs, limits.lower, limits.upper,
         )  # fmt: skip
         summary = (
             self.X.shape, self.n_predictors, self.ridge.hex(), float(limits.budget).hex(),

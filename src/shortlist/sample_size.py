@@ -14,6 +14,8 @@ from math import ceil, exp, log
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from .problem import SubsetProblem
 
@@ -97,6 +99,17 @@ def adjusted_r2(log_loss: float, prevalence: float, n_rows: int, n_parameters: i
     apparent = cox_snell_r2(log_loss, prevalence)
     ratio = -n_rows * log(1 - apparent) if 0 < apparent < 1 else 0.0
     return apparent * max(0.0, 1 - n_parameters / ratio) if ratio > 0 else 0.0
+
+
+def persons_by_outcome(y: ArrayLike, persons: ArrayLike | None = None) -> tuple[int, int]:
+    """Return how many persons have rows without the event, and how many have rows with it.
+
+    Without persons each row is one.
+    """
+    labels = np.asarray(y)
+    owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
+    without, having = (len(pd.unique(owners[labels == label])) for label in (0, 1))
+    return without, having
 
 
 def count_parameters(problem: SubsetProblem) -> int:

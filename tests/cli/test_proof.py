@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import shortlist as sl
 from shortlist.cli.proof import _restate
 from shortlist.patients import problem_of, save_proof
-from shortlist.report.text import _coef_limits
+from shortlist.report.text import _filled, _methods
 from shortlist.tables import read_table
 
 VERIFY = ("verify", "proof.json", "patients.csv")
@@ -266,11 +266,23 @@ def test_limits_on_coefficients_are_part_of_the_problem(run, refusal, clinic):
     assert "'stage' is a factor" in refusal(*common, "--increasing", "stage", "x.cbf")
 
 
+def written_methods(card):
+    """What a report writes about the building of a model."""
+    (building,) = (template for item, _, template in _methods() if item == "12c")
+    known = {
+        "proof": SimpleNamespace(is_optimal=True, problem_digest=""),
+        "performance": SimpleNamespace(n_resamples=0, n_folds=3),
+        "persons": SimpleNamespace(has_several_rows=False),
+    }
+    return _filled(building, known | {"card": card, "versions": {}})
+
+
 def test_limits_on_coefficients_are_said_in_words():
     X = pd.DataFrame({"age": [40, 50, 60, 70, 45], "lab": [3, 1, 2, 5, 4]})
     y, patients = [0, 0, 1, 1, 0], SimpleNamespace(predictors=X)
     free = sl.PrognosticModel(max_features=1, ridge=0.1)
-    assert _coef_limits(free.fit(X, y).card_) == ""
+    assert "level:" not in written_methods(free.fit(X, y).card_)
+    assert "Allowed" not in written_methods(free.card_)
     assert "coefficients" not in dict(_restate(free.card_, patients))
     limited = free.set_params(max_coefficient=1.5, signs={"age": "positive", "lab": "negative"})
     card = limited.fit(X, y).card_
@@ -278,6 +290,6 @@ def test_limits_on_coefficients_are_said_in_words():
     assert said["only raises risk"] == "age"
     assert said["only lowers risk"] == "lab"
     assert said["coefficients"] == "at most 1.5 (age), 1.5 (lab)"
-    written = _coef_limits(card)
+    written = written_methods(card)
     assert "Allowed only to raise the risk: age. Allowed only to lower the risk: lab." in written
-    assert written.endswith("per level: 1.5 (age), 1.5 (lab). ")
+    assert "per level: 1.5 (age), 1.5 (lab). " in written

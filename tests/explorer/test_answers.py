@@ -188,7 +188,7 @@ def test_scores_are_corrected_by_the_bootstrap(prepared, page, monkeypatch):
     found = {e["name"]: e for e in json.loads(response.text.splitlines()[-1])["corrected"]}
     rng = np.random.default_rng(0)
     state = prepared.first_state()
-    y, X = prepared.events, prepared.design.matrix
+    y, X = prepared.plain.labels, prepared.design.matrix
 
     def scores(model, rows):
         log_odds = model.decision_function(X[rows])

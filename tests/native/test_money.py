@@ -1,4 +1,4 @@
-"""Amounts of money are the same with and without integers of 128 bits, which some compilers lack."""
+"""Amounts of money are the same without integers of 128 bits, which some compilers lack."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ int main() {
   };
   for (int i = 0; i < 20000; ++i) {
     const Money a = draw(), b = random() % 4 ? draw() : a, c = a - b;
-    std::printf("%a %a %a %d %d %d\\n", (double)a, (double)(a + b), (double)c, a < b, a == b, c < 0);
+    std::printf("%a %a %a ", (double)a, (double)(a + b), (double)c);
+    std::printf("%d %d %d\\n", a < b, a == b, c < 0);
   }
 }
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_integer
+from ..arguments import check_integer, is_integer
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
 from ..search_log import SearchLog
@@ -221,10 +221,7 @@ def _check(problem: SubsetProblem, backend: str, options: Options) -> None:
         ("node_limit", options.node_limit, maxsize),
         ("threads", options.threads, _MOST_THREADS),
     ):
-        if number is not None and not is_integer(number, 1):
-            raise InvalidProblemError(
-                f"{name}: must be an integer of at least 1 or None, not {number!r}."
-            )
+        check_integer(name, number, 1, or_none=True)
         if number is not None and number > most:
             raise InvalidProblemError(f"{name}: must be at most {most}, not {number!r}.")
     if options.callback is not None and not callable(options.callback):

@@ -8,19 +8,14 @@ import numpy as np
 
 from ..arguments import Float
 from ..errors import InvalidProblemError
+from ..native.core import core, prepare
 from ..problem import SubsetProblem
 from .l1_path import L1Path
-from .single_step import ComparedFits
 from .support_fit import SupportFits
 
-# Univariable fits. Where one predictor separates the classes its coefficient has no finite optimum,
-# and each Newton step adds about 1 to the margins. 25 steps, the limit of R's glm, leave such a
-# predictor with a value far above any other.
-_MAX_STEPS = 25
-_MAX_HALVINGS = 20
-_ROUNDING = 1e-14  # of a loss: one that is higher by less is not worse
-_CONVERGED = 1e-12  # decrement relative to the loss: the step that it belongs to is the last
-_WEAK = 1e-9  # the ridge of univariable fits of other outcomes, relative to the weight of the rows
+# Univariable fits have next to no penalty: this share of the weights. Where one predictor separates
+# the classes its coefficient has no finite optimum; that of the penalty is far above any other.
+_LITTLE = 1e-12
 _STEPS_PER_DECADE, _DECADES = 20, 4  # of the lasso
 _UNPENALISED = 1e3  # the factor of columns that the penalty should spare
 
@@ -37,97 +32,18 @@ def check_loss(problem: SubsetProblem, backend: str) -> None:
 def univariable_magnitudes(problem: SubsetProblem) -> Float:
     """Return how strongly each predictor alone is associated with the outcome.
 
-    That is the magnitude of its coefficient in an unregularised regression on that predictor alone
-    (next to unregularised but for the logistic one, so that it is finite); for a predictor of
-    several columns, the Euclidean norm of the coefficients. Magnitudes depend on the scale of the
-    columns, so scale them alike first.
+    That is the magnitude of its coefficient in a regression on that predictor alone,
+    with next to no penalty; for a predictor of several columns, the Euclidean norm of the
+    coefficients. Magnitudes depend on the scale of the columns, so scale them alike first.
     """
     check_loss(problem, "univariable")
-    if not problem.family.gives_risks:
-        return _weakly_penalised(problem)
-    fits = SupportFits(problem)
-    magnitudes = np.zeros(problem.n_predictors)
-    for predictors, columns in fits.blocks(np.arange(problem.n_predictors)):
-        X = fits.X.T[columns]  # (n_predictors, n_own, n_rows)
-        scale = np.abs(X).max(axis=(1, 2))
-        scale[scale == 0] = 1.0
-        coefs = _fit_alone(X / scale[:, np.newaxis, np.newaxis], fits.y, fits.weights)
-        magnitudes[predictors] = np.linalg.norm(coefs, axis=1) / scale
-    return magnitudes
-
-
-def _weakly_penalised(problem: SubsetProblem) -> Float:
     scale = np.abs(problem.X).max(axis=0)
     scale[scale == 0] = 1.0
     scaled = problem.with_rows(problem.X / scale, problem.response, problem.weights)
-    fits = ComparedFits(scaled.with_ridge(_WEAK * float(problem.weights.sum())))
-    coefs = [fits.fit((g,)).coef / scale for g in range(problem.n_predictors)]
-    return np.asarray(np.linalg.norm(coefs, axis=1))
-
-
-def _fit_alone(X: Float, signs: Float, weights: Float) -> Float:
-    """Return the coefficients of unregularised logistic regressions, all at once, by Newton steps.
-
-    X has shape (n_fits, n_own, n_rows), and its columns are centred, which moves the intercept
-    alone. The intercept is eliminated from each step, and a pseudo-inverse solves the rest: a
-    constant column then has a coefficient of 0, and dummy or spline columns that sum to the
-    constant have the coefficients of smallest norm.
-    """
-    n_fits, n_own, n_rows = X.shape
-    theta = np.zeros((n_fits, n_own, 1))
-    events = weights[signs > 0].sum()
-    start = signs * np.log(events / (weights.sum() - events))  # the best intercept alone
-    margins = np.broadcast_to(start, (n_fits, n_rows)).copy()
-    tails = np.exp(-np.abs(margins))  # of which loss and probability are made
-
-    def losses(margins: Float, tails: Float) -> Float:
-        total: Float = (np.log1p(tails) + np.maximum(-margins, 0.0)) @ weights
-        return total
-
-    loss = losses(margins, tails)
-    active = np.arange(n_fits)
-    for _ in range(_MAX_STEPS):
-        A, m, tail = X[active], margins[active], tails[active]
-        a = np.where(m > 0, tail, 1.0) / (1.0 + tail)  # of the other class
-        slopes = weights * signs * a
-        curvature = weights * a * (1.0 - a)
-        total = curvature.sum(axis=1)[:, np.newaxis, np.newaxis]
-        centred = A - A @ curvature[:, :, np.newaxis] / total
-        gradient = centred @ slopes[:, :, np.newaxis]
-        hessian = (centred * curvature[:, np.newaxis]) @ centred.transpose(0, 2, 1)
-        step = _pseudo_inverse(hessian) @ gradient
-        of_intercept = slopes.sum(axis=1)[:, np.newaxis, np.newaxis]
-        decrement = (gradient * step + of_intercept**2 / total / n_own).sum(axis=(1, 2))
-        move = signs * (step.transpose(0, 2, 1) @ centred + of_intercept / total)[:, 0]
-        length = np.ones(len(active))
-        limit = loss[active] * (1.0 + _ROUNDING)
-        m += move
-        tail = np.exp(-np.abs(m))
-        trial = losses(m, tail)
-        for _ in range(_MAX_HALVINGS):
-            worse = trial > limit
-            if not worse.any():
-                break
-            length[worse] /= 2
-            m[worse] -= length[worse, np.newaxis] * move[worse]
-            tail[worse] = np.exp(-np.abs(m[worse]))
-            trial[worse] = losses(m[worse], tail[worse])
-        accepted = trial <= limit
-        length[~accepted] = 0.0
-        theta[active] += length[:, np.newaxis, np.newaxis] * step
-        going = accepted & (decrement > _CONVERGED * loss[active])
-        active = active[going]
-        if len(active) == 0:
-            break
-        margins[active], tails[active], loss[active] = m[going], tail[going], trial[going]
-    return theta[:, :, 0]
-
-
-def _pseudo_inverse(hessians: Float) -> Float:
-    """Return the pseudo-inverses of a stack of positive semidefinite matrices."""
-    if hessians.shape[1] == 1:
-        return np.divide(1.0, hessians, out=np.zeros_like(hessians), where=hessians > 0)
-    return np.asarray(np.linalg.pinv(hessians, hermitian=True))
+    ridge = _LITTLE * float(problem.weights.sum())
+    unlimited = core.Problem(prepare(scaled).data, ridge, problem.family.name)
+    fits = (core.fit(unlimited, (g,), tolerance=0.0) for g in range(problem.n_predictors))
+    return np.array([np.linalg.norm(coef / scale) for coef, *_ in fits])
 
 
 def correlations(problem: SubsetProblem) -> Float:

@@ -8,7 +8,6 @@ converged. The rounding of the sums is taken off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from math import inf
 from typing import NamedTuple
@@ -21,7 +20,6 @@ from ..arguments import Float, Int
 from ..families import RowsLoss
 from ..problem import SubsetProblem
 
-_CHUNK = 2**15  # entries of a temporary that the processor's cache holds
 _MAX_NEWTON_STEPS = 200
 _MAX_INTERIOR_STEPS = 100
 _PRECISE = 1e-12  # of the complementarity, relative to the objective
@@ -83,24 +81,6 @@ class SupportFits:
             beta, a = self._minimise(X, columns), None
         bound = self._bound(X, columns, X @ beta[:-1] + beta[-1], a)
         return self._model(support, columns, beta), bound
-
-    def blocks(self, predictors: Int) -> Iterator[tuple[Int, Int]]:
-        """Yield blocks of predictors that own the same number of columns, for vectorised steps.
-
-        A block is places in `predictors`, of shape (n_places,), and columns, of shape
-        (n_places, n_own). Its columns of X together have at most as many entries as a chunk,
-        unless the columns of a single predictor are more.
-        """
-        owner = self.problem.column_predictor
-        by_owner = np.argsort(owner, kind="stable")
-        n_owned = np.bincount(owner, minlength=self.problem.n_predictors)
-        first = np.cumsum(n_owned) - n_owned
-        for n_own in np.unique(n_owned[predictors]):
-            alike = np.flatnonzero(n_owned[predictors] == n_own)
-            size = max(1, _CHUNK // (len(self.X) * n_own))
-            for start in range(0, len(alike), size):
-                places = alike[start : start + size]
-                yield places, by_owner[first[predictors[places], np.newaxis] + np.arange(n_own)]
 
     def _bound(self, X: Float, columns: Int, u: Float, a: Float | None) -> float:
         """Return the bound of the module's docstring for these columns.
@@ -232,7 +212,7 @@ class _QuadraticModel(NamedTuple):
 
 
 def fit_hinge(
-    X: Float, signs: Float, weights: Float, ridge: float, tolerance: float = _PRECISE
+    X: Float, labels: Float, weights: Float, ridge: float, tolerance: float = _PRECISE
 ) -> tuple[Float, Float]:
     """Return the coefficients with the intercept as last entry, and the a of each row.
 
@@ -241,7 +221,7 @@ def fit_hinge(
     points at which both are mu, to mu = 0.
     """
     n_rows, n_columns = X.shape
-    Z = -signs[:, np.newaxis] * np.column_stack([X, np.ones(n_rows)])  # margins are -Z beta
+    Z = -labels[:, np.newaxis] * np.column_stack([X, np.ones(n_rows)])  # margins are -Z beta
     penalty = np.append(np.full(n_columns, ridge), 0.0)
     beta, a = np.zeros(n_columns + 1), np.full(n_rows, 0.5)
     x, p = np.full(n_rows, 2.0), np.ones(n_rows)

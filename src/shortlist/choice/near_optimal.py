@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arguments import is_integer
+from ..arguments import check_integer
 from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
@@ -150,8 +150,7 @@ def near_optimal(
         raise InvalidProblemError(
             f"tolerance: must be a number of at least 0, such as 0.01, not {tolerance!r}."
         )
-    if not is_integer(limit, 1):
-        raise InvalidProblemError(f"limit: must be an integer of at least 1, not {limit!r}.")
+    check_integer("limit", limit, 1)
     started = perf_counter()
     best = uninterrupted(
         solve(problem, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)

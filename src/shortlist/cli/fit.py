@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from math import isfinite
 from pathlib import Path
@@ -128,19 +129,10 @@ def fit(
     Missing values may be left empty. Numbers are standardised, text becomes levels, and a column is
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
-    from ..families import family_of
-
-    if not family_of(loss).gives_risks:
-        raise InvalidProblemError(
-            f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
-            "`alternatives`, or BestSubsetClassifier in Python."
-        )
-    if stable and within is not None:
-        raise InvalidProblemError("--stable: does not go with --within; give one of them.")
-    of_report = {"--resamples": resamples, "--subgroups": subgroups, "--thresholds": thresholds}
-    for option, value in of_report.items():
-        if value is not None and report is None:
-            raise InvalidProblemError(f"{option}: has no effect without --report; give one.")
+    _check_options(loss, stable, within)
+    if report is None:
+        of_report = {"--resamples": resamples, "--subgroups": subgroups, "--thresholds": thresholds}
+        _refuse_options(of_report)
     groups: dict[str, Any] = {"subgroups": subgroups or (), "thresholds": risks(thresholds)}
     check_paths(options.inputs, [model, certificate], report)
     require_report(report)
@@ -155,12 +147,7 @@ def fit(
         patients, estimator = options.read()
         estimator.set_params(within=within, stable=stable)
         if report is not None:
-            from ..report import check_centres, check_enough, split_subgroups
-
-            check_enough(patients.events, patients.persons)
-            if patients.centres is not None:
-                check_centres(patients.centres, patients.events, patients.persons)
-            split_subgroups(groups["subgroups"], patients.predictors)
+            _check_for_report(patients, groups["subgroups"])
         announce("Preparing")
         with redirect_stdout(sys.stderr):  # of the log
             estimator.fit(*patients.data, announce, outcome=patients.outcome, verbose=verbose)
@@ -170,14 +157,13 @@ def fit(
         auc = float(roc_auc_score(patients.events, card.log_odds(patients.predictors)))
         if model is not None:
             card.save(model)
-        if certificate is not None:
-            proof = estimator.certificate_
-            if proof is not None:
-                save_proof(certificate, card, proof)
-            else:
-                text = f"{certificate}: was not written, because the proof is too long."
-                warnings.warn(text, ShortlistWarning, stacklevel=2)
-                certificate = None
+        proof = None if certificate is None else estimator.certificate_
+        if certificate is not None and proof is not None:
+            save_proof(certificate, card, proof)
+        elif certificate is not None:
+            text = f"{certificate}: was not written, because the proof is too long."
+            warnings.warn(text, ShortlistWarning, stacklevel=2)
+            certificate = None
     seconds = perf_counter() - started
     files = {"model": model, "certificate": certificate, "report": report}
     if as_json:
@@ -190,6 +176,36 @@ def fit(
         _make_report(report, estimator, patients, n_resamples, groups)
     if card.search.status != "optimal":
         raise typer.Exit(3)
+
+
+def _check_options(loss: str, stable: bool, within: float | str | None) -> None:
+    """Raise if a model with this loss predicts no risks, or options contradict each other."""
+    from ..families import family_of
+
+    if not family_of(loss).gives_risks:
+        raise InvalidProblemError(
+            f"--loss: {loss} has no risks, which a model file predicts; use `shortlist path` or "
+            "`alternatives`, or BestSubsetClassifier in Python."
+        )
+    if stable and within is not None:
+        raise InvalidProblemError("--stable: does not go with --within; give one of them.")
+
+
+def _refuse_options(of_report: Mapping[str, object]) -> None:
+    """Raise if an option that only a report takes is given without one."""
+    for option, value in of_report.items():
+        if value is not None:
+            raise InvalidProblemError(f"{option}: has no effect without --report; give one.")
+
+
+def _check_for_report(patients: Patients, subgroups: Sequence[str]) -> None:
+    """Raise if a report of these patients cannot be made, before they are fitted."""
+    from ..report import check_centres, check_enough, split_subgroups
+
+    check_enough(patients.events, patients.persons)
+    if patients.centres is not None:
+        check_centres(patients.centres, patients.events, patients.persons)
+    split_subgroups(subgroups, patients.predictors)
 
 
 def require_report(path: Path | None) -> None:
@@ -284,21 +300,18 @@ def _introduction(card: ModelCard, patients: Patients) -> Text:
 
 def _odds_table(card: ModelCard) -> Table:
     has_prices = card.limits.budget is not None
-    costs = {candidate.name: candidate.cost for candidate in card.candidates}
     columns = ["predictor", *(["cost"] if has_prices else []), "difference", "odds ratio"]
     table = make_table(columns, numbers=["cost", "odds ratio"])
     for term in card.terms:
-        name, cost = plain(term.name), f"{costs[term.name]:g}"
+        name, cost = plain(term.name), f"{card.costs[term.name]:g}"
         for effect in term.effects():
             cells = [Text(name), Text(cost)] if has_prices else [Text(name)]
             table.add_row(*cells, Text(plain(effect.contrast)), _odds_ratio(effect))
             name = cost = ""
     if has_prices:
-        bought = {term.name for term in card.terms}
-        for fee in card.limits.fees:
-            sharing = [plain(name) for name in fee.members if name in bought]
-            if sharing:
-                table.add_row("fee", f"{fee.amount:g}", Text(f"for {', '.join(sharing)}"), "")
+        for fee in card.paid_fees:
+            sharing = ", ".join(map(plain, fee.members))
+            table.add_row("fee", f"{fee.amount:g}", Text(f"for {sharing}"), "")
         table.add_section()
         table.add_row("total", f"{card.cost:g}", f"of {card.limits.budget:g}{card.lowered}", "")
     return table

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
+from math import nan
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -125,15 +126,20 @@ def _amount(text: str) -> float:
     return number
 
 
+def _part(text: str) -> float:
+    """Return a part of 1, such as 10% or 0.1; NaN for a text that is no number."""
+    number = text.strip()
+    try:
+        return _decimal(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        return nan
+
+
 def _share(text: str) -> float | str:
     """Return a share, such as 1% or 0.01, or the word for a standard error."""
-    number = text.strip()
-    if number.lower() == "1se":
+    if text.strip().lower() == "1se":
         return "1se"
-    try:
-        share = _decimal(number.rstrip("% ")) / (100 if number.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
+    share = _part(text)
     if not 0 <= share < 1:
         raise typer.BadParameter(f"{text!r} is not a share below 100 %; write 1%, 0.01 or 1se.")
     return share
@@ -143,11 +149,7 @@ def risks(text: str | None) -> list[float]:
     """Return the risks in the text of an option, such as 10%,0.2."""
     found = []
     for part in [] if text is None else text.split(","):
-        number = part.strip()
-        try:
-            risk = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
-        except ValueError:
-            risk = -1.0
+        risk = _part(part)
         if not 0 < risk < 1:
             raise InvalidProblemError(
                 f"--thresholds: {part!r} is not a risk between 0 and 100 %; write 10%,20%."

@@ -73,13 +73,13 @@ def verify(
             "data": card.data.model_dump(),
             "ridge": card.search.ridge,
             "preprocessing": card.preprocessing.model_dump(),
-            "bought": [term.name for term in card.terms],
+            "bought": card.bought,
             "cost": card.cost,
             "limits": card.limits.model_dump(mode="json"),
             "left_out": list(card.left_out),
             "within": None if card.search.within is None else card.search.within.model_dump(),
             "not_checked": _not_checked(card),
-            "costs": {candidate.name: candidate.cost for candidate in card.candidates},
+            "costs": card.costs,
             "kinds": {candidate.name: candidate.kind for candidate in card.candidates},
             "notes": notes,
         }
@@ -104,9 +104,7 @@ def _difference(other: ModelCard, card: ModelCard) -> str:
     """Return why another model is clearly not a card's; empty if that is not clear."""
     if other.data.sha256 != card.data.sha256:
         return "It was fitted to other data."
-    bought, proven = (
-        ", ".join(shown(term.name) for term in item.terms) or "nothing" for item in (other, card)
-    )
+    bought, proven = (", ".join(map(shown, item.bought)) or "nothing" for item in (other, card))
     return "" if bought == proven else f"It buys {bought}, and the proven model {proven}."
 
 
@@ -147,7 +145,7 @@ def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
         raise InvalidFileError(f"{source}: does not say which column is the outcome.")
     table = read_table(data)
     advice = "which the proof is about; pass the data that the model was fitted to."
-    for name in (outcome.name, *(candidate.name for candidate in card.candidates)):
+    for name in (outcome.name, *card.costs):
         if name not in table.columns:
             raise InvalidFileError(f"{data}: has no column {shown(name)}, {advice}")
     values = {level_of(value) for value in table[outcome.name].dropna()}
@@ -160,11 +158,7 @@ def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
 
 def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     """Yield the problem that was solved, by topic, and its answer."""
-
-    def listed(names: Iterable[str]) -> str:
-        return ", ".join(map(plain, names))
-
-    outcome, limits, preparation = card.outcome, card.limits, card.preprocessing
+    outcome, limits = card.outcome, card.limits
     yield "outcome", plain(f"{outcome.name} = {outcome.event}, otherwise {outcome.no_event}")
     yield "rows", f"{card.data.rows}, {card.data.events} of them with the event"
     candidates = (
@@ -174,16 +168,37 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
         for item in card.candidates
     )
     yield "candidates", f"{len(card.candidates)}: {', '.join(candidates)}"
+    yield from _restate_limits(card)
+    if limits.exclude:
+        yield "excluded", _listed(limits.exclude)
+    known = {*limits.exclude, *card.costs}
+    others = _listed(name for name in patients.predictors.columns if name not in known)
+    if others:
+        yield "not covered", f"{others} (in the data, but not in the proof)"
+    yield from _restate_preparation(card)
+    yield "ridge", f"{card.search.ridge:g}"
+    cost = f", for {card.cost:g}" if limits.budget is not None else ""
+    yield "bought", (_listed(card.bought) or "nothing") + cost
+    yield "not checked", _listed(_not_checked(card))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(plain, names))
+
+
+def _restate_limits(card: ModelCard) -> Iterator[tuple[str, str]]:
+    """Yield the limits on selections and coefficients."""
+    limits = card.limits
     for fee in limits.fees:
-        yield "fee", f"{fee.amount:g} for any of {listed(fee.members)}"
+        yield "fee", f"{fee.amount:g} for any of {_listed(fee.members)}"
     if limits.budget is not None:
         yield "budget", f"{limits.budget:g}{card.lowered}"
     if limits.max_features is not None:
         yield "at most", f"{limits.max_features} predictors{card.lowered}"
     if limits.include:
-        yield "required", listed(limits.include)
+        yield "required", _listed(limits.include)
     for sign, topic in (("positive", "only raises risk"), ("negative", "only lowers risk")):
-        signed = listed(item.name for item in card.candidates if item.sign == sign)
+        signed = _listed(item.name for item in card.candidates if item.sign == sign)
         if signed:
             yield topic, signed
     bounds = ", ".join(
@@ -194,13 +209,12 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     if bounds:
         yield "coefficients", f"at most {bounds}"
     if card.left_out:
-        yield "not stable", f"{listed(card.left_out)} (selected by few resamples; not checked)"
-    if limits.exclude:
-        yield "excluded", listed(limits.exclude)
-    known = {*limits.exclude, *(candidate.name for candidate in card.candidates)}
-    others = listed(name for name in patients.predictors.columns if name not in known)
-    if others:
-        yield "not covered", f"{others} (in the data, but not in the proof)"
+        yield "not stable", f"{_listed(card.left_out)} (selected by few resamples; not checked)"
+
+
+def _restate_preparation(card: ModelCard) -> Iterator[tuple[str, str]]:
+    """Yield how columns became those of the problem, where it is not the usual way."""
+    preparation = card.preprocessing
     if preparation.spline_knots is not None:
         yield "splines", f"{preparation.spline_knots} knots for every number"
     if preparation.imputation == "median":
@@ -210,14 +224,10 @@ def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:
     if preparation.missing_indicator:
         yield "missing", "a missing value may itself predict"
     for name, codes in preparation.missing_codes.items():
-        yield "taken for missing", f"{plain(name)}: {listed(codes)}"
+        yield "taken for missing", f"{plain(name)}: {_listed(codes)}"
     for name, words in preparation.synonyms.items():
         meant = (f"{level} for {other}" for other, level in words.items())
-        yield "read as", f"{plain(name)}: {listed(meant)}"
-    yield "ridge", f"{card.search.ridge:g}"
-    cost = f", for {card.cost:g}" if limits.budget is not None else ""
-    yield "bought", (listed(term.name for term in card.terms) or "nothing") + cost
-    yield "not checked", listed(_not_checked(card))
+        yield "read as", f"{plain(name)}: {_listed(meant)}"
 
 
 @with_problem_options()

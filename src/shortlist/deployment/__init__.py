@@ -4,9 +4,6 @@
 `points` finds whole-number points within the same limits.
 """
 
-from .calculator import write_calculator
-from .chart import PointsChart, points
-from .code import write_model
-from .nomogram import plot_nomogram
+from ..lazy import public_names
 
-__all__ = ["PointsChart", "plot_nomogram", "points", "write_calculator", "write_model"]
+__getattr__, __all__ = public_names(__name__, __file__)

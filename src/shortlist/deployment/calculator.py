@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidProblemError, ShortlistWarning, import_extra, shown
+from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..files import write_whole
+from ..page import render
 from ..patients import ModelCard
-from ..patients.term import NumericTerm
+from ..patients.term import NumericTerm, Part, Term
 from .code import as_json, describe, event_of, plain_form
 
-_FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -63,26 +61,20 @@ def calculator_page(
 ) -> str:
     """Return the page; the parameters are as in `write_calculator`."""
     units = dict(units or {})
-    candidates = {item.name for item in card.candidates}
-    unknown = [name for name in units if name not in candidates]
+    unknown = [name for name in units if name not in card.costs]
     if unknown:
         raise InvalidProblemError(f"units: the model knows no predictor {shown(unknown[0])}.")
-    costs = {item.name: item.cost for item in card.candidates if item.bought}
-    fees = [
-        [fee.amount, [name for name in fee.members if name in costs]]
-        for fee in card.limits.fees
-        if costs.keys() & set(fee.members)
-    ]
     data = plain_form(card) | {
-        "costs": list(costs.items()),
-        "fees": fees,
+        "costs": [(name, card.costs[name]) for name in card.bought],
+        "fees": [(fee.amount, fee.members) for fee in card.paid_fees],
         "cost": card.cost,
         "event_share": card.data.events / card.data.rows,
         "percentiles": None if patients is None else _percentiles(card, patients),
     }
     return render(
-        "calculator.html",
+        Path(__file__).with_name("calculator.html"),
         scripts=["predict.js", "calculator.js"],
+        filters={"number": number},
         data=as_json(data),
         terms=[_field(term, units.get(term["name"])) for term in data["terms"]],
         card=card,
@@ -94,49 +86,14 @@ def calculator_page(
     )
 
 
-def render(template: str, scripts: list[str], **content: Any) -> str:
-    """Return a page with its style and scripts inside, whose policy allows these and no others."""
-    import_extra("jinja2", "report")
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = number
-    css = (_FOLDER / "page.css").read_text(encoding="utf-8")
-    script = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in scripts)
-    allowed = _sha256(script) if script else "'none'"
-    policy = (
-        f"default-src 'none'; style-src {_sha256(css)}; script-src {allowed}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    if "data" in content:
-        content["data"] = Markup(content["data"])
-    page: str = environment.get_template(template).render(
-        css=Markup(css), script=Markup(script), policy=Markup(policy), **content
-    )
-    return page
-
-
 def number(value: float, digits: int = 4) -> str:
     """Return a number to some significant digits, whole ones of up to nine digits as they are."""
     text = f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.{digits}g}"
     return text.replace("-", _MINUS)
 
 
-def _sha256(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
 def _percentiles(card: ModelCard, patients: pd.DataFrame) -> list[float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
         risks = card.probability(patients)
     if len(risks) < 2:
         raise InvalidProblemError("patients: must have at least two rows.")
@@ -164,26 +121,25 @@ def _field(term: dict[str, Any], unit: str | None) -> dict[str, Any]:
 
 def _equation(card: ModelCard) -> list[tuple[str, str]]:
     """Return the summands of the log-odds and what multiplies each."""
-    parts = [(card.intercept, "")]
-    for term in card.terms:
-        if isinstance(term, NumericTerm):
-            parts.append((term.coefficients[0], term.name))
-            knots = ", ".join(number(knot) for knot in term.knots)
-            parts += [
-                (c, f"curve {j} of {term.name} (natural cubic spline, knots {knots})")
-                for j, c in enumerate(term.coefficients[1:], start=1)
-            ]
-        elif term.kind == "boolean":
-            parts.append((term.coefficient, f"{term.name} is yes"))
-        else:
-            parts += [
-                (term.coefficients[level], f"{term.name} is {level}")
-                for level in term.levels
-                if level != term.reference
-            ]
-        if term.missing_coefficient:
-            parts.append((term.missing_coefficient, f"{term.name} not measured"))
-    return [_summand(c, text) for c, text in parts]
+    parts = [
+        _summand(part.coefficient, _multiplied(term, part))
+        for term in card.terms
+        for part in term.parts()
+        if part.what != "reference" and (part.what != "missing" or part.coefficient)
+    ]
+    return [_summand(card.intercept, ""), *parts]
+
+
+def _multiplied(term: Term, part: Part) -> str:
+    """Return what the coefficient of a part multiplies."""
+    if part.what == "curve" and isinstance(term, NumericTerm):
+        knots = ", ".join(map(number, term.knots))
+        return f"curve {part.level} of {term.name} (natural cubic spline, knots {knots})"
+    if part.what == "missing":
+        return f"{term.name} not measured"
+    if part.what == "is":
+        return f"{term.name} is {'yes' if term.kind == 'boolean' else part.level}"
+    return term.name
 
 
 def _summand(coefficient: float, text: str) -> tuple[str, str]:

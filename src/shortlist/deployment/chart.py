@@ -25,19 +25,20 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from .. import __version__
-from ..arguments import Float, Int, is_integer
+from ..arguments import Float, Int, check_integer
 from ..choice.points import FoundPoints, PointsFinder
 from ..errors import InvalidFileError, InvalidProblemError
 from ..evaluation.metric import calibration
 from ..files import write_whole
 from ..limits import given_limits, limits_without
+from ..page import render
 from ..patients import PrognosticModel
 from ..patients.record import Outcome
 from ..patients.table import PlainTable
 from ..patients.term import Finite, StrictModel
 from ..problem import SubsetProblem
 from .bands import Banded, make_bands
-from .calculator import render
+from .calculator import number
 from .code import event_of
 
 
@@ -137,8 +138,8 @@ class PointsChart(StrictModel):
         n_parts = min(4, max(1, -(-rows // 6)))
         size = -(-rows // n_parts)
         return render(
-            "chart.html",
-            scripts=[],
+            Path(__file__).with_name("chart.html"),
+            filters={"number": number},
             chart=self,
             event=event_of(self.outcome),
             most=sum(max(term.points) for term in self.terms),
@@ -222,8 +223,7 @@ def points(
         ("limit", limit, 1),
         ("n_resamples", n_resamples, 0),
     ):
-        if not is_integer(value, least):
-            raise InvalidProblemError(f"{name}: must be an integer of at least {least}.")
+        check_integer(name, value, least)
     plain = model.check(X, y)
     ridge = getattr(model, "ridge_", model.ridge)
     if ridge is None:

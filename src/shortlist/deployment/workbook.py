@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import import_extra
 from ..patients import ModelCard
 from ..patients.column import folded
-from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm
+from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 from ..tables.table import put_cell
 from .code import check_texts, describe, equation_parts, example_patient, reading_of
 
@@ -27,86 +27,27 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     # A cell cannot hold some of these characters, changes others, and reads _x0041_ as A.
     wrong = r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_"
     check_texts(card, "Excel", wrong, "a control character or the code of one", names=False)
-    from openpyxl.styles import Alignment, Font, PatternFill
-    from openpyxl.utils import get_column_letter
-    from openpyxl.worksheet.datavalidation import DataValidation
-
     book = openpyxl.Workbook()
     sheet, model = book.active, book.create_sheet("Model")
     sheet.title = "Patients"
     numbers = _Numbers(model)
-    bold, soft = Font(bold=True), Font(color="808080")
-    for row, text in enumerate(describe(card)[:2], start=1):
-        put_cell(sheet, row, 1, text)
-    put_cell(
-        sheet,
-        3,
-        1,
-        "Fill in the blue columns; leave a cell empty if it was not measured. "
-        "The coefficients are on the sheet Model.",
-    ).font = soft
-    n_terms = len(card.terms)
-    results = ["Risk", "Replaced", "Outside the range", "Log-odds"]
-    headers = [term.name for term in card.terms] + results
-    for what in ("Read", "Used", "Log-odds of"):
-        headers += [f"{what} {term.name}" for term in card.terms]
-    for column, text in enumerate(headers, start=1):
-        cell = put_cell(sheet, HEADER_ROW, column, text)
-        cell.font, cell.alignment = bold, Alignment(wrap_text=True, vertical="top")
-        sheet.column_dimensions[get_column_letter(column)].width = 15
     for row, line in enumerate(describe(card), start=1):
         put_cell(model, row, 1, line)
     numbers.row = len(describe(card)) + 2
     intercept = numbers.add("intercept", "", card.intercept)
-    formulas = [_formulas(i, card, numbers) for i in range(1, n_terms + 1)]
-    letters = [get_column_letter(i + 1) for i in range(len(headers))]
+    formulas = [_formulas(i, card, numbers) for i in range(1, len(card.terms) + 1)]
+    look = _Look.made()
+    _write_head(sheet, card, look)
     first, last = HEADER_ROW + 1, HEADER_ROW + n_rows
-    blue = PatternFill("solid", fgColor="DDEBF7")
     for row in range(first, last + 1):
-        cells = [f"{letter}{row}" for letter in letters]
-        inputs = cells[:n_terms]
-        for cell in inputs:
-            sheet[cell].fill = blue
-        risk, replaced, outside, log_odds = cells[n_terms : n_terms + 4]
-        read, used, parts = (cells[(i + 1) * n_terms + 4 : (i + 2) * n_terms + 4] for i in range(3))
-        known = {f"r{i}": cell for i, cell in enumerate(read, start=1)}
-        entered = f"COUNTA({inputs[0]}:{inputs[-1]})=0" if inputs else "FALSE"
-        missing = [f'IF({cell}="",1,0)' for cell in read]
-        beyond = [f.outside.format(**known) for f in formulas if f.outside]
-        for target, counts in ((replaced, missing), (outside, beyond)):
-            sheet[target] = f'=IF({entered},"",{"+".join(["0", *counts])})'
-        for i, formula in enumerate(formulas):
-            own = known | {"x": inputs[i], "u": used[i]}
-            for cell, pattern in zip(
-                (read[i], used[i], parts[i]),
-                (formula.read, formula.used, formula.log_odds),
-                strict=True,
-            ):
-                sheet[cell] = "=" + pattern.format(**own)
-                sheet[cell].font = soft
-        total = "+".join([intercept, *parts])
-        sheet[log_odds] = f'=IF({entered},"",{total})'
-        sheet[risk] = (
-            f'=IF({entered},"",IF({log_odds}<-700,0,IF({log_odds}>700,1,1/(1+EXP(-{log_odds})))))'
-        )
-        sheet[risk].number_format, sheet[risk].font = "0.0%", bold
-    for term, formula, letter in zip(card.terms, formulas, letters, strict=False):
-        where = f"{letter}{first}:{letter}{last}"
-        if isinstance(term, CategoricalTerm):
-            choice = DataValidation("list", formula1=formula.levels, errorStyle="warning")
-            choice.error = "The model does not know this level and takes it for missing."
-        elif isinstance(term, NumericTerm):
-            low, high = map(repr, term.range)
-            choice = DataValidation("decimal", "between", low, high, errorStyle="warning")
-            choice.error = "This is no number within the range of the development data."
-        else:
-            choice = DataValidation("list", formula1='"0,1"')
-        choice.showErrorMessage, choice.allow_blank = True, True
-        choice.add(where)
-        sheet.add_data_validation(choice)
+        _write_row(sheet, row, intercept, formulas, look)
+    for column, (term, formula) in enumerate(zip(card.terms, formulas, strict=True), start=1):
+        letter = sheet.cell(first, column).column_letter
+        _offer_values(sheet, f"{letter}{first}:{letter}{last}", term, formula)
     patient, chance = example_patient(card)
     numbers.row += 1
-    put_cell(model, numbers.row, 1, "Test row, as the sheet Patients must show it").font = bold
+    title = "Test row, as the sheet Patients must show it"
+    put_cell(model, numbers.row, 1, title).font = look.bold
     for name, value in [*patient.items(), ("risk", chance)]:
         numbers.row += 1
         put_cell(model, numbers.row, 1, name)
@@ -116,6 +57,87 @@ def workbook_bytes(card: ModelCard, n_rows: int = N_ROWS) -> bytes:
     buffer = BytesIO()
     book.save(buffer)
     return buffer.getvalue()
+
+
+class _Look(NamedTuple):
+    """The styles of cells."""
+
+    bold: Any
+    soft: Any
+    blue: Any
+
+    @classmethod
+    def made(cls) -> _Look:
+        from openpyxl.styles import Font, PatternFill
+
+        return cls(Font(bold=True), Font(color="808080"), PatternFill("solid", fgColor="DDEBF7"))
+
+
+def _write_head(sheet: Any, card: ModelCard, look: _Look) -> None:
+    """Write what the sheet is, and the names of its columns."""
+    from openpyxl.styles import Alignment
+
+    for row, text in enumerate(describe(card)[:2], start=1):
+        put_cell(sheet, row, 1, text)
+    advice = (
+        "Fill in the blue columns; leave a cell empty if it was not measured. "
+        "The coefficients are on the sheet Model."
+    )
+    put_cell(sheet, 3, 1, advice).font = look.soft
+    headers = [*card.bought, "Risk", "Replaced", "Outside the range", "Log-odds"]
+    for what in ("Read", "Used", "Log-odds of"):
+        headers += [f"{what} {name}" for name in card.bought]
+    for column, text in enumerate(headers, start=1):
+        cell = put_cell(sheet, HEADER_ROW, column, text)
+        cell.font, cell.alignment = look.bold, Alignment(wrap_text=True, vertical="top")
+        sheet.column_dimensions[cell.column_letter].width = 15
+
+
+def _write_row(
+    sheet: Any, row: int, intercept: str, formulas: list[_Formulas], look: _Look
+) -> None:
+    """Write the formulas of a patient, and mark the cells to fill in."""
+    n = len(formulas)
+    cells = [sheet.cell(row, column).coordinate for column in range(1, 4 * n + 5)]
+    inputs, (risk, replaced, outside, log_odds) = cells[:n], cells[n : n + 4]
+    read, used, parts = (cells[(i + 1) * n + 4 : (i + 2) * n + 4] for i in range(3))
+    for cell in inputs:
+        sheet[cell].fill = look.blue
+    known = {f"r{i}": cell for i, cell in enumerate(read, start=1)}
+    entered = f"COUNTA({inputs[0]}:{inputs[-1]})=0" if inputs else "FALSE"
+    missing = [f'IF({cell}="",1,0)' for cell in read]
+    beyond = [f.outside.format(**known) for f in formulas if f.outside]
+    for target, counts in ((replaced, missing), (outside, beyond)):
+        sheet[target] = f'=IF({entered},"",{"+".join(["0", *counts])})'
+    for i, formula in enumerate(formulas):
+        own = known | {"x": inputs[i], "u": used[i]}
+        patterns = (formula.read, formula.used, formula.log_odds)
+        for cell, pattern in zip((read[i], used[i], parts[i]), patterns, strict=True):
+            sheet[cell] = "=" + pattern.format(**own)
+            sheet[cell].font = look.soft
+    sheet[log_odds] = f'=IF({entered},"",{"+".join([intercept, *parts])})'
+    sheet[risk] = (
+        f'=IF({entered},"",IF({log_odds}<-700,0,IF({log_odds}>700,1,1/(1+EXP(-{log_odds})))))'
+    )
+    sheet[risk].number_format, sheet[risk].font = "0.0%", look.bold
+
+
+def _offer_values(sheet: Any, where: str, term: Term, formula: _Formulas) -> None:
+    """Let the cells of a predictor offer its values, and warn of others."""
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    if isinstance(term, CategoricalTerm):
+        choice = DataValidation("list", formula1=formula.levels, errorStyle="warning")
+        choice.error = "The model does not know this level and takes it for missing."
+    elif isinstance(term, NumericTerm):
+        low, high = map(repr, term.range)
+        choice = DataValidation("decimal", "between", low, high, errorStyle="warning")
+        choice.error = "This is no number within the range of the development data."
+    else:
+        choice = DataValidation("list", formula1='"0,1"')
+    choice.showErrorMessage, choice.allow_blank = True, True
+    choice.add(where)
+    sheet.add_data_validation(choice)
 
 
 class _Numbers:

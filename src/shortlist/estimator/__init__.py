@@ -1,8 +1,5 @@
 """Best-subset selection as scikit-learn estimators."""
 
-from .classifier import BestSubsetClassifier
-from .cox import BestSubsetCox
-from .regressor import BestSubsetRegressor
-from .step_function import StepFunction
+from ..lazy import public_names
 
-__all__ = ["BestSubsetClassifier", "BestSubsetCox", "BestSubsetRegressor", "StepFunction"]
+__getattr__, __all__ = public_names(__name__, __file__)

@@ -27,6 +27,7 @@ from scipy.stats import binomtest, rankdata, t
 from ..arguments import Float, Int
 from ..errors import InvalidProblemError
 from ..patients.term import KNOT_QUANTILES, spline_curves
+from ..sample_size import persons_by_outcome
 
 # The measures of `scores`, and what pages call them.
 METRICS = {
@@ -262,8 +263,7 @@ def standard_error(influence: Float, persons: Int | None = None) -> float:
 
 def degrees_of_freedom(y: Int, persons: Int | None = None) -> int:
     """Return one less than the number of patients with the rarer outcome."""
-    owners = np.arange(len(y)) if persons is None else persons
-    return max(1, min(len(np.unique(owners[y == label])) for label in (0, 1)) - 1)
+    return max(1, min(persons_by_outcome(y, persons)) - 1)
 
 
 def interval(

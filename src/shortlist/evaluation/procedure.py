@@ -145,16 +145,20 @@ class Procedure:
 
     def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
+        is_choice = len(self.experiment.ridges) > 1
+        folds = scorable_folds(self.experiment, sample, rng) if is_choice else []
+        return self.fit(sample, [self.best_ridge(folds)])[0]
+
+    def best_ridge(self, folds: Sequence[tuple[Sample, Sample]]) -> float:
+        """Return the ridge with the best mean score over folds; of several, the strongest."""
         experiment = self.experiment
         measure = auc if experiment.scoring == "roc_auc" else _neg_log_loss
-        is_choice = len(experiment.ridges) > 1
         tried = cross_validate(
-            scorable_folds(experiment, sample, rng) if is_choice else [],
+            folds,
             lambda train: self.fit(train, experiment.ridges),
             lambda model, test: model.score(measure, experiment.y, test),
         )
-        best = int(np.mean(tried, axis=0).argmax()) if tried else 0  # of several, the strongest
-        return self.fit(sample, experiment.ridges[best : best + 1])[0]
+        return experiment.ridges[int(np.mean(tried, axis=0).argmax()) if tried else 0]
 
     def cross_validate(self, sample: Sample, rng: np.random.Generator) -> CrossValidation:
         """Tune on the training part of each outer fold, and score on its test part."""

@@ -47,15 +47,10 @@ def describe_model(inquiry: Inquiry) -> dict[str, Any]:
     """Return the model that is shown, and the proof of the best one."""
     prepared, model = inquiry.prepared, inquiry.fit()
     problem, shown = model.problem, model.shown
-    bought = [problem.name_of(g) for g in shown.support]
     return {
-        "predictors": bought,
+        "predictors": model.card.bought,
         "cost": shown.cost,
-        "fees": [
-            {"amount": fee.amount, "members": [name for name in fee.members if name in bought]}
-            for fee in inquiry.state.fees
-            if not set(bought).isdisjoint(fee.members)
-        ],
+        "fees": [fee.model_dump() for fee in model.card.paid_fees],
         "objective": shown.objective,
         "auc": prepared.auc(prepared.log_odds(model.problem, model.shown)),
         "equation": describe_equation(model.card).model_dump(),
@@ -128,8 +123,8 @@ def describe_performance(inquiry: Inquiry) -> dict[str, Any]:
     log_odds = prepared.log_odds(model.problem, model.shown)
     return {
         "auc": prepared.auc(log_odds),
-        "roc": roc_points(prepared.events, log_odds),
-        "calibration": calibration_groups(prepared.events, expit(log_odds)),
+        "roc": roc_points(prepared.plain.labels, log_odds),
+        "calibration": calibration_groups(prepared.plain.labels, expit(log_odds)),
     }
 
 
@@ -139,7 +134,7 @@ def describe_patient(inquiry: Inquiry) -> dict[str, Any]:
     The risk is None if all predictors of the model are missing.
     """
     card, values = inquiry.fit().card, inquiry.question.values
-    names = [term.name for term in card.terms]
+    names = card.bought
     row = pd.DataFrame({name: [values.get(name)] for name in names}, index=[0], dtype=object)
     own = card.contributions(row)
     average = card.contributions(inquiry.prepared.plain.frame).mean()
@@ -200,13 +195,13 @@ def draw_selections(inquiry: Inquiry) -> Iterator[dict[str, Any]]:
         make_problem(prepared, inquiry.state),
         ridges=(inquiry.state.ridge,),
         persons=prepared.persons,
-        followed=choose_followed(len(prepared.events)),
+        followed=choose_followed(len(prepared.plain.labels)),
     )
     procedure = _OfPage(experiment, inquiry)
     rng = np.random.default_rng(0)
     results: list[dict[str, Any]] = []
     for resample in range(N_RESAMPLES + 1):
-        weights = _draw_weights(prepared, rng) if resample else np.ones_like(prepared.events)
+        weights = _draw_weights(prepared, rng) if resample else np.ones_like(prepared.plain.labels)
         sample = Sample.of_counts(weights)
         (model,) = procedure.fit(sample, experiment.ridges)
         results.append(evaluate_model(procedure, model, sample))
@@ -252,7 +247,8 @@ def _describe_resamples(evaluation: Evaluation) -> dict[str, Any]:
 
 def _draw_weights(prepared: PreparedPatients, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the weight of each row in a resample that has both outcomes."""
+    labels = prepared.plain.labels
     while True:
-        weights = draw_counts(rng, len(prepared.events), prepared.persons)
-        if 0 < (weights * prepared.events).sum() < weights.sum():
+        weights = draw_counts(rng, len(labels), prepared.persons)
+        if 0 < (weights * labels).sum() < weights.sum():
             return weights

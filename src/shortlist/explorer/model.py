@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..backends import solve, uninterrupted
 from ..deployment.calculator import calculator_page
 from ..errors import InfeasibleError, InvalidProblemError, ShortlistWarning
-from ..patients import ModelCard, Preparation, PrognosticModel, save_proof
+from ..patients import ModelCard, PrognosticModel, save_proof
 from ..patients.card import Making, make_card
 from ..problem import SubsetProblem
 from ..report import N_RESAMPLES, require_packages, write_report
@@ -125,28 +125,21 @@ def fit_again(
     announce: Callback = lambda news: None,
 ) -> PrognosticModel:
     """Fit the model of a state by `PrognosticModel`, as `shortlist fit` does."""
-    never, must = [*prepared.left_out, *state.never], state.must
+    never, must = [*prepared.plain.absent, *state.never], state.must
     if state.adopted is not None:
         must = state.adopted
         never += [name for name in prepared.design.names if name not in {*must, *never}]
     limits = state.limits() | {"include": must, "exclude": never}
     model = PrognosticModel(
         **limits,
-        preparation=Preparation(
-            kinds=prepared.plain.kinds,
-            missing_codes=prepared.plain.missing_codes,
-            synonyms=prepared.plain.synonyms,
-            spline_knots=prepared.design.n_knots,
-            missing_indicator=prepared.design.missing_indicator,
-            imputation=prepared.design.imputation,
-        ),
+        preparation=prepared.preparation,
         ridge=None if tuned else state.ridge,
         within=within,
         time_limit=SOLVE_SECONDS,
     )
     patients = prepared.patients
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortlistWarning)  # the page shows notes of its own
+    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
+        # The page shows notes of its own
         return model.fit(*patients.data, announce, outcome=patients.outcome)
 
 

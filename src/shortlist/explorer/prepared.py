@@ -49,8 +49,8 @@ class PreparedPatients:
         The name shown on the page: a file's.
     patients : Patients
         Predictors, events, outcome and persons.
-    plain, design
-        The same in plain form, and prepared.
+    preparation, plain, design
+        How they are read, what they are in plain form, and the columns of the problem.
     costs, fees
         The prices that a session starts with; a predictor without one costs 1.
     budget : float or None
@@ -61,6 +61,7 @@ class PreparedPatients:
 
     name: str
     patients: Patients
+    preparation: Preparation
     plain: PlainTable
     design: Design
     costs: dict[str, float]
@@ -96,6 +97,7 @@ class PreparedPatients:
         return cls(
             name=name,
             patients=patients,
+            preparation=preparation,
             plain=plain,
             design=design,
             costs={column: float((costs or {}).get(column, 1.0)) for column in design.names},
@@ -105,11 +107,6 @@ class PreparedPatients:
             + n_bytes_of(patients.predictors)
             + n_bytes_of(plain.frame),
         )
-
-    @cached_property
-    def events(self) -> NDArray[np.int64]:
-        """1 for each patient with the event, else 0."""
-        return np.asarray(self.patients.events, dtype=np.int64)
 
     def log_odds(self, problem: SubsetProblem, solution: Solution) -> NDArray[np.float64]:
         """Return what a model predicts for these patients, from what it has bought alone."""
@@ -121,7 +118,7 @@ class PreparedPatients:
 
     def auc(self, log_odds: NDArray[np.float64]) -> float:
         """Return the area under the ROC curve of a model on these patients."""
-        return auc(self.events, log_odds, np.ones_like(self.events))
+        return auc(self.plain.labels, log_odds, np.ones_like(self.plain.labels))
 
     @cached_property
     def persons(self) -> NDArray[np.int64] | None:
@@ -139,12 +136,6 @@ class PreparedPatients:
         if self.persons is not None:
             digest.update(self.persons.astype("<i8").tobytes())
         return digest.hexdigest()
-
-    @property
-    def left_out(self) -> list[str]:
-        """The columns that are not predictors: they were excluded, or hold one value."""
-        columns = self.patients.predictors.columns
-        return [name for name in columns if name not in self.plain.kinds]
 
     def first_state(self, ridge: float = 1.0) -> State:
         """Return the settings of a new session."""
@@ -172,10 +163,10 @@ class PreparedPatients:
         return {
             "name": self.name,
             "digest": self.digest,
-            "rows": len(self.patients.events),
-            "events": int(self.events.sum()),
+            "rows": len(self.plain.labels),
+            "events": int(self.plain.labels.sum()),
             "outcome": self.patients.outcome.model_dump(),
-            "left_out": self.left_out,
+            "left_out": [name for name in self.plain.names if name in self.plain.absent],
             "predictors": [self._describe_column(name) for name in self.design.names],
         }
 

@@ -127,11 +127,8 @@ class ModelCard(StrictModel):
         bought = [item for item in self.candidates if item.bought]
         terms = [(term.name, term.kind) for term in self.terms]
         if [(item.name, item.kind) for item in bought] != terms:
-            raise ValueError("the terms do not match the candidates bought")
-        paid = {item.name for item in bought}
-        price = sum(item.cost for item in bought) + sum(
-            fee.amount for fee in self.limits.fees if paid.intersection(fee.members)
-        )
+            raise ValueError("the terms are not those of the candidates bought")
+        price = sum(item.cost for item in bought) + sum(fee.amount for fee in self.paid_fees)
         if not isclose(self.cost, price, rel_tol=1e-9, abs_tol=1e-9):
             raise ValueError("the cost does not match the candidates bought and their fees")
         search = self.search
@@ -162,8 +159,27 @@ class ModelCard(StrictModel):
                 raise ValueError("selections are counted of other predictors than candidates")
             if max(times.values(), default=0) > most:
                 raise ValueError("a predictor is selected more often than there are searches")
-        if {*self.left_out}.intersection(term.name for term in self.terms):
+        if {*self.left_out}.intersection(self.bought):
             raise ValueError("a predictor is bought that too few resamples select")
+
+    @property
+    def bought(self) -> list[str]:
+        """The names of the predictors bought."""
+        return [term.name for term in self.terms]
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """The price of each candidate."""
+        return {item.name: item.cost for item in self.candidates}
+
+    @property
+    def paid_fees(self) -> list[SharedFee]:
+        """The fees that are paid, each with those of its members that are bought."""
+        shared = (
+            SharedFee(amount=fee.amount, members=tuple(m for m in fee.members if m in self.bought))
+            for fee in self.limits.fees
+        )
+        return [fee for fee in shared if fee.members]
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -254,7 +270,6 @@ class ModelCard(StrictModel):
         return [effect for term in self.terms for effect in term.effects()]
 
     def _repr_html_(self) -> str:
-        costs = {candidate.name: candidate.cost for candidate in self.candidates}
         budget = self.limits.budget
         price = "" if budget is None else f" for {self.cost:g} of {budget:g}"
         return panel(
@@ -265,7 +280,7 @@ class ModelCard(StrictModel):
             rows=(
                 (
                     effect.predictor,
-                    *([] if budget is None else [costs[effect.predictor]]),
+                    *([] if budget is None else [self.costs[effect.predictor]]),
                     effect.contrast,
                     float(f"{effect.odds_ratio:.4g}"),
                 )
@@ -332,7 +347,7 @@ class ModelCard(StrictModel):
         items = self.candidates
         return {
             "budget": self.limits.budget,
-            "costs": {item.name: item.cost for item in items},
+            "costs": self.costs,
             "max_features": self.limits.max_features,
             "fees": [(fee.amount, fee.members) for fee in self.limits.fees],
             "include": self.limits.include,
@@ -347,7 +362,7 @@ class ModelCard(StrictModel):
         )
 
     def _contributions(self, table: pd.DataFrame) -> dict[str, Contribution]:
-        absent = [term.name for term in self.terms if term.name not in table.columns]
+        absent = [name for name in self.bought if name not in table.columns]
         if absent:
             raise InvalidProblemError(
                 f"The model needs the column{'' if len(absent) == 1 else 's'} "

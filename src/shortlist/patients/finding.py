@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
@@ -25,6 +26,7 @@ from ..sample_size import (
     count_parameters,
     cox_snell_r2,
     expected_r2,
+    persons_by_outcome,
     riley_sample_sizes,
 )
 from ..solution import Solution
@@ -98,12 +100,11 @@ def findings_of(
     log_loss: float | None = None,
 ) -> list[Finding]:
     """Return the findings of `check_fit`, from what a fit has made."""
-    bought = {term.name for term in card.terms}
     return [
         *_check_search(card),
         *_check_stable(card),
         *_check_size(card, plain, problem, persons, log_loss),
-        *_check_copies(problem, bought),
+        *_check_copies(problem, {*card.bought}),
         *_check_rows(plain, persons),
         *suspicious_columns(plain.frame, plain.kinds, plain.labels),
         *_check_separation(separating_predictors(problem, solution.support)),
@@ -232,10 +233,9 @@ def _check_size(
 ) -> Iterator[Finding]:
     """Compare the number of patients with what the criteria of Riley require."""
     labels = plain.labels
-    owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
-    n_persons = len(np.unique(owners))
+    n_persons = len(labels) if persons is None else len(pd.unique(np.asarray(persons)))
     unit = "patients" if n_persons == len(labels) else "persons"
-    rarer = min(len(np.unique(owners[labels == label])) for label in (0, 1))
+    rarer = min(persons_by_outcome(labels, persons))
     n_parameters, prevalence = count_parameters(problem), float(labels.mean())
     if log_loss is None:
         losses = np.logaddexp(0.0, (1 - 2 * labels) * card.log_odds(plain.frame))
@@ -317,7 +317,7 @@ def _check_knots(card: ModelCard) -> Iterator[Finding]:
 
 
 def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
-    gaps = plain.frame[[term.name for term in card.terms]].isna()
+    gaps = plain.frame[card.bought].isna()
     shares = gaps.mean()
     shares = shares[shares > 0]
     if len(shares) == 0:
@@ -454,9 +454,8 @@ def _check_ridge(card: ModelCard) -> Iterator[Finding]:
 
 
 def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
-    bought = {term.name for term in card.terms}
-    shares = plain.frame.isna().mean()
-    lost = [name for name in plain.kinds if name not in bought and shares[name] >= MANY_MISSING]
+    shares = plain.frame.drop(columns=card.bought).isna().mean()
+    lost = [name for name in shares.index if shares[name] >= MANY_MISSING]
     if lost:
         several = ", ".join(f"{shown(name)} ({shares[name]:.0%} missing)" for name in lost)
         yield Finding(

@@ -546,9 +546,7 @@ class PrognosticModel(LogOddsClassifier):
             [(*effect, effect.odds_ratio) for effect in card.effects()],
             columns=["predictor", "contrast", "coefficient", "odds_ratio"],
         )
-        self.support_ = np.array(
-            [plain.names.index(term.name) for term in card.terms], dtype=np.int64
-        )
+        self.support_ = np.array([plain.names.index(name) for name in card.bought], dtype=np.int64)
         self.kinds_ = plain.kinds
         self.ridge_ = problem.ridge
         self.n_features_in_ = len(plain.names)

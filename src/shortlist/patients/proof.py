@@ -24,6 +24,7 @@ from ..verification import Verdict, verify
 from .card import ModelCard, marks_of
 from .model import PrognosticModel
 from .preparation import Preparation
+from .table import PlainTable
 
 _CARD = "card"  # the field of the certificate's file that holds the model
 _TOLERANCE = 1e-6  # between numbers in original units and in the problem's matrix
@@ -144,20 +145,31 @@ def verify_model(
     terms, _ = design.equation(plain.frame, coef, 0.0, bought)
     if not _agree([t.model_dump() for t in card.terms], [t.model_dump() for t in terms]):
         return _refused("The model describes its terms otherwise than the patients have them.")
+    wrong = _wrong_about_patients(card, plain, X) or _wrong_about_search(card, certificate, verdict)
+    return _refused(wrong) if wrong else verdict
+
+
+def _wrong_about_patients(card: ModelCard, plain: PlainTable, X: pd.DataFrame) -> str:
+    """Return what a card claims about the patients that is not so; empty if there is nothing."""
     if (card.data.rows, card.data.events) != (len(plain.labels), int(plain.labels.sum())):
-        return _refused("The model claims other numbers of rows or events than the patients have.")
+        return "The model claims other numbers of rows or events than the patients have."
     if card.data.marks != marks_of(plain, card.terms):
-        return _refused("The model takes other patients for those that it was fitted to.")
+        return "The model takes other patients for those that it was fitted to."
     left_out = card.limits.exclude
     if len({*left_out}) < len(left_out) or not {*left_out} <= {*X.columns} - {*plain.kinds}:
-        return _refused("The model claims to leave out columns that the table does not have.")
+        return "The model claims to leave out columns that the table does not have."
+    return ""
+
+
+def _wrong_about_search(card: ModelCard, certificate: Certificate, verdict: Verdict) -> str:
+    """Return what a card claims about the search that is not proven; empty if there is nothing."""
     search = card.search
     highest = certificate.lower_bound + _ROUNDING * certificate.objective
     if search.objective != certificate.objective or search.lower_bound > highest:
-        return _refused("The model claims another objective or bound than the certificate.")
+        return "The model claims another objective or bound than the certificate."
     if search.status == Status.OPTIMAL.value and not is_proven(card, verdict):
-        return _refused("The model claims to be optimal, but the proven gap is too large for that.")
-    return verdict
+        return "The model claims to be optimal, but the proven gap is too large for that."
+    return ""
 
 
 def is_proven(card: ModelCard, verdict: Verdict) -> bool:

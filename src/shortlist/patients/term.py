@@ -63,6 +63,18 @@ class Contrast(NamedTuple):
     reference: float | str
 
 
+class Part(NamedTuple):
+    """A summand of the log-odds: a coefficient, and what it belongs to.
+
+    `what` is "times" (the number), "curve" (of the spline, `level` being its number), "is" (a
+    level; "1" of a truth value), "reference" (the level of the others' comparison) or "missing".
+    """
+
+    coefficient: float
+    what: str
+    level: str | None = None
+
+
 class Contribution(NamedTuple):
     """The contribution of a predictor to the log-odds of each row.
 
@@ -143,6 +155,16 @@ class TermBase(StrictModel, ABC):
     @abstractmethod
     def _contrasts_of_values(self) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
+
+    @abstractmethod
+    def _parts_of_values(self) -> list[Part]:
+        """Return the summands for known values."""
+
+    def parts(self) -> list[Part]:
+        """Return the summands of the log-odds, and the condition of each."""
+        missing = self.missing_coefficient
+        found = self._parts_of_values()
+        return found if missing is None else [*found, Part(missing, "missing")]
 
     def contribution(self, column: pd.Series[Any], stand_in: Float | None = None) -> Contribution:
         """Return the contribution of a column to the log-odds.
@@ -231,6 +253,11 @@ class NumericTerm(TermBase):
             contrasts.insert(0, Contrast(text, self.fill + unit, self.fill))
         return contrasts
 
+    def _parts_of_values(self) -> list[Part]:
+        first, *curves = self.coefficients
+        numbered = enumerate(curves, start=1)
+        return [Part(first, "times"), *(Part(c, "curve", str(j)) for j, c in numbered)]
+
 
 class BooleanTerm(TermBase):
     """A binary value; `fill` stands in for a missing one."""
@@ -261,6 +288,9 @@ class BooleanTerm(TermBase):
     def _contrasts_of_values(self) -> list[Contrast]:
         """Return 1, which is true, compared with 0."""
         return [Contrast("1 vs 0", 1.0, 0.0)]
+
+    def _parts_of_values(self) -> list[Part]:
+        return [Part(self.coefficient, "is", "1")]
 
 
 class CategoricalTerm(TermBase):
@@ -327,6 +357,12 @@ class CategoricalTerm(TermBase):
             Contrast(f"{level} vs {self.reference}", level, self.reference)
             for level in self.levels
             if level != self.reference
+        ]
+
+    def _parts_of_values(self) -> list[Part]:
+        return [
+            Part(self.coefficients[level], "reference" if level == self.reference else "is", level)
+            for level in self.levels
         ]
 
 

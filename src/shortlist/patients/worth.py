@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arguments import Float, Int
 from ..choice import Path, solve_path
 from ..cross_validation import cross_validate, make_folds
+from ..sample_size import persons_by_outcome
 
 if TYPE_CHECKING:
     from ..solution import Solution
@@ -88,9 +89,7 @@ def cross_validate_limits(
         A budget or a number of predictors instead of the model's, as the path has.
     """
     ridge, limits = path[0].problem.ridge, [step.limit for step in path]
-    owners = np.arange(len(plain.labels)) if persons is None else persons
-    rarer = min(len(np.unique(owners[plain.labels == label])) for label in (0, 1))
-    n_folds = int(np.clip(rarer, 2, N_FOLDS))
+    n_folds = int(np.clip(min(persons_by_outcome(plain.labels, persons)), 2, N_FOLDS))
     seed = model.random_state
     folds = make_folds(n_folds, plain.frame, plain.labels, persons, seed, N_REPEATS)
     paths = [path]
@@ -115,8 +114,7 @@ def cross_validate_limits(
     def score(found: tuple[Design, Solution], test: Int) -> Float:
         design, solution = found
         log_odds = design.transform(plain.frame.iloc[test]) @ solution.coef + solution.intercept
-        signs = 2 * plain.labels[test] - 1
-        return np.asarray(np.logaddexp(0.0, -signs * log_odds))
+        return np.asarray(np.logaddexp(0.0, (1 - 2 * plain.labels[test]) * log_odds))
 
     def tell(fold: str) -> None:
         announce(f"Choosing the limit: {fold}")

@@ -21,7 +21,6 @@ from .content import (
     WORTHWHILE,
     Alternatives,
     ProofCheck,
-    Rows,
     Staircase,
     StaircaseStep,
 )
@@ -66,17 +65,16 @@ def describe_staircase(
     owners = None if persons is None else np.asarray(persons)
     curve = cross_validate_limits(model, plain, path, owners, **highest)
     own = limits.budget if path.limit_name == "budget" else float(limits.max_features)
-    steps = path.to_records()
+    steps: list[Any] = path.to_records()
     within = own * (1 + LOGISTIC.resolution)
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
     beyond = steps[affordable + 1 :]
-    bought = {term.name for term in card.terms}
     shown: dict[str, Any] | None = None  # the last step that the page shows
     measured = curve.table.to_dict("records")
     for position, step in enumerate(steps):
         step |= {name: measured[position][name] for name in ("log_loss", "difference", "error")}
         # A model whose search was cut short may be on no step.
-        step["is_chosen"] = position == affordable and set(step["predictors"]) == bought
+        step["is_chosen"] = position == affordable and set(step["predictors"]) == {*card.bought}
         step["reduction"] = 1.0 - step["objective"] / steps[0]["objective"]
         before = [] if shown is None else shown["predictors"]
         step["is_shown"] = (
@@ -103,9 +101,9 @@ def describe_staircase(
     )
 
 
-def _first_step(card: ModelCard, steps: Rows, smallest_gain: float) -> StaircaseStep | None:
+def _first_step(card: ModelCard, steps: list[Any], smallest_gain: float) -> StaircaseStep | None:
     """Return the first of some steps that lowers the model's loss by at least a share."""
-    before = [term.name for term in card.terms]
+    before = card.bought
     for step in steps:
         gain = 1.0 - step["objective"] / card.search.objective
         if gain >= smallest_gain:
@@ -124,16 +122,17 @@ def describe_alternatives(
     """Return the models that are nearly as good, and the substitute of each predictor."""
     models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
     instead = substitutes(problem, time_limit=time_limit, threads=threads)
-    bought = [term.name for term in card.terms]
-    rows = [
+    bought = card.bought
+    rows: list[Any] = [
         record | {"is_chosen": set(record["predictors"]) == set(bought)}
         for record in models.to_records(compared_with=bought)
     ]
     listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > LOGISTIC.resolution
+    replaced: list[Any] = instead.to_records()
     return Alternatives(
         is_complete=models.is_complete,
         models=rows,
         n_ties=sum(row["excess"] <= LOGISTIC.resolution for row in rows[1:]),
         ties_are_known=models.is_complete or listed_beyond_ties,
-        substitutes=instead.to_records(),
+        substitutes=replaced,
     )

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..backends import solve
 from ..backends.l1_path import L1Path
 from ..backends.support_fit import SupportFits
-from ..cross_validation import Fold, Tuning, cross_validate, make_folds
+from ..cross_validation import Fold, Tuning, make_folds
 from ..evaluation import (
     Evaluation,
     Experiment,
@@ -30,11 +30,10 @@ from ..evaluation import (
     run_tasks,
     stability,
 )
-from ..evaluation.metric import log_loss
 from ..patients import PrognosticModel
 from ..problem import SubsetProblem
 from ..solution import Status, solution_of
-from .content import LEVEL, Rows, json_rows
+from .content import LEVEL, RuleRow, json_rows
 from .validation import N_RESAMPLES, make_experiment
 
 _N_PENALTIES, _LEAST_PENALTY = 20, 1e-3  # of the lasso; the least relative to the largest
@@ -180,13 +179,9 @@ def choose_penalty(
     experiment: Experiment, procedure: Callable[[Experiment], Procedure], folds: list[Fold]
 ) -> float:
     """Return the ridge, or L1 penalty, of an experiment with the lowest mean log loss in folds."""
-    fitting = procedure(experiment)
-    losses = cross_validate(
-        [(Sample.of_copies(train), Sample.of_copies(test)) for train, test in folds],
-        lambda train: fitting.fit(train, experiment.ridges),
-        lambda model, test: model.score(log_loss, experiment.y, test),
+    return procedure(experiment).best_ridge(
+        [(Sample.of_copies(train), Sample.of_copies(test)) for train, test in folds]
     )
-    return experiment.ridges[int(np.mean(losses, axis=0).argmin())]
 
 
 def _l1_penalties(experiment: Experiment) -> list[float]:
@@ -201,7 +196,7 @@ def _l1_penalties(experiment: Experiment) -> list[float]:
 
 def describe_comparison(
     problem: SubsetProblem, evaluation: Evaluation, rivals: Mapping[str, Evaluation]
-) -> Rows:
+) -> list[RuleRow]:
     """Return each way to get a model, and its paired differences to the proven selection.
 
     Parameters
@@ -219,13 +214,11 @@ def describe_comparison(
     for name, rival in rivals.items():
         rule = RULES[name]
         text = rule.text_with_prices if has_prices else rule.text
-        rows.append(_describe(rule, problem, evaluation, rival) | {"definition": text})
+        rows.append({**_describe(rule, problem, evaluation, rival), "definition": text})
     return rows
 
 
-def _describe(
-    rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evaluation
-) -> dict[str, Any]:
+def _describe(rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> RuleRow:
     same = own.rows["support"] == rival.rows["support"]
     is_own = rival is own
     is_same_model = same.iloc[0] and own.rows["ridge"].iloc[0] == rival.rows["ridge"].iloc[0]

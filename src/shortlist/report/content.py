@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,  # before Python 3.12 pydantic asks for it
+)
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from typing_extensions import TypedDict
 
-from ..patients import ModelCard
+from ..patients import Finding, ModelCard
 from ..sample_size import (
     DEFAULT_SHARE,
     PREDICTION_ERROR,
@@ -19,7 +26,6 @@ from ..sample_size import (
     SHRINKAGE,
 )
 
-Rows = list[dict[str, Any]]  # a table of JSON values
 Number = float | None  # None for NaN and infinity
 Card = Annotated[
     ModelCard,
@@ -38,6 +44,403 @@ FEWEST_OF_GROUP = 10  # patients of each outcome, for a subgroup or centre to be
 AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 14, 17 to 19, 20a and 25 to 27"
 
 
+# The rows of tables. What is not in a type is refused, as in the sections that have them.
+class PricedPredictor(TypedDict):
+    """A candidate and its price."""
+
+    predictor: str
+    kind: str
+    cost: float
+
+
+class FeeRow(TypedDict):
+    """A shared fee."""
+
+    amount: float
+    members: list[str]
+
+
+class EquationPart(TypedDict):
+    """A summand of the equation, as `patients.term.Part` has it."""
+
+    predictor: str
+    coefficient: float
+    what: str
+    level: str | None
+
+
+class Knots(TypedDict):
+    """The knots of a spline."""
+
+    predictor: str
+    knots: list[float]
+
+
+class ExampleTerm(TypedDict):
+    """What a value of the worked example adds to the log-odds."""
+
+    predictor: str
+    value: float | str
+    adds: float
+
+
+class StepRow(TypedDict):
+    """A step of the staircase, its cross-validated loss, and how the page shows it."""
+
+    limit: float
+    cost: float
+    objective: float
+    predictors: list[str]
+    gained: list[str]
+    lost: list[str]
+    lower_bound: float
+    is_proven: bool
+    log_loss: float
+    difference: float
+    error: float
+    is_chosen: bool
+    reduction: float
+    is_shown: bool
+    new: list[str]
+    given_up: list[str]
+
+
+class AlternativeRow(TypedDict):
+    """A model that is nearly as good."""
+
+    excess: float
+    cost: float
+    objective: float
+    predictors: list[str]
+    gained: list[str]
+    lost: list[str]
+    is_chosen: bool
+
+
+class SubstituteRow(TypedDict):
+    """The best model without a predictor."""
+
+    without: str
+    excess: float
+    cost: float
+    objective: float
+    predictors: list[str]
+    gained: list[str]
+    lost: list[str]
+    is_proven: bool
+
+
+class RocPoint(TypedDict):
+    """A point of the ROC curve."""
+
+    false_positive_rate: float
+    true_positive_rate: float
+
+
+class NetBenefit(TypedDict):
+    """The net benefit of acting above a threshold, and by how much it exceeds acting on all."""
+
+    threshold: float
+    model: float
+    lower: Number
+    upper: Number
+    everyone: float
+    gain: float
+    gain_lower: Number
+    gain_upper: Number
+
+
+class ThresholdRow(NetBenefit):
+    """The accuracy of acting above a threshold too."""
+
+    share_above: float
+    sensitivity: float
+    specificity: float
+    predictive_value: Number
+    negative_predictive_value: Number
+    positive_likelihood_ratio: Number
+    negative_likelihood_ratio: Number
+
+
+class CalibrationGroup(TypedDict):
+    """Predicted and observed shares of a group of patients."""
+
+    n: int
+    events: int
+    predicted: float
+    observed: float
+    lower: float
+    upper: float
+
+
+class CalibrationPoint(TypedDict):
+    """A point of the smooth calibration curve."""
+
+    predicted: float
+    observed: float
+    lower: Number
+    upper: Number
+
+
+Bar = TypedDict("Bar", {"from": float, "to": float, "events": int, "others": int})
+
+
+class CorrectedRow(TypedDict):
+    """A measure with and without optimism."""
+
+    metric: str
+    apparent: Number
+    optimism: Number
+    corrected: Number
+    lower: Number
+    upper: Number
+    n_resamples: int
+    cross_validated: Number
+
+
+class MeasureRow(TypedDict):
+    """A measure of predictions for patients outside the fit."""
+
+    metric: str
+    estimate: Number
+    lower: Number
+    upper: Number
+    error: Number
+
+
+class GroupRow(TypedDict):
+    """The numbers of rows and events of a group, and its measures or why it has none."""
+
+    n: int
+    events: int
+    reason: str | None
+    measures: list[MeasureRow]
+
+
+class CentreRow(TypedDict):
+    """The performance in a centre, and the model of the others if it was left out."""
+
+    centre: str
+    n: int
+    events: int
+    reason: str | None
+    measures: list[MeasureRow]
+    predictors: NotRequired[list[str]]
+    ridge: NotRequired[float]
+    is_proven: NotRequired[bool]
+    is_same: NotRequired[bool]
+
+
+class PooledRow(TypedDict):
+    """The random-effects summary of a measure over centres."""
+
+    metric: str
+    estimate: Number
+    lower: Number
+    upper: Number
+    prediction_lower: Number
+    prediction_upper: Number
+    tau: Number
+    i2: Number
+    n_centres: int
+
+
+class SubgroupRow(TypedDict):
+    """The performance in a subgroup."""
+
+    by: str
+    group: str
+    n: int
+    events: int
+    reason: str | None
+    measures: list[MeasureRow]
+
+
+class DifferenceRow(TypedDict):
+    """A paired difference of two ways to get a model."""
+
+    metric: str
+    estimate: Number
+    lower: Number
+    upper: Number
+    n_resamples: int
+
+
+class RuleRow(TypedDict):
+    """A way to get a model, compared with the proven selection."""
+
+    rule: str
+    is_own: bool
+    is_limited: bool
+    definition: str
+    penalty: float
+    predictors: list[str]
+    cost: float
+    excess: Number
+    same_share: Number
+    corrected: dict[str, Number]
+    differences: list[DifferenceRow]
+    stability: Number
+
+
+class InclusionRow(TypedDict):
+    """How often resamples select a predictor."""
+
+    predictor: str
+    frequency: float
+    lower: float
+    upper: float
+    is_bought: bool
+
+
+class ModelFrequency(TypedDict):
+    """How often resamples select a model."""
+
+    predictors: list[str]
+    frequency: float
+    is_chosen: bool
+
+
+class PatientRisk(TypedDict):
+    """The variation of a patient's risk over the models of resamples."""
+
+    risk: float
+    difference: float
+    lower: Number
+    upper: Number
+
+
+class RiskGroup(TypedDict):
+    """The mean variation of the risks of a group."""
+
+    n: int
+    risk: float
+    difference: float
+    lower: Number
+    upper: Number
+
+
+class EffectRow(TypedDict):
+    """A contrast in the model, in the full one and, with enough of them, on resamples."""
+
+    predictor: str
+    contrast: str
+    is_bought: bool
+    coefficient: Number
+    odds_ratio: Number
+    full_coefficient: float
+    full_error: float
+    lower: NotRequired[Number]
+    upper: NotRequired[Number]
+    odds_ratio_lower: NotRequired[Number]
+    odds_ratio_upper: NotRequired[Number]
+    selected_lower: NotRequired[Number]
+    selected_upper: NotRequired[Number]
+    frequency: NotRequired[float]
+    rmsd_ratio: NotRequired[Number]
+    relative_conditional_bias: NotRequired[Number]
+
+
+class SplinePoint(TypedDict):
+    """The odds at a value of a spline, with a band if there are resamples."""
+
+    value: float
+    odds_ratio: float
+    lower: NotRequired[Number]
+    upper: NotRequired[Number]
+
+
+class SplineRow(TypedDict):
+    """The odds along a spline, relative to those at the median."""
+
+    predictor: str
+    reference: float
+    points: list[SplinePoint]
+    at_knots: list[SplinePoint]
+    histogram: list[Bar]
+
+
+class MissingColumn(TypedDict):
+    """The missing values of a candidate."""
+
+    predictor: str
+    is_bought: bool
+    missing: int
+    share: float
+
+
+class Facts(TypedDict, total=False):
+    """A candidate in a group of patients: quartiles of a number, else how many have a level."""
+
+    n: int
+    missing: int
+    missing_share: float
+    q1: Number
+    median: Number
+    q3: Number
+    count: int
+    share: Number
+
+
+class BaselineRow(TypedDict):
+    """A candidate, or a level of it, for all patients, with and without the event."""
+
+    predictor: str
+    is_bought: bool
+    kind: str
+    level: str | None
+    all: Facts
+    event: Facts
+    no_event: Facts
+
+
+class FindingRow(TypedDict):
+    """A finding, as `patients.Finding` has it."""
+
+    level: str
+    topic: str
+    text: str
+    columns: list[str]
+
+
+class MethodRow(TypedDict):
+    """Sentences of the methods, and the item of TRIPOD+AI that they belong to."""
+
+    item: str
+    heading: str
+    text: str
+
+
+class ColumnShares(TypedDict):
+    """The shares of new patients whose value was replaced, or lies outside the development's."""
+
+    predictor: str
+    imputed: float
+    outside: float
+
+
+class EffectOfUpdate(TypedDict):
+    """A coefficient of an updated model."""
+
+    predictor: str
+    contrast: str
+    coefficient: float
+
+
+class UpdateRow(TypedDict):
+    """An update with its performance on the patients that it was made from, or why it failed."""
+
+    name: str
+    text: str
+    reason: str | None
+    intercept: NotRequired[float]
+    deviance: NotRequired[float]
+    p_value: NotRequired[Number]
+    auc: NotRequired[Number]
+    brier: NotRequired[Number]
+    effects: NotRequired[list[EffectOfUpdate]]
+
+
 class Section(BaseModel):
     """A part of a report: JSON values without numpy's types, None for NaN and infinity."""
 
@@ -52,10 +455,10 @@ class Section(BaseModel):
 class Purchase(Section):
     """The predictors bought and not bought, with prices."""
 
-    bought: Rows
-    not_bought: Rows
-    fees: Rows
-    not_bought_fees: Rows
+    bought: list[PricedPredictor]
+    not_bought: list[PricedPredictor]
+    fees: list[FeeRow]
+    not_bought_fees: list[FeeRow]
     n_bought: int
     n_candidates: int
     cost: float
@@ -68,14 +471,14 @@ class Equation(Section):
     """The intercept and everything that is added to it."""
 
     intercept: float
-    parts: Rows
-    splines: Rows
+    parts: list[EquationPart]
+    splines: list[Knots]
 
 
 class WorkedExample(Section):
     """The prediction for a made-up patient, step by step."""
 
-    terms: Rows
+    terms: list[ExampleTerm]
     intercept: float
     log_odds: float
     probability: float
@@ -134,7 +537,7 @@ class Staircase(Section):
     n_folds: int
     best_limit: float
     enough: float
-    steps: Rows
+    steps: list[StepRow]
     n_hidden: int
     next: StaircaseStep | None
     worthwhile: float = WORTHWHILE
@@ -147,25 +550,25 @@ class Alternatives(Section):
     tolerance: float = TOLERANCE
     most: int = MOST_MODELS
     is_complete: bool
-    models: Rows
+    models: list[AlternativeRow]
     n_ties: int
     ties_are_known: bool
-    substitutes: Rows
+    substitutes: list[SubstituteRow]
 
 
 class Curves(Section):
     """ROC, calibration and decision curves of predictions."""
 
     level: float = LEVEL
-    roc: Rows
-    thresholds: Rows
+    roc: list[RocPoint]
+    thresholds: list[ThresholdRow]
     thresholds_are_given: bool
-    calibration: Rows
-    smooth: Rows
+    calibration: list[CalibrationGroup]
+    smooth: list[CalibrationPoint]
     ici: Number
     e90: Number
-    histogram: Rows
-    decision_curve: Rows
+    histogram: list[Bar]
+    decision_curve: list[NetBenefit]
 
 
 class Performance(Section):
@@ -174,13 +577,13 @@ class Performance(Section):
     level: float = LEVEL
     n_resamples: int
     n_folds: int
-    corrected: Rows
+    corrected: list[CorrectedRow]
     log_loss: Number
     n_unproven: int
     n_solves: int
     curves: Curves | None
 
-    def row(self, metric: str) -> dict[str, Any]:
+    def row(self, metric: str) -> CorrectedRow:
         """Return the row of a measure."""
         return next(row for row in self.corrected if row["metric"] == metric)
 
@@ -194,8 +597,8 @@ class Centres(Section):
     level: float = LEVEL
     fewest: int = FEWEST_OF_GROUP
     is_internal: bool
-    rows: Rows
-    pooled: Rows
+    rows: list[CentreRow]
+    pooled: list[PooledRow]
 
     @property
     def n_measured(self) -> int:
@@ -210,8 +613,8 @@ class Stability(Section):
     stability: Number
     lower: Number
     upper: Number
-    inclusion: Rows
-    models: Rows
+    inclusion: list[InclusionRow]
+    models: list[ModelFrequency]
     n_models: int
     own_frequency: float
 
@@ -223,8 +626,8 @@ class IndividualRisks(Section):
     n_resamples: int
     n_patients: int
     difference: float
-    groups: Rows
-    patients: Rows
+    groups: list[RiskGroup]
+    patients: list[PatientRisk]
 
 
 class SampleSize(Section):
@@ -252,7 +655,7 @@ class SampleSize(Section):
 class MissingValues(Section):
     """The number of missing values of each candidate."""
 
-    columns: Rows
+    columns: list[MissingColumn]
     complete_rows: int
     complete_rows_bought: int
 
@@ -273,20 +676,20 @@ class ReportContent(Section):
     alternatives: Alternatives
     performance: Performance
     centres: Centres | None
-    subgroups: Rows
-    comparison: Rows
+    subgroups: list[SubgroupRow]
+    comparison: list[RuleRow]
     evaluated: list[str]
     stability: Stability | None
     individual_risks: IndividualRisks | None
-    effects: Rows
-    splines: Rows
+    effects: list[EffectRow]
+    splines: list[SplineRow]
     sample_size: SampleSize
     missing: MissingValues
-    baseline: Rows
+    baseline: list[BaselineRow]
     fewest_of_group: int = FEWEST_OF_GROUP
-    findings: Rows
-    checks: Rows = []
-    methods: Rows = []
+    findings: list[FindingRow]
+    checks: list[FindingRow] = []
+    methods: list[MethodRow] = []
     authors_items: str = AUTHORS_ITEMS
 
 
@@ -306,18 +709,26 @@ class ExternalContent(Section):
     enough: int = ENOUGH
     is_enough: bool
     rarer: int
-    measures: Rows
+    measures: list[MeasureRow]
     curves: Curves
     centres: Centres | None
-    subgroups: Rows
+    subgroups: list[SubgroupRow]
     fewest_of_group: int = FEWEST_OF_GROUP
-    columns: Rows
+    columns: list[ColumnShares]
     development: Literal["none", "most", "all"]
-    findings: Rows
-    updates: Rows
+    findings: list[FindingRow]
+    updates: list[UpdateRow]
 
 
-def json_rows(frame: pd.DataFrame, key: str = "metric") -> Rows:
+def finding_rows(findings: Iterable[Finding]) -> list[FindingRow]:
+    """Return findings as JSON values."""
+    return [
+        FindingRow(level=found.level, topic=found.topic, text=found.text, columns=[*found.columns])
+        for found in findings
+    ]
+
+
+def json_rows(frame: pd.DataFrame, key: str = "metric") -> list[Any]:
     """Return the rows of a table as JSON values; `key` is the name of its index."""
     return [json_value(row) for row in frame.reset_index(names=key).to_dict("records")]
 

@@ -16,7 +16,7 @@ from ..files import write_whole
 from ..patients import PrognosticModel, check_fit
 from .choice import describe_alternatives, describe_proof, describe_staircase
 from .comparison import compare_rules, describe_comparison
-from .content import Centres, ExternalContent, ReportContent
+from .content import Centres, ExternalContent, ReportContent, finding_rows
 from .equation import (
     describe_effects,
     describe_equation,
@@ -120,7 +120,7 @@ def describe_model(
         sample_size=describe_sample_size(problem, plain.labels, performance.log_loss, count),
         missing=describe_missing(card, plain.frame),
         baseline=describe_baseline(card, plain),
-        findings=[finding._asdict() for finding in findings],
+        findings=finding_rows(findings),
     )
     sentences = {"checks": describe_checks(content), "methods": describe_methods(content)}
     return content.model_copy(update=sentences)

@@ -24,9 +24,19 @@ from ..evaluation import Evaluation, percentile_interval
 from ..evaluation.metric import percentile_ends
 from ..limits import given_limits
 from ..patients import ModelCard, PrognosticModel
+from ..patients.record import SharedFee
 from ..patients.table import PlainTable
-from ..patients.term import BooleanTerm, NumericTerm, Term
-from .content import LEVEL, Equation, Purchase, Rows, WorkedExample
+from ..patients.term import NumericTerm, Term
+from .content import (
+    LEVEL,
+    EffectRow,
+    Equation,
+    FeeRow,
+    PricedPredictor,
+    Purchase,
+    SplineRow,
+    WorkedExample,
+)
 from .performance import histogram
 
 _N_POINTS = 40  # along a spline
@@ -34,9 +44,8 @@ _N_POINTS = 40  # along a spline
 
 def describe_purchase(card: ModelCard) -> Purchase:
     """Return the predictors bought and not bought, with prices."""
-    names = {term.name for term in card.terms}
 
-    def predictors(bought: bool) -> list[dict[str, Any]]:
+    def predictors(bought: bool) -> list[PricedPredictor]:
         return [
             {"predictor": item.name, "kind": item.kind, "cost": item.cost}
             for item in card.candidates
@@ -46,15 +55,11 @@ def describe_purchase(card: ModelCard) -> Purchase:
     return Purchase(
         bought=predictors(True),
         not_bought=predictors(False),
-        fees=[
-            {"amount": fee.amount, "members": [name for name in fee.members if name in names]}
-            for fee in card.limits.fees
-            if names.intersection(fee.members)
-        ],
+        fees=[_fee_row(fee) for fee in card.paid_fees],
         not_bought_fees=[
-            {"amount": fee.amount, "members": list(fee.members)}
+            _fee_row(fee)
             for fee in card.limits.fees
-            if not names.intersection(fee.members)
+            if not set(card.bought).intersection(fee.members)
         ],
         n_bought=len(card.terms),
         n_candidates=len(card.candidates),
@@ -63,11 +68,19 @@ def describe_purchase(card: ModelCard) -> Purchase:
     )
 
 
+def _fee_row(fee: SharedFee) -> FeeRow:
+    return {"amount": fee.amount, "members": [*fee.members]}
+
+
 def describe_equation(card: ModelCard) -> Equation:
     """Return the intercept and everything that is added to it."""
     return Equation(
         intercept=card.intercept,
-        parts=[part for term in card.terms for part in _parts(term)],
+        parts=[
+            {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
+            for term in card.terms
+            for coefficient, what, level in term.parts()
+        ],
         splines=[
             {"predictor": term.name, "knots": list(term.knots)}
             for term in card.terms
@@ -96,27 +109,6 @@ def describe_example(card: ModelCard) -> WorkedExample:
         probability=float(card.probability(patient)[0]),
         odds=exp(log_odds) if log_odds < 700 else None,
     )
-
-
-def _parts(term: Term) -> Rows:
-    """Return the summands of a term, and the condition of each."""
-    parts: list[tuple[float, str, str | None]]
-    if isinstance(term, NumericTerm):
-        parts = [(term.coefficients[0], "times", None)]
-        parts += [(c, "curve", str(j)) for j, c in enumerate(term.coefficients[1:], start=1)]
-    elif isinstance(term, BooleanTerm):
-        parts = [(term.coefficient, "is", "1")]
-    else:
-        parts = [
-            (term.coefficients[level], "reference" if level == term.reference else "is", level)
-            for level in term.levels
-        ]
-    if term.missing_coefficient is not None:
-        parts.append((term.missing_coefficient, "missing", None))
-    return [
-        {"predictor": term.name, "coefficient": coefficient, "what": what, "level": level}
-        for coefficient, what, level in parts
-    ]
 
 
 def fit_full_model(model: PrognosticModel, plain: PlainTable) -> PrognosticModel:
@@ -156,16 +148,16 @@ def make_probes(full: PrognosticModel) -> pd.DataFrame:
 
 def describe_effects(
     model: PrognosticModel, full: PrognosticModel, plain: PlainTable, evaluation: Evaluation
-) -> Rows:
+) -> list[EffectRow]:
     """Return every contrast of every candidate: in the model, in the full one, on resamples."""
     bought = {effect[:2]: effect.coefficient for effect in model.card_.effects()}
     errors = _standard_errors(full, plain).tolist()
     log_odds = _on_resamples(evaluation, full)
     selection = evaluation.selection
-    rows = []
+    rows: list[EffectRow] = []
     for number, (effect, error) in enumerate(zip(full.card_.effects(), errors, strict=True)):
         own = bought.get(effect[:2], nan)
-        row: dict[str, Any] = {
+        row: EffectRow = {
             "predictor": effect.predictor,
             "contrast": effect.contrast,
             "is_bought": effect[:2] in bought,
@@ -177,7 +169,7 @@ def describe_effects(
         if log_odds is not None:
             chosen = selection[effect.predictor].to_numpy()
             found = log_odds[:, 2 * number] - log_odds[:, 2 * number + 1]
-            row |= _describe_values(found, chosen, effect.coefficient, error)
+            row |= _describe_values(found, chosen, effect.coefficient, error)  # type: ignore[typeddict-item]
         rows.append(row)
     return rows
 
@@ -193,7 +185,7 @@ def _spline_values(term: NumericTerm) -> list[float]:
 
 def describe_splines(
     model: PrognosticModel, full: PrognosticModel, plain: PlainTable, evaluation: Evaluation
-) -> Rows:
+) -> list[SplineRow]:
     """Return the odds along each spline, relative to those at the median.
 
     Bands are percentiles over the resamples that select the predictor, as in `describe_effects`;
@@ -208,7 +200,7 @@ def describe_splines(
     for term in _splines(full.card_.terms):
         followed[term.name] = slice(start, start + len(_spline_values(term)))
         start = followed[term.name].stop
-    curves = []
+    curves: list[SplineRow] = []
     for term in splines:
         values = _spline_values(term)
         log_odds = term.contribution(pd.Series(values)).log_odds
@@ -218,7 +210,7 @@ def describe_splines(
             along = on_resamples[chosen, followed[term.name]]
             band = np.exp(percentile_ends(along - along[:, -1:], LEVEL)).tolist()
             facts |= {"lower": band[0], "upper": band[1]}
-        points = [dict(zip(facts, each, strict=True)) for each in zip(*facts.values(), strict=True)]
+        points: list[Any] = pd.DataFrame(facts).to_dict("records")
         observed = plain.frame[term.name].to_numpy()
         curves.append(
             {

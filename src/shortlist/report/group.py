@@ -30,7 +30,17 @@ from ..patients import ModelCard, PrognosticModel
 from ..patients.column import as_levels, as_numbers, level_of
 from ..patients.record import SearchRecord
 from ..patients.table import PlainTable, as_table, check_persons, mended
-from .content import FEWEST_OF_GROUP, LEVEL, Centres, Rows
+from ..sample_size import persons_by_outcome
+from .content import (
+    FEWEST_OF_GROUP,
+    LEVEL,
+    CentreRow,
+    Centres,
+    GroupRow,
+    MeasureRow,
+    PooledRow,
+    SubgroupRow,
+)
 
 SURE = 50.0  # log-odds beyond which a risk is 0 or 1
 SHOWN = ("auc", "calibration_slope", "observed_expected")
@@ -141,7 +151,7 @@ def _in_order(names: set[str]) -> list[str]:
 
 def describe_subgroups(
     subgroups: Sequence[Subgroup], y: Int, log_odds: Float, persons: Int | None
-) -> Rows:
+) -> list[SubgroupRow]:
     """Return the performance in each subgroup; rows without a prediction are left out."""
     known = ~np.isnan(log_odds)
     return [
@@ -160,7 +170,7 @@ def describe_group(
     log_odds: Float,
     persons: Int | None,
     unmeasured: str | None = None,
-) -> dict[str, Any]:
+) -> GroupRow:
     """Return the numbers of rows and events of a group, and its measures or why it has none.
 
     `unmeasured` says why its rows have no predictions.
@@ -177,8 +187,8 @@ def describe_group(
 
 def too_few(y: Int, persons: Int | None) -> str | None:
     """Return why a group is too small to be measured; None if it is not."""
-    for label, words in ((1, "with"), (0, "without")):
-        n = int((y == label).sum()) if persons is None else len(np.unique(persons[y == label]))
+    without, having = persons_by_outcome(y, persons)
+    for n, words in ((having, "with"), (without, "without")):
         if n < FEWEST_OF_GROUP:
             return f"fewer than {FEWEST_OF_GROUP} {words} the event"
     return None
@@ -186,10 +196,10 @@ def too_few(y: Int, persons: Int | None) -> str | None:
 
 def describe_measures(
     y: Int, log_odds: Float, persons: Int | None, names: Sequence[str] = tuple(METRICS)
-) -> Rows:
+) -> list[MeasureRow]:
     """Return measures of predictions for patients outside the fit, with errors and intervals."""
     found = measure(y, np.clip(log_odds, -SURE, SURE))
-    rows = []
+    rows: list[MeasureRow] = []
     for name in names:
         value, influence = found[name]
         lower, upper = interval(name, value, found[name], y, persons, LEVEL)
@@ -336,28 +346,27 @@ def describe_centres(
     facts: dict[str, dict[str, Any]] | None = None,
 ) -> Centres:
     """Return the performance in each centre and its summary; `facts` are of the models."""
-    rows = []
+    rows: list[CentreRow] = []
     for place in np.unique(places):
         inside = places == place
         other = None
         if facts is not None and place not in facts:
             other = "the other centres have one outcome only"
-        row = {"centre": str(place), **describe_group(inside, y, log_odds, persons, other)}
+        measured = describe_group(inside, y, log_odds, persons, other)
+        row: Any = {"centre": str(place), **measured}
         rows.append(row | (facts or {}).get(place, {}))
     return Centres(is_internal=facts is not None, rows=rows, pooled=summarise(rows))
 
 
-def summarise(rows: Rows) -> Rows:
+def summarise(rows: Sequence[CentreRow]) -> list[PooledRow]:
     """Return the random-effects summary of each measure over the centres that have it."""
-    found = []
+    found: list[Any] = []
     for metric in SHOWN:
         there, slope, back = SCALES[metric]
-        usable = [
-            each
-            for row in rows
-            for each in row["measures"]
-            if each["metric"] == metric and np.isfinite(each["lower"]) and each["error"] > 0
+        measured: list[Any] = [
+            each for row in rows for each in row["measures"] if each["metric"] == metric
         ]
+        usable = [each for each in measured if np.isfinite(each["lower"]) and each["error"] > 0]
         values = [there(each["estimate"]) for each in usable]
         errors = [each["error"] * slope(each["estimate"]) for each in usable]
         summary = random_effects(values, errors, LEVEL)._asdict()

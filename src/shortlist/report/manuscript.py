@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
 from ..patients.term import NumericTerm
 from ..tables import csv_text
-from .content import ReportContent, Rows
+from .content import BaselineRow, EquationPart, ReportContent
 from .group import SHOWN
 from .page import make_figures, require_packages
 
@@ -93,7 +94,8 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
 Cell = str | float | None
 Table = tuple[list[str], list[list[Cell]]]
 
-_PARTS = ["apparent", "optimism", "corrected", "lower", "upper"]
+_PARTS: Final = ("apparent", "optimism", "corrected", "lower", "upper")
+_GROUPS: Final = ("all", "event", "no_event")
 _ENDS = ("estimate", "lower", "upper")
 
 
@@ -128,21 +130,20 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _as_table(rows: Rows, header: Mapping[str, str]) -> Table:
+def _as_table(rows: Sequence[Any], header: Mapping[str, str]) -> Table:
     lines: list[list[Cell]] = [
         [METRICS.get(row[name], row[name]) for name in header] for row in rows
     ]
     return list(header.values()), lines
 
 
-def _characteristics(baseline: Rows) -> Table:
+def _characteristics(baseline: list[BaselineRow]) -> Table:
     """Return Table 1: a column per group of patients, and the missing values of each."""
-    groups = {"all": "all", "event": "event", "no_event": "no event"}
-    header = ["predictor", "level", *groups.values()]
-    header += [f"missing, {name}" for name in groups.values()]
+    groups = list(map(_words, _GROUPS))
+    header = ["predictor", "level", *groups, *(f"missing, {name}" for name in groups)]
     lines: list[list[Cell]] = []
     for row in baseline:
-        parts = [row[group] for group in groups]
+        parts = [row[group] for group in _GROUPS]
         if row["kind"] == "numeric":
             cells = [
                 ""
@@ -161,7 +162,7 @@ def _characteristics(baseline: Rows) -> Table:
     return header, lines
 
 
-def _by_group(groups: Rows, name: str) -> Table:
+def _by_group(groups: Sequence[Any], name: str) -> Table:
     """Return a table of measures by group, three columns for each measure."""
     header = [name, "n", "events"]
     header += [
@@ -223,38 +224,38 @@ def word_document(content: ReportContent, tables: Mapping[str, Table]) -> bytes:
 def _plain_equation(content: ReportContent) -> str:
     """Return the equation of the log-odds in a line of text."""
     text = f"log-odds = {content.equation.intercept:.4g}"
-    for part in content.equation.parts:
-        what, name = part["what"], part["predictor"]
-        if what == "reference":
-            continue
-        if what == "curve":
+    for part, summand in _summands(content):
+        name = part["predictor"]
+        if part["what"] == "curve":
             name = f"curve {part['level']} of {name}"
-        elif what in ("is", "missing"):
-            name = f"[{name} is {'missing' if what == 'missing' else part['level']}]"
-        coefficient = part["coefficient"]
-        sign = "-" if coefficient < 0 else "+"
-        text += f" {sign} {abs(coefficient):.4g} \N{MULTIPLICATION SIGN} {name}"
+        elif part["what"] != "times":
+            name = f"[{name} is {part['level'] or 'missing'}]"
+        text += f" {summand} \N{MULTIPLICATION SIGN} {name}"
     for term in content.model.terms:
         if isinstance(term, NumericTerm) and term.knots:
             text += f"; knots of {term.name}: {', '.join(f'{knot:.4g}' for knot in term.knots)}"
     return text
 
 
+def _summands(content: ReportContent) -> Iterator[tuple[EquationPart, str]]:
+    """Yield the parts of the equation but for references, with sign and size of the coefficient."""
+    for part in content.equation.parts:
+        if part["what"] != "reference":
+            coefficient = part["coefficient"]
+            yield part, f"{'-' if coefficient < 0 else '+'} {abs(coefficient):.4g}"
+
+
 def latex_equation(content: ReportContent) -> str:
     """Return the equation of the log-odds, a summand per line."""
     lines = [f"  & {content.equation.intercept:.4g}"]
-    for part in content.equation.parts:
-        what, coefficient = part["what"], part["coefficient"]
-        if what == "reference":
-            continue
-        name = f"\\text{{{escaped(part['predictor'])}}}"
-        if what == "curve":
-            name = f"\\text{{{escaped(part['predictor'])}}}_{{\\text{{curve {part['level']}}}}}"
-        elif what in ("is", "missing"):
-            level = "missing" if what == "missing" else escaped(str(part["level"]))
-            name = f"[\\text{{{escaped(part['predictor'])} is {level}}}]"
-        sign = "-" if coefficient < 0 else "+"
-        lines.append(f"  & {sign} {abs(coefficient):.4g} \\, {name}")
+    for part, summand in _summands(content):
+        predictor = escaped(part["predictor"])
+        name = f"\\text{{{predictor}}}"
+        if part["what"] == "curve":
+            name += f"_{{\\text{{curve {part['level']}}}}}"
+        elif part["what"] != "times":
+            name = f"[\\text{{{predictor} is {escaped(part['level'] or 'missing')}}}]"
+        lines.append(f"  & {summand} \\, {name}")
     splines = "".join(
         f"% Knots of {_comment(spline['predictor'])}: "
         f"{', '.join(f'{knot:g}' for knot in spline['knots'])}\n"

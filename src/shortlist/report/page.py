@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from math import floor, log10
@@ -16,6 +16,7 @@ import pandas as pd
 
 from ..errors import import_extra
 from ..evaluation.metric import METRICS
+from ..page import render
 from ..plots import (
     plot_calibration,
     plot_decision_curve,
@@ -27,9 +28,16 @@ from ..plots import (
     plot_staircase,
 )
 from ..plots.style import new_figure, plain
-from .content import Centres, Curves, ExternalContent, ReportContent, Rows, Staircase
+from .content import (
+    Centres,
+    Curves,
+    ExternalContent,
+    InclusionRow,
+    ReportContent,
+    SplineRow,
+    Staircase,
+)
 
-_FOLDER = Path(__file__).parent
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST_NAME = 32
 _ENDS = ("estimate", "lower", "upper")
@@ -80,26 +88,6 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         HTML that refers to nothing outside itself and runs nothing.
     """
     require_packages()
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=_number,
-        decimals=_decimals,
-        p_value=_p_value,
-        percent=_percent,
-        risk=_risk,
-        ratio=_ratio,
-        signed=_signed,
-        price=_price,
-    )
     if isinstance(content, Mapping):
         is_external = content["format"] == "shortlist external validation"
         content = (ExternalContent if is_external else ReportContent).model_validate(content)
@@ -107,14 +95,13 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
         template, prevalence = "external.html", content.prevalence
     else:
         template, prevalence = "page.html", content.sample_size.prevalence
-    environment.filters["small"] = partial(_decimals, digits=_places(prevalence))
-    page: str = environment.get_template(template).render(
-        dict(content),
+    return render(
+        Path(__file__).with_name(template),
+        filters=_FILTERS | {"small": partial(_decimals, digits=_places(prevalence))},
         metrics=METRICS,
-        css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         figures=draw_figures(content),
+        **dict(content),
     )
-    return page
 
 
 def _number(value: float | None, digits: int = 4) -> str:
@@ -177,6 +164,18 @@ def _ratio(value: float | None) -> str:
 def _signed(value: float, digits: int = 4) -> str:
     """Return a number with its sign apart, as a summand of an equation."""
     return f"{_MINUS if value < 0 else '+'} {abs(value):.{digits}g}"
+
+
+_FILTERS: dict[str, Callable[..., str]] = {
+    "number": _number,
+    "decimals": _decimals,
+    "p_value": _p_value,
+    "percent": _percent,
+    "risk": _risk,
+    "ratio": _ratio,
+    "signed": _signed,
+    "price": _price,
+}
 
 
 class Drawing(NamedTuple):
@@ -250,7 +249,7 @@ def _make_staircase(staircase: Staircase, labels: dict[str, str]) -> Any:
     return figure
 
 
-def _make_splines(curves: Rows, labels: dict[str, str]) -> Any:
+def _make_splines(curves: list[SplineRow], labels: dict[str, str]) -> Any:
     n_rows = -(-len(curves) // 2)
     figure = new_figure(5.6, 2.2 * n_rows)
     axes = figure.subplots(n_rows, 2, squeeze=False).ravel()
@@ -288,7 +287,7 @@ def _make_forest(centres: Centres | None) -> dict[str, Any]:
     return {"forest": figure}
 
 
-def _make_inclusion(data: Rows, labels: dict[str, str]) -> Any:
+def _make_inclusion(data: list[InclusionRow], labels: dict[str, str]) -> Any:
     frame = pd.DataFrame(data)
     frame["predictor"] = [labels[name] for name in frame["predictor"]]
     figure = new_figure(6.4, 0.9 + 0.26 * len(frame))

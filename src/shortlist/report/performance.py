@@ -24,7 +24,20 @@ from ..evaluation import (
 )
 from ..evaluation.metric import HIGHEST
 from ..patients import ModelCard
-from .content import LEVEL, Curves, IndividualRisks, Performance, Rows, Stability, json_rows
+from .content import (
+    LEVEL,
+    Bar,
+    CalibrationGroup,
+    Curves,
+    IndividualRisks,
+    ModelFrequency,
+    NetBenefit,
+    Performance,
+    RocPoint,
+    Stability,
+    ThresholdRow,
+    json_rows,
+)
 
 _THRESHOLDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -68,9 +81,9 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
     if len(selection) < 2:
         return None
     frequencies = model_frequencies(selection)
-    own = {term.name for term in card.terms}
+    own = {*card.bought}
     overall = stability(selection, LEVEL)
-    models = [
+    models: list[ModelFrequency] = [
         {"predictors": list(model), "frequency": frequency, "is_chosen": set(model) == own}
         for model, frequency in zip(frequencies["model"], frequencies["frequency"], strict=True)
     ]
@@ -99,7 +112,7 @@ def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
     if evaluation.followed is None or n_resamples < 2:
         return None
     found = evaluation.individual_risks(LEVEL).sort_values("risk", kind="stable")
-    groups = [
+    groups: list[Any] = [
         {"n": len(rows), **found.iloc[rows].mean()}
         for rows in np.array_split(np.arange(len(found)), min(_N_RISK_GROUPS, len(found)))
     ]
@@ -170,7 +183,7 @@ def choose_thresholds(probability: Float) -> list[float]:
     return chosen or [float(np.clip(np.median(probability), 1e-6, 0.99))]
 
 
-def roc_points(y: Int, log_odds: Float) -> Rows:
+def roc_points(y: Int, log_odds: Float) -> list[RocPoint]:
     """Return the ROC curve, thinned to as many points as can be seen."""
     points = np.column_stack(roc_curve(y, log_odds)[:2])
     n_kept = min(len(points), _MOST_ROC_POINTS)
@@ -183,14 +196,15 @@ def roc_points(y: Int, log_odds: Float) -> Rows:
 
 def _at_threshold(
     y: Int, probability: Float, persons: Int | None, threshold: float
-) -> dict[str, Any]:
+) -> ThresholdRow:
     """Return the accuracy and the net benefit of acting above a threshold.
 
     What divides by 0, such as the predictive value if no risk is above, is None.
     """
     acted, event = probability >= threshold, y == 1
     sensitivity, specificity = acted[event].mean(), (~acted)[~event].mean()
-    return _net_benefit(y, probability, persons, threshold) | {
+    return {
+        **_net_benefit(y, probability, persons, threshold),
         "share_above": acted.mean(),
         "sensitivity": sensitivity,
         "specificity": specificity,
@@ -201,10 +215,8 @@ def _at_threshold(
     }
 
 
-def _net_benefit(
-    y: Int, probability: Float, persons: Int | None, threshold: float
-) -> dict[str, float]:
-    """Return the net benefit, and by how much it exceeds the net benefit of acting on everyone.
+def _net_benefit(y: Int, probability: Float, persons: Int | None, threshold: float) -> NetBenefit:
+    """Return the net benefit, and by how much acting on everyone has less.
 
     Acting on no one has 0, so that the first is the difference to that.
     """
@@ -225,13 +237,13 @@ def _net_benefit(
     }
 
 
-def calibration_groups(y: Int, probability: Float) -> Rows:
+def calibration_groups(y: Int, probability: Float) -> list[CalibrationGroup]:
     """Return predicted and observed shares of groups of about equal size, the lowest risk first."""
     rarer = int(min(y.sum(), len(y) - y.sum()))
     most = min(len(y) // _SMALLEST_GROUP, rarer // _EVENTS_PER_GROUP)
     n_groups = max(2, min(_MOST_GROUPS, most))
     order = np.argsort(probability, kind="stable")
-    groups = []
+    groups: list[CalibrationGroup] = []
     for rows in np.array_split(order, n_groups):
         events = int(y[rows].sum())
         lower, upper = share_interval(events, len(rows), LEVEL)
@@ -248,7 +260,7 @@ def calibration_groups(y: Int, probability: Float) -> Rows:
     return groups
 
 
-def histogram(y: Int, values: Float, lowest: float, highest: float) -> Rows:
+def histogram(y: Int, values: Float, lowest: float, highest: float) -> list[Bar]:
     """Count the patients with and without the event by a value; those beyond are in the last bars.
 
     Missing values are not counted.

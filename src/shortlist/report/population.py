@@ -17,28 +17,28 @@ from ..sample_size import (
     cox_snell_r2,
     expected_r2,
     largest_r2,
+    persons_by_outcome,
     riley_sample_sizes,
 )
-from .content import PersonCount, Rows, SampleSize
+from .content import BaselineRow, Facts, PersonCount, SampleSize
 
 _MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
 
 
-def count_persons(y: ArrayLike, persons: ArrayLike | None) -> PersonCount:
+def count_persons(labels: Int, persons: ArrayLike | None) -> PersonCount:
     """Count rows and persons; without persons each row is a patient.
 
     A person has the event if any of its rows has.
     """
-    labels = np.asarray(y)
-    events = labels == np.unique(labels)[-1]
-    owners = np.arange(len(labels)) if persons is None else np.asarray(persons).astype(str)
-    rows, n_persons = len(labels), len(np.unique(owners))
+    rows = len(labels)
+    n_persons = rows if persons is None else len(pd.unique(np.asarray(persons)))
+    without_event, with_event = persons_by_outcome(labels, persons)
     has_several_rows = n_persons < rows
     return PersonCount(
         rows=rows,
         persons=n_persons,
-        with_event=len(np.unique(owners[events])),
-        without_event=len(np.unique(owners[~events])),
+        with_event=with_event,
+        without_event=without_event,
         has_several_rows=has_several_rows,
         unit="persons" if has_several_rows else "patients",
         row_unit="rows" if has_several_rows else "patients",
@@ -76,37 +76,40 @@ def describe_sample_size(
     )
 
 
-def describe_baseline(card: ModelCard, plain: PlainTable) -> Rows:
+def describe_baseline(card: ModelCard, plain: PlainTable) -> list[BaselineRow]:
     """Return each candidate for all patients, those with the event and those without.
 
     Numbers have their quartiles, binary values and levels their counts, all of the known values.
     """
     everyone = np.ones(len(plain.labels), dtype=bool)
-    groups = {"all": everyone, "event": plain.labels == 1, "no_event": plain.labels == 0}
-    bought = {term.name for term in card.terms}
-    found: Rows = []
+    found: list[BaselineRow] = []
     for name, kind in plain.kinds.items():
-        row = {"predictor": name, "is_bought": name in bought, "kind": kind, "level": None}
         column = plain.frame[name]
         levels: list[Any] = [None]
         if kind != "numeric":
             levels = [1.0] if kind == "boolean" else sorted(column.dropna().unique())
         found += [
-            row
-            | {"level": None if kind != "categorical" else level}
-            | {group: _describe(column, rows, level) for group, rows in groups.items()}
+            {
+                "predictor": name,
+                "is_bought": name in card.bought,
+                "kind": kind,
+                "level": level if kind == "categorical" else None,
+                "all": _describe(column, everyone, level),
+                "event": _describe(column, plain.labels == 1, level),
+                "no_event": _describe(column, plain.labels == 0, level),
+            }
             for level in levels
         ]
     return found
 
 
-def _describe(column: pd.Series[Any], rows: NDArray[np.bool_], level: Any) -> dict[str, Any]:
+def _describe(column: pd.Series[Any], rows: NDArray[np.bool_], level: Any) -> Facts:
     """Return the quartiles of some values, or how many of them are a level."""
     values = column[rows].dropna()
     n, missing = int(rows.sum()), int(rows.sum()) - len(values)
-    facts: dict[str, Any] = {"n": n, "missing": missing, "missing_share": missing / n}
+    facts: Facts = {"n": n, "missing": missing, "missing_share": missing / n}
     if level is None:
-        quartiles = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
-        return facts | dict(zip(("q1", "median", "q3"), quartiles, strict=True))
+        q1, median, q3 = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
+        return {**facts, "q1": q1, "median": median, "q3": q3}
     count = int((values == level).sum())
-    return facts | {"count": count, "share": count / len(values) if len(values) else None}
+    return {**facts, "count": count, "share": count / len(values) if len(values) else None}

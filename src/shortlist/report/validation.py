@@ -6,13 +6,14 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate
 from ..patients import PrognosticModel
 from ..problem import SubsetProblem
+from ..sample_size import persons_by_outcome
 from ..solution import Status
 from .equation import fit_full_model, make_probes
 
@@ -119,22 +120,15 @@ def choose_followed(n_rows: int) -> list[int]:
 
 def choose_folds(y: ArrayLike, persons: ArrayLike | None = None) -> int:
     """Return the number of folds: ten, or fewer, so that each has five of the rarer outcome."""
-    return int(np.clip(_n_rarer(y, persons)[0] // 5, FEWEST_FOLDS, MOST_FOLDS))
+    return int(np.clip(min(persons_by_outcome(y, persons)) // 5, FEWEST_FOLDS, MOST_FOLDS))
 
 
 def check_enough(y: ArrayLike, persons: ArrayLike | None = None) -> None:
     """Raise if there are too few patients of an outcome to validate a model of it."""
-    count, outcome = _n_rarer(y, persons)
-    if count < FEWEST_FOLDS:
+    counts = persons_by_outcome(y, persons)
+    if min(counts) < FEWEST_FOLDS:
         raise InvalidProblemError(
             f"report: repeats the selection in {FEWEST_FOLDS} folds, so it needs {FEWEST_FOLDS} "
-            f"patients of each outcome, but there are fewer with {outcome}; fit without a report."
+            f"patients of each outcome, but there are fewer with {counts.index(min(counts))}; fit "
+            "without a report."
         )
-
-
-def _n_rarer(y: ArrayLike, persons: ArrayLike | None) -> tuple[int, Any]:
-    """Return the number of patients who have the rarer outcome, and that outcome."""
-    labels: NDArray[Any] = np.asarray(y)
-    owners = np.arange(len(labels)) if persons is None else np.asarray(persons)
-    counts = [(len(np.unique(owners[labels == label])), label) for label in np.unique(labels)]
-    return min(counts, key=lambda pair: pair[0])

@@ -99,9 +99,8 @@ def _read_text(path: Path) -> pd.DataFrame:
     delimiter = find_delimiter(path)
     names, n_rows, decimal = _check_rows(path, delimiter)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(action="ignore", category=pd.errors.ParserWarning):
             # It warns of rows that are too long; the check of the shape below raises then.
-            warnings.simplefilter("ignore", pd.errors.ParserWarning)
             table: pd.DataFrame = pd.read_csv(
                 path,
                 sep=delimiter,
