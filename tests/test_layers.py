@@ -36,7 +36,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"problem", "arguments", "limits", "families", "predictors", "response", "event_times"}
     ),
     frozenset({"tables"}),
-    frozenset({"files", "display", "blocks", "progress"}),
+    frozenset({"files", "archive", "display", "blocks", "progress"}),
     frozenset({"errors"}),
 )
 # The registry stands above all backends.
@@ -222,6 +222,7 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
     assert known == {
         "verification",
         "certificate",
+        "archive",
         "files",
         "blocks",
         "problem",
