@@ -430,11 +430,14 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def(
           "take_trace",
           [](Search& search) {
-            auto trace = std::make_shared<Trace>(std::move(search.trace()));
+            auto trace = std::make_shared<Trace>(search.trace().take());
             search.trace().limit_to(0);
             return trace;
           },
           "Hand the trace over; the search has none any more.")
+      .def(
+          "take_part_of_trace", [](Search& search) { return std::make_shared<Trace>(search.trace().take()); },
+          "Hand over what is recorded by now; the search goes on with the record.")
       .def(
           "limit_trace", [](Search& search, std::size_t max_bytes) { search.trace().limit_to(max_bytes); },
           "max_bytes"_a, "Discard the trace once it exceeds this number of bytes; 0: record none.")

@@ -12,6 +12,7 @@ namespace shortlist {
 namespace {
 
 constexpr double far = 32.0;  // spreads from zero at which a column is centred
+constexpr Index rows_at_a_time = 32;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -71,9 +72,12 @@ void Table::pack(const Given<T>& given) {
   const auto entry = [&](Index m, Index j) {
     return s_[m] * static_cast<double>(given.values[m * given.row_step + columns_[at(j)] * given.column_step]);
   };
-  if (std::abs(given.row_step) >= std::abs(given.column_step)) {  // read memory in its order
-    for (Index m = 0; m < given.n_rows; ++m) {
-      for (Index j = 0; j < given.n_columns; ++j) X[j][m] = entry(m, j);
+  if (std::abs(given.row_step) >= std::abs(given.column_step)) {  // some rows at a time, which the cache holds
+    for (Index first = 0; first < given.n_rows; first += rows_at_a_time) {
+      const Index last = std::min(first + rows_at_a_time, given.n_rows);
+      for (Index j = 0; j < given.n_columns; ++j) {
+        for (Index m = first; m < last; ++m) X[j][m] = entry(m, j);
+      }
     }
   } else {
     for (Index j = 0; j < given.n_columns; ++j) {

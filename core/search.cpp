@@ -204,7 +204,7 @@ void Search::collect(Worker& part, std::int64_t nodes_before, std::int64_t creat
   Tree& tree = worker_.tree;
   Trace& trace = worker_.trace;
   const std::int64_t shift = tree.n_created - created_before;
-  const auto first_point = static_cast<std::int64_t>(trace.points.size());
+  const std::int64_t first_point = trace.next_point();
   const auto first_member = static_cast<std::int64_t>(trace.members.size());
   const auto first_column = static_cast<std::int64_t>(trace.columns.size());
   const auto node_of = [&](std::int64_t node) { return node >= created_before ? node + shift : node; };

@@ -1,7 +1,8 @@
 // The record of a search, from which its certificate is made.
 //
 // The trace is a list of steps, each about one node, and a list of primal points (coefficients and intercept). A node's
-// steps say why no selection that agrees with its decisions beats the bound.
+// steps say why no selection that agrees with its decisions beats the bound. What is written down may be taken away, to
+// a file: points keep their numbers.
 #pragma once
 
 #include <cstdint>
@@ -71,6 +72,21 @@ class Trace {
     values.clear();
   }
 
+  /// Take away what is written down; what follows has the numbers that it would have had.
+  Trace take() {
+    Trace taken;
+    std::swap(taken.steps, steps);
+    std::swap(taken.members, members);
+    std::swap(taken.points, points);
+    std::swap(taken.columns, columns);
+    std::swap(taken.values, values);
+    taken.is_complete = is_complete;
+    n_points_taken_ += static_cast<std::int64_t>(taken.points.size());
+    return taken;
+  }
+  /// The number of the point that is written down next.
+  std::int64_t next_point() const { return n_points_taken_ + static_cast<std::int64_t>(points.size()); }
+
   /// Beyond this many bytes the trace is given up: the search goes on without a proof. With 0 there is none at all.
   void limit_to(std::size_t max_bytes) {
     max_bytes_ = max_bytes;
@@ -129,13 +145,14 @@ class Trace {
  private:
   std::int64_t begin_point(double intercept, double intercept_step, double smoothing) {
     points.push_back({intercept, intercept_step, smoothing, static_cast<std::int64_t>(columns.size())});
-    return static_cast<std::int64_t>(points.size()) - 1;
+    return next_point() - 1;
   }
   void record_value(Index column, double value) {
     columns.push_back(static_cast<std::int32_t>(column));
     values.push_back(value);
   }
 
+  std::int64_t n_points_taken_ = 0;
   std::size_t max_bytes_ = std::size_t{1} << 30;
 };
 

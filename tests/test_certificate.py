@@ -21,9 +21,12 @@ from sample_data import make_data, make_long_search
 from tampering import check_sound, corrected, proven, with_newton_step
 
 import shortlist as sl
+from shortlist import archive, verification
+from shortlist.archive import Listed
 from shortlist.certificate import FORMAT, VERSION, Certificate
 from shortlist.errors import InvalidFileError
-from shortlist.native import search
+from shortlist.native import record, search
+from shortlist.native.proof import make_certificate
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "certificate.md"
 
@@ -268,8 +271,8 @@ def test_proofs_of_other_losses_are_packed_too(loss, tmp_path):
     assert Certificate.load(tmp_path / "proof.npz") == certificate
 
 
-def pack(path, arrays):
-    np.savez_compressed(path, **arrays)
+def pack(path, arrays, save=np.savez_compressed):
+    save(path, **arrays)
     return path
 
 
@@ -300,7 +303,8 @@ def test_a_damaged_archive_is_refused_or_proves_nothing_false(data):
                 other[place] = other[place] + data.draw(st.sampled_from([1, 7]))
                 changes.append(other)
             change = data.draw(st.sampled_from(changes))
-            pack(path, arrays if change is None else arrays | {name: change})
+            save = data.draw(st.sampled_from([np.savez_compressed, np.savez]))
+            pack(path, arrays if change is None else arrays | {name: change}, save)
         try:
             loaded = Certificate.load(path)
         except sl.InvalidCertificateError as error:
@@ -368,7 +372,8 @@ def test_a_proof_that_would_be_too_long_is_not_kept(monkeypatch):
     problem = make_long_search()
     whole = sl.solve(problem)
     assert whole.prover is not None
-    monkeypatch.setattr(search, "_LARGEST_TRACE", 1)
+    monkeypatch.setattr(search, "_PART_OF_TRACE", 1)
+    monkeypatch.setattr(record, "_SHARE_OF_DISK", 0.0)
     with pytest.warns(sl.ShortlistWarning, match="no certificate") as warned:
         limited = sl.solve(problem)
     assert len(warned) == 1
@@ -376,6 +381,87 @@ def test_a_proof_that_would_be_too_long_is_not_kept(monkeypatch):
     assert limited.status is sl.Status.OPTIMAL
     assert (limited.support, limited.objective) == (whole.support, whole.objective)
     assert (limited.lower_bound, limited.nodes) == (whole.lower_bound, whole.nodes)
+
+
+@pytest.fixture
+def long_proof(monkeypatch):
+    """A problem, and a solution whose record went to files in many parts."""
+    monkeypatch.setattr(search, "_PART_OF_TRACE", 2**13)
+    monkeypatch.setattr(search, "_FIRST_SLICE", 1e5)
+    monkeypatch.setattr(search, "_SLICE_SECONDS", 1e-4)
+    problem = make_long_search()
+    return problem, sl.solve(problem)
+
+
+def test_a_record_that_outgrows_memory_goes_to_files(long_proof):
+    problem, solution = long_proof
+    certificate = solution.certificate
+    assert isinstance(solution.prover.recorded.record.points, np.memmap)
+    assert len(certificate.points) > 50
+    verdict = sl.verify(problem, certificate)
+    assert (verdict.valid, verdict.gap < 1.1e-6) == (True, True), verdict.reason
+    whole = make_certificate(problem, solution, certificate.steps, certificate.points)
+    assert whole.steps != ()
+    assert sl.verify(problem, whole) == verdict
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_long_proof_of_a_search_that_is_broken_off_holds(long_proof, threads):
+    problem, solution = long_proof
+    for node_limit in (20, 70, solution.nodes - 1):
+        part = sl.solve(problem, node_limit=node_limit, threads=threads)
+        verdict = sl.verify(problem, part.certificate)
+        assert verdict.valid, verdict.reason
+        assert 0 < verdict.lower_bound <= solution.objective
+
+
+def test_a_long_proof_is_read_where_it_lies(long_proof, tmp_path, monkeypatch):
+    problem, solution = long_proof
+    certificate = solution.certificate
+    monkeypatch.setattr(archive, "_BLOCK", 7)
+    certificate.save(tmp_path / "proof.npz", {"card": 1})
+    certificate.save(tmp_path / "proof.json")
+    loaded, attached = Certificate.load_attached(tmp_path / "proof.npz")
+    assert attached == {"card": 1}
+    assert isinstance(loaded.points, Listed) and isinstance(loaded.steps, Listed)
+    whole = Certificate.load(tmp_path / "proof.json")
+    assert (tuple(loaded.points), tuple(loaded.steps)) == (whole.points, whole.steps)
+    assert replace(loaded, points=whole.points, steps=whole.steps) == whole
+    monkeypatch.setattr(verification, "_KNOWN_VALUES", 1)
+    verdict = sl.verify(problem, loaded)
+    assert verdict.valid
+    assert verdict == sl.verify(problem, whole)
+    whole.save(tmp_path / "whole.npz")
+    assert Certificate.load(tmp_path / "whole.npz") == whole
+
+
+def test_a_damaged_place_of_a_long_proof_is_named(long_proof, tmp_path):
+    _, solution = long_proof
+    path = tmp_path / "proof.npz"
+    solution.certificate.save(path)
+    with np.load(path) as found:
+        arrays = {name: found[name] for name in found.files}
+    n = len(arrays["intercepts"])
+    for name, place, value, told in (
+        ("intercepts", n - 1, np.nan, rf"points\[{n - 1}\]\[0\] .* a finite number"),
+        ("numbers", -1, n, "refers to one of the"),
+        ("kinds", 0, 9, "not JSON, nor packed"),
+    ):
+        changed = arrays[name].copy()
+        changed[place] = value
+        pack(path, arrays | {name: changed}, np.savez)
+        with pytest.raises(sl.InvalidCertificateError, match=told):
+            Certificate.load(path)
+
+
+def test_a_long_proof_travels_without_the_data(long_proof):
+    problem, solution = long_proof
+    again = pickle.loads(pickle.dumps(solution))
+    assert again.prover is None
+    assert tuple(again.certificate.points) == tuple(solution.certificate.points)
+    assert sl.verify(problem, again.certificate).valid
+    n_bytes = solution.prover.recorded.record.n_bytes
+    assert len(pickle.dumps(solution)) < n_bytes + problem.X.nbytes
 
 
 # --- the digest of a problem ---

@@ -37,7 +37,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"problem", "arguments", "limits", "families", "predictors", "response", "event_times"}
     ),
     frozenset({"tables"}),
-    frozenset({"files", "display", "page", "blocks", "progress"}),
+    frozenset({"files", "archive", "display", "page", "blocks", "progress"}),
     frozenset({"errors", "lazy"}),
 )
 # The registry stands above all backends.
@@ -223,6 +223,7 @@ def test_the_checker_shares_nothing_with_what_it_checks() -> None:
     assert known == {
         "verification",
         "certificate",
+        "archive",
         "files",
         "blocks",
         "problem",

@@ -10,36 +10,32 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
     FailFast,
     Field,
+    GetPydanticSchema,
     Tag,
     TypeAdapter,
     ValidationError,
 )
 from pydantic_core import PydanticCustomError
 
+from .archive import Listed, read_archive, write_archive, write_long_archive
 from .errors import InvalidCertificateError
-from .files import unique_names, write_whole
+from .files import unique_names, writing_whole
 
 FORMAT, VERSION = "shortlist certificate", 1
-# What a file may be at most: lists for its letters, and how much larger it is when unpacked.
+# How many lists a file may have for its letters.
 _LETTERS_OF_LIST, _FEW_LISTS = 10, 10_000
-_LARGEST_RATIO = 20  # numbers of proofs hardly compress, and a point of zeros takes much memory
 
 
 def _unique(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -160,8 +156,16 @@ _EXPECTED = {
     "less": "a whole number of at least 0",
 }
 _NAMES = {step: step.__name__.lower() for step in (Fix, Bound, Branch, One, Unaffordable)}
-_KINDS = list(_NAMES.values())
 _A_STEP = f"a step: one of {', '.join(_NAMES.values())} and its fields"
+_Points = Annotated[
+    tuple[Annotated[Point, BeforeValidator(_point), AfterValidator(_consistent)], ...], FailFast()
+]
+_Steps = Annotated[tuple[_AnyStep, ...], FailFast()]
+
+
+def _read_as(form: Any) -> GetPydanticSchema:
+    """Read a field of a file in this form."""
+    return GetPydanticSchema(lambda _, handler: handler(form))
 
 
 @dataclass(frozen=True)
@@ -178,10 +182,13 @@ class Certificate:
         The predictors that the model buys.
     model : Point
         Its intercept and coefficients.
-    points : tuple of Point
+    points : sequence of Point
         The primal points that the steps refer to by position.
-    steps : tuple of Step
+    steps : sequence of Step
         Why the bound holds. Node 0 is the whole problem.
+
+    Points and steps are tuples. Those of a proof too long for memory stay in a file, and each is
+    made when it is asked for.
 
     Examples
     --------
@@ -198,17 +205,15 @@ class Certificate:
     lower_bound: Real
     support: Indices
     model: Annotated[Point, BeforeValidator(partial(_point, most=3)), AfterValidator(_consistent)]
-    points: Annotated[
-        tuple[Annotated[Point, BeforeValidator(_point), AfterValidator(_consistent)], ...],
-        FailFast(),
-    ]
-    steps: Annotated[tuple[_AnyStep, ...], FailFast()]
+    points: Annotated[Sequence[Point], _read_as(_Points)]
+    steps: Annotated[Sequence[Step], _read_as(_Steps)]
 
     def save(self, path: str | os.PathLike[str], attached: Mapping[str, Any] | None = None) -> None:
         """Write the certificate; the file appears whole or not at all.
 
-        It is JSON, or for a path that ends in `.npz` compressed arrays of the same content, which
-        take a fraction of the space.
+        It is JSON, or for a path that ends in `.npz` arrays of the same content, which take a
+        fraction of the space. Those of a proof too long for memory are not compressed, so that
+        `load` and `verify` need not have all of it in memory either.
 
         `attached` are more fields, of JSON values, for other readers of the file: `load` ignores
         them.
@@ -218,11 +223,19 @@ class Certificate:
             "version": VERSION,
             **vars(self),
             "model": _entries(self.model),
-            "points": [_entries(point) for point in self.points],
-            "steps": [[_NAMES[type(step)], *step] for step in self.steps],
         }
-        is_packed = Path(path).suffix == ".npz"
-        write_whole(Path(path), _packed(content) if is_packed else _text(content))
+        points = map(_entries, self.points)
+        steps = ([_NAMES[type(step)], *step] for step in self.steps)
+        with writing_whole(Path(path)) as part, part.open("wb") as file:
+            if part.suffix != ".npz":
+                for text in _text(content | {"points": points, "steps": steps}):
+                    file.write(text.encode())
+                return
+            rest = "".join(_text(content | {"points": [], "steps": []}))
+            if isinstance(self.points, Listed):
+                write_long_archive(file, part.parent, rest, points, steps)
+            else:
+                write_archive(file, rest, points, steps)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
@@ -235,27 +248,39 @@ class Certificate:
     @classmethod
     def load_attached(cls, path: str | os.PathLike[str]) -> tuple[Certificate, dict[str, Any]]:
         """Read a certificate as `load` does, and the fields that `save` attached."""
-        found = Path(path).read_bytes()
+        source = Path(path)
+        with source.open("rb") as file:
+            is_packed = file.read(2) == b"PK"
         try:
-            content = _unpacked(found) if found[:2] == b"PK" else _read_text(found.decode())
+            content = _unpacked(source) if is_packed else _read_text(source.read_text("utf-8"))
+            certificate = _parse(content)
+        except InvalidCertificateError:
+            raise
         # Not UTF-8, not JSON, a name twice, an endless number, or whatever an archive may hold.
         except Exception:
             raise InvalidCertificateError(
-                f"path: {Path(path).name} is not JSON, nor packed as .npz; pass a proof, as "
+                f"path: {source.name} is not JSON, nor packed as .npz; pass a proof, as "
                 "Certificate.save or `shortlist fit --certificate` wrote it."
             ) from None
-        certificate = _parse(content)
         own = {"format", "version", *cls.__dataclass_fields__}
         return certificate, {key: value for key, value in content.items() if key not in own}
 
 
-def _text(content: Mapping[str, Any]) -> str:
-    """Return the content as JSON, one field a line, so that the file can be looked at."""
-    lines = ",\n".join(
-        f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'), allow_nan=False)}"
-        for key, value in content.items()
-    )
-    return f"{{\n{lines}\n}}\n"
+def _text(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the content as JSON, one field a line, so that the file can be looked at."""
+    encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+    before = "{\n"
+    for key, value in content.items():
+        yield f"{before}{json.dumps(key)}: "
+        before = ",\n"
+        if isinstance(value, Iterator):  # of entries, which need not be in memory together
+            yield "["
+            for i, entry in enumerate(value):
+                yield f",{encode(entry)}" if i else encode(entry)
+            yield "]"
+        else:
+            yield encode(value)
+    yield "\n}\n"
 
 
 def _read_text(text: str) -> Any:
@@ -265,94 +290,12 @@ def _read_text(text: str) -> Any:
     return json.loads(text, object_pairs_hook=unique_names)
 
 
-def _packed(content: dict[str, Any]) -> bytes:
-    """Return the content as an archive of arrays: the points and the steps, and JSON for the rest.
-
-    Lists stand one after the other in one array, their lengths in another.
-    """
-    points, steps = content["points"], content["steps"]
-    rest = content | {"points": [], "steps": []}
-    numbers = [_numbers(step) for step in steps]
-    arrays: dict[str, NDArray[Any]] = {
-        "rest": np.frombuffer(_text(rest).encode(), dtype=np.uint8),
-        "intercepts": np.array([point[0] for point in points], dtype=np.float64),
-        "lengths": np.array([len(point[1]) for point in points], dtype=np.int64),
-        "columns": np.array([n for point in points for n in point[1]], dtype=np.int64),
-        "values": np.array([t for point in points for t in point[2]], dtype=np.float64),
-        "corrected": np.array([bool(p[3:] and p[3]) for p in points], dtype=np.uint8),
-        "corrections": np.array([t for p in points if p[3:] for t in p[3]], dtype=np.float64),
-        "smoothings": np.array([p[4] if p[4:] else 0.0 for p in points], dtype=np.float64),
-        "kinds": np.array([_KINDS.index(step[0]) for step in steps], dtype=np.uint8),
-        "sizes": np.array([len(of_step) for of_step in numbers], dtype=np.int64),
-        "numbers": np.array([n for of_step in numbers for n in of_step], dtype=np.int64),
-    }
-    file = BytesIO()
-    with ZipFile(file, "w") as archive:  # as np.savez_compressed does, without the time of day
-        for name, array in arrays.items():
-            entry = BytesIO()
-            np.lib.format.write_array(entry, _smallest(array), allow_pickle=False)
-            archive.writestr(ZipInfo(f"{name}.npy"), entry.getvalue(), ZIP_DEFLATED)
-    return file.getvalue()
-
-
-def _smallest(array: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers as the smallest type that holds them."""
-    if array.dtype != np.int64 or array.size == 0:
-        return array
-    return array.astype(np.min_scalar_type(int(array.max())))
-
-
-def _numbers(step: Sequence[Any]) -> list[int]:
-    """Return the numbers of a step; of a `fix` also how many it forbids, before these."""
-    if step[0] == "fix":
-        _, node, point, forbidden, bought = step
-        return [node, point, len(forbidden), *forbidden, *bought]
-    return [*step[1:-1], *step[-1]] if step[0] == "one" else list(step[1:])
-
-
-def _unpacked(found: bytes) -> Any:
-    """Return what was packed; other archives raise whatever they lead to."""
-    with ZipFile(BytesIO(found)) as archive:
-        if sum(file.file_size for file in archive.infolist()) > _LARGEST_RATIO * len(found):
-            raise ValueError("an archive that is larger than it can be")
-    with np.load(BytesIO(found), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    content = _read_text(arrays["rest"].astype(np.uint8).tobytes().decode())
-    columns, values = _split(arrays, "columns", "lengths"), _split(arrays, "values", "lengths")
-    corrected = arrays["corrected"].astype(bool)
-    arrays["with_intercept"] = (arrays["lengths"].astype(np.int64) + 1)[corrected]
-    corrections = iter(_split(arrays, "corrections", "with_intercept"))
-    intercepts, smoothings = arrays["intercepts"].tolist(), arrays["smoothings"].tolist()
-    of_points = (intercepts, columns, values, corrected.tolist(), smoothings)
-    content["points"] = []
-    for intercept, of_columns, of_values, is_corrected, smoothing in zip(*of_points, strict=True):
-        correction = next(corrections) if is_corrected else []
-        point = [intercept, of_columns, of_values, correction, smoothing]
-        content["points"].append(point[: 5 if smoothing else 4 if is_corrected else 3])
-    content["steps"] = [
-        _step(_KINDS[kind], numbers)
-        for kind, numbers in zip(
-            arrays["kinds"].tolist(), _split(arrays, "numbers", "sizes"), strict=True
-        )
-    ]
-    return content
-
-
-def _split(arrays: Mapping[str, NDArray[Any]], name: str, lengths: str) -> list[Any]:
-    """Return the lists that stand one after the other in an array."""
-    ends = np.cumsum(arrays[lengths].astype(np.int64))
-    if (np.diff(ends, prepend=0) < 0).any() or (ends[-1] if len(ends) else 0) != arrays[name].size:
-        raise ValueError("lengths other than the lists'")
-    everything = arrays[name].tolist()
-    return [everything[start:end] for start, end in pairwise([0, *ends.tolist()])]
-
-
-def _step(kind: str, numbers: list[int]) -> list[Any]:
-    """Return a step as JSON has it."""
-    if kind == "fix":
-        node, point, n, *members = numbers
-        return [kind, node, point, members[:n], members[n:]]
-    return [kind, *numbers[:2], numbers[2:]] if kind == "one" else [kind, *numbers]
+def _unpacked(path: Path) -> Any:
+    """Return what was packed; points and steps that stay in the file are made when asked for."""
+    rest, packed, is_long = read_archive(path)
+    points, steps = Listed(packed.n_points, packed.points), Listed(packed.n_steps, packed.steps)
+    read = (lambda entries: entries) if is_long else list
+    return _read_text(rest) | {"points": read(points), "steps": read(steps)}
 
 
 def _parse(content: Any) -> Certificate:
@@ -371,10 +314,19 @@ def _parse(content: Any) -> Certificate:
         raise InvalidCertificateError(
             f"path: the certificate lacks {missing[0]!r}; it is incomplete, so save it again."
         )
+    long = {name: value for name, value in content.items() if isinstance(value, Listed)}
     try:
-        certificate = _form().validate_python(content)
+        certificate = _form().validate_python(content | dict.fromkeys(long, ()))
     except ValidationError as error:
         raise _damaged(error) from None
+    if long:
+        points, steps = (
+            Listed(len(long[name]), partial(_formed, name, long[name].between))
+            for name in ("points", "steps")
+        )
+        certificate = replace(certificate, points=points, steps=steps)
+        for _ in certificate.points:
+            pass  # reading one checks its form
     for i, step in enumerate(certificate.steps):
         if getattr(step, "point", -1) >= len(certificate.points):
             expected = f"a step that refers to one of the {len(certificate.points)} points"
@@ -387,10 +339,32 @@ def _form() -> TypeAdapter[Certificate]:
     return TypeAdapter(Certificate)
 
 
-def _damaged(error: ValidationError) -> InvalidCertificateError:
-    """Return the first thing that is wrong, as a sentence that names the entry of the file."""
+@cache
+def _form_of(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter({"points": _Points, "steps": _Steps}[name])
+
+
+def _formed(
+    name: str, between: Callable[[int, int], Sequence[Any]], start: int, stop: int
+) -> Sequence[Any]:
+    """Return some points or steps of a file in their form."""
+    entries: Sequence[Any]
+    try:
+        entries = _form_of(name).validate_python(between(start, stop))
+    except ValidationError as error:
+        raise _damaged(error, name, start) from None
+    return entries
+
+
+def _damaged(error: ValidationError, name: str = "", start: int = 0) -> InvalidCertificateError:
+    """Return the first thing that is wrong, as a sentence that names the entry of the file.
+
+    The error is about all of the content, or about entries of a field from the start on.
+    """
     first = error.errors(include_url=False, include_input=False)[0]
     field, *rest = first["loc"]
+    if name:
+        field, rest = name, [int(field) + start, *rest]
     places = [place for place in rest if isinstance(place, int)]
     kinds = [words for kind, words in _EXPECTED.items() if first["type"].startswith(kind)]
     expected = first["msg"] if first["type"] == "form" else next(iter(kinds), _A_STEP)

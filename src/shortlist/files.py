@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,15 +22,24 @@ def make_folder(path: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file beside its final place, then rename it, so that no half of it is ever seen.
+    """Write a file as `writing_whole` does.
 
     Parameters
     ----------
     path : Path
-        Where the file goes; an older regular file of that name is replaced. Of two writers of one
-        path the last one wins.
+        Where the file goes; an older regular file of that name is replaced.
     content : str or bytes
         Its content; text is written as UTF-8 with the line ends it has.
+    """
+    with writing_whole(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def writing_whole(path: Path) -> Iterator[Path]:
+    """Give a file to write beside its final place, then rename it: no half of it is ever seen.
+
+    Of two writers of one path the last one wins.
     """
     if path.exists() and not path.is_file():
         raise InvalidFileError(f"{path}: is not a regular file; choose another name.")
@@ -36,7 +47,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         # A folder of its own: another writer of the path, or what one left, is not in the way.
         with TemporaryDirectory(prefix=".shortlist-", dir=path.parent) as folder:
             part = Path(folder) / path.name
-            part.write_bytes(content.encode() if isinstance(content, str) else content)
+            yield part
             part.replace(path)
     except OSError as error:
         raise InvalidFileError(

@@ -156,7 +156,8 @@ def test_searches(seed):
         "limit_trace": lambda: [fuzz.integer(10_000)],
         "run": lambda: [fuzz.integer(70), fuzz.integer(200), fuzz.integer(3), fuzz.number((9.0,))],
     }
-    plain = ("incumbent", "models", "stairs", "open_nodes", "take_trace", "polish")
+    plain = ("incumbent", "models", "stairs", "open_nodes", "polish")
+    plain += ("take_trace", "take_part_of_trace")
     for i in range(fuzz.rng.integers(1, 9)):
         name = fuzz.pick([*methods] if i == 0 else [*methods, *plain, "run", "run", "run"])
         found = attempt(getattr(search, name), *methods.get(name, list)())

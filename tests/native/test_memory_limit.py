@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.native import search
+from shortlist.native import record, search
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +25,25 @@ def test_a_search_ends_at_its_memory_limit_with_model_and_bound(problem, threads
     assert solution.status is sl.Status.MEMORY_LIMIT
     assert 0 < solution.lower_bound < solution.objective
     assert solution.lower_bound <= free.objective
-    assert solution.certificate is None
+    verdict = sl.verify(problem, solution.certificate)
+    assert verdict.valid, verdict.reason
+    assert solution.lower_bound * (1 - 1e-8) <= verdict.lower_bound <= free.objective
 
 
-def test_the_record_goes_first_and_the_search_then_depth_first(problem):
+def test_the_record_goes_to_files_first_and_the_search_then_depth_first(problem):
     """At three times as much memory the tree stays small, whatever the number of nodes."""
-    with pytest.warns(sl.ShortlistWarning, match="would exceed memory_limit"):
+    solution = sl.solve(problem, node_limit=20_000, memory_limit=3e6)
+    assert solution.status is sl.Status.NODE_LIMIT
+    assert solution.prover.recorded.record.n_bytes > 3e6
+    assert 0 < solution.lower_bound < solution.objective
+
+
+def test_a_record_for_which_the_disk_has_no_room_is_given_up(problem, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(record, "TemporaryFile", full)
+    with pytest.warns(sl.ShortlistWarning, match="exceed the memory or the disk"):
         solution = sl.solve(problem, node_limit=20_000, memory_limit=3e6)
     assert solution.status is sl.Status.NODE_LIMIT
     assert solution.certificate is None

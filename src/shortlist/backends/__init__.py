@@ -101,11 +101,12 @@ def solve(
         Number of nodes after which it stops.
     memory_limit : float, optional
         Bytes that open nodes and the record for the proof may take, with the native backend. By
-        default half of the memory that is free, and no more than 1 GiB of that for the record.
-        Beyond it the search goes on without the record, says so, and the solution has no
-        certificate. Once open nodes alone take half of it, the newest comes first, which takes
-        less memory and more time; once they take all of it, the search stops with the best model
-        and the bound so far.
+        default half of the memory that is free, and no more than 128 MiB of that for the record.
+        Beyond it the record goes to temporary files, for at most half of the disk that is free;
+        without room there it is given up, which is said, and the solution has no certificate. Once
+        open nodes alone take half of the bytes, the newest comes first, which takes less memory
+        and more time; once they take all of them, the search stops with the best model and the
+        bound so far.
     callback : callable, optional
         Called now and then with a `shortlist.solution.Progress`.
     warm_start : sequence of names or indices, optional

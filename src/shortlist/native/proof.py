@@ -7,103 +7,99 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..archive import Listed
 from ..arguments import Float, Int
 from ..problem import SubsetProblem
 from ..solution import Solution
 from .core import Prepared, uncentred
+from .record import Record, RecordFiles
 
 if TYPE_CHECKING:
     from ..certificate import Certificate, Point, Step
 
-# The structs of core/trace.hpp.
-_STEP = np.dtype([("kind", "i8"), ("node", "i8"), ("reference", "i8"), ("first_member", "i8")])
-_POINT = np.dtype(
-    [("intercept", "f8"), ("intercept_step", "f8"), ("smoothing", "f8"), ("first_column", "i8")]
-)
 _FIX, _BOUND, _BRANCH, _ONE = range(4)
 
 
 @dataclass(frozen=True)
-class Prover:
-    """A finished trace, and the problem it belongs to; makes certificates on demand."""
+class Recorded:
+    """The record of a search, as steps and points of a certificate: any stretch of them.
 
-    problem: SubsetProblem
-    trace: Any  # core.Trace
+    It does not know the data: a certificate that is read from files must not keep them alive.
+    """
+
+    record: Record
     columns: Int  # the problem's column at each place of the core
     centre: Float  # of each column of the problem
     centre_of_outcomes: float
+    is_smoothed: bool  # the loss of the problem
     leaves: list[tuple[int, int]]  # the nodes that were still open, and their points
 
-    @classmethod
-    def of(cls, problem: SubsetProblem, prepared: Prepared, search: Any) -> Prover | None:
-        """Return what proves the result of a search; None if the proof grew too long.
+    @property
+    def n_steps(self) -> int:
+        """How many steps there are, those of the leaves included."""
+        return len(self.record.steps) + len(self.leaves)
 
-        Nodes that are still open become leaves, with the bound that they have.
-        """
-        if not search.is_recording or not search.is_started:
-            return None
-        # Not the data themselves: a solution must not keep a copy of the rows alive.
-        columns = np.array(prepared.data.columns, dtype=np.int64)
-        centres = prepared.data.centre, prepared.centre
-        return cls(problem, search.take_trace(), columns, *centres, search.open_nodes())
-
-    def __call__(self, solution: Solution) -> Certificate:
-        """Return the certificate of the solution."""
-        return self.certificate(self.problem, solution, lambda steps: (step for step, _ in steps))
-
-    def certificate(
-        self,
-        problem: SubsetProblem,
-        solution: Solution,
-        select: Callable[[list[tuple[Step, list[int]]]], Iterable[Step]],
-    ) -> Certificate:
-        """Return the certificate for a problem whose proof is a selection of the recorded steps.
-
-        The selection is made from steps with their recorded members.
-        """
-        steps = [*select(list(self._steps())), *self._leaf_steps()]
-        return make_certificate(problem, solution, steps, self._points())
-
-    def proof(self) -> tuple[list[Step], list[Point]]:
-        """Return the steps, and the points that they refer to.
-
-        Where one more can be bought, a listing also closes the selection without it, by a bound of
-        its own. The other steps of such a node bound it too, so that one is left out.
-        """
-        from ..certificate import Bound, One
-
-        steps = [*(step for step, _ in self._steps()), *self._leaf_steps()]
-        ends = {step.node for step in steps if isinstance(step, One)}
-        return [s for s in steps if not (isinstance(s, Bound) and s.node in ends)], self._points()
-
-    def _leaf_steps(self) -> list[Step]:
+    def steps(self, start: int, stop: int) -> list[Step]:
+        """Return some of the steps; those of open nodes come last."""
         from ..certificate import Bound
 
-        return [Bound(node, point) for node, point in self.leaves]
+        n = len(self.record.steps)
+        leaves = self.leaves[max(0, start - n) : max(0, stop - n)]
+        return [
+            *(step for step, _ in self.with_members(start, min(stop, n))),
+            *(Bound(node, point) for node, point in leaves),
+        ]
 
-    def _points(self) -> list[Point]:
-        """Return the points for columns that are not centred.
+    def with_members(self, start: int, stop: int) -> Iterator[tuple[Step, list[int]]]:
+        """Yield some of the recorded steps, with their recorded members."""
+        from ..certificate import Bound, Branch, Fix, One, Unaffordable
+
+        recorded = self.record.steps[start:stop].tolist()
+        ends, members = _entries(
+            self.record.steps["first_member"], self.record.members, start, stop
+        )
+        listed = members.tolist()
+        for (first, last), (kind, node, reference, _) in zip(pairwise(ends), recorded, strict=True):
+            mine = listed[first:last]
+            if kind == _FIX:
+                forbidden = tuple(g for g in mine if g >= 0)
+                bought = tuple(~g for g in mine if g < 0)
+                yield Fix(node, reference, forbidden, bought), mine
+            elif kind == _BOUND:
+                yield Bound(node, reference), mine
+            elif kind == _BRANCH:
+                yield Branch(node, mine[0], reference, reference + 1), mine
+            elif kind == _ONE:
+                yield One(node, reference, tuple(mine)), mine
+            else:
+                yield Unaffordable(node), mine
+
+    def points(self, start: int, stop: int) -> list[Point]:
+        """Return some of the points, for columns that are not centred.
 
         The correction of a point also takes what rounding its intercept leaves over.
         """
         from ..certificate import Point
 
-        recorded = self.trace.points.view(_POINT)
-        in_problem = self.columns[self.trace.columns.view(np.int32)]
+        record = self.record
+        recorded = record.points[start:stop].tolist()
+        ends, places = _entries(record.points["first_column"], record.columns, start, stop)
+        in_problem = self.columns[places]
         columns, centres = in_problem.tolist(), self.centre[in_problem].tolist()
-        numbers = self.trace.values.view(np.float64).tolist()
-        first = [*recorded["first_column"].tolist(), len(columns)]
+        first_value, last_value = self._first_values[[start, stop]].tolist()
+        numbers = record.values[first_value:last_value].tolist()
         points, next_number = [], 0
-        for (start, end), (intercept0, step, smoothing, _) in zip(
-            pairwise(first), recorded.tolist(), strict=True
+        for (first, last), (intercept0, step, smoothing, _) in zip(
+            pairwise(ends), recorded, strict=True
         ):
-            n, mine, is_moved = end - start, slice(start, end), not isnan(step)
+            n, mine, is_moved = last - first, slice(first, last), not isnan(step)
             values = numbers[next_number : next_number + n]
             steps = numbers[next_number + n : next_number + 2 * n] if is_moved else [0.0] * n
             next_number += 2 * n if is_moved else n
@@ -117,32 +113,108 @@ class Prover:
             point = Point(intercept, *of_columns, correction, smoothing)
             if not isfinite(intercept + smoothing + sum(point.values) + sum(correction)):
                 # A fit that went astray. Any point serves, and none would prove what it should.
-                point = Point(0.0, (), (), (), 1.0 if self.problem.family.is_smoothed else 0.0)
+                point = Point(0.0, (), (), (), 1.0 if self.is_smoothed else 0.0)
             points.append(point)
         return points
 
-    def _steps(self) -> Iterator[tuple[Step, list[int]]]:
-        from ..certificate import Bound, Branch, Fix, One, Unaffordable
+    @cached_property
+    def _first_values(self) -> Int:
+        """The place of the first value of each point, and the number of values."""
+        points = self.record.points
+        n_columns = np.diff(points["first_column"], append=len(self.record.columns))
+        is_moved = ~np.isnan(points["intercept_step"])
+        return np.concatenate([[0], np.cumsum(n_columns * (1 + is_moved))])
 
-        recorded = self.trace.steps.view(_STEP)
-        members = self.trace.members.view(np.int64).tolist()
-        first = [*recorded["first_member"].tolist(), len(members)]
-        for (start, end), (kind, node, reference, _) in zip(
-            pairwise(first), recorded.tolist(), strict=True
-        ):
-            mine = members[start:end]
-            if kind == _FIX:
-                forbidden = tuple(g for g in mine if g >= 0)
-                bought = tuple(~g for g in mine if g < 0)
-                yield Fix(node, reference, forbidden, bought), mine
-            elif kind == _BOUND:
-                yield Bound(node, reference), mine
-            elif kind == _BRANCH:
-                yield Branch(node, mine[0], reference, reference + 1), mine
-            elif kind == _ONE:
-                yield One(node, reference, tuple(mine)), mine
-            else:
-                yield Unaffordable(node), mine
+
+def _entries(firsts: Int, entries: Any, start: int, stop: int) -> tuple[list[int], Any]:
+    """Return where the lists of some owners begin and end, and these lists one after the other."""
+    first, last = (
+        int(firsts[i]) if i < len(firsts) else len(entries) for i in (start, max(start, stop))
+    )
+    ends = firsts[start:stop].tolist()
+    return [end - first for end in (*ends, last)], entries[first:last]
+
+
+@dataclass(frozen=True)
+class Prover:
+    """A finished record, and the problem it belongs to; makes certificates on demand."""
+
+    problem: SubsetProblem
+    recorded: Recorded
+    is_long: bool  # too long for memory
+
+    @classmethod
+    def of(
+        cls,
+        problem: SubsetProblem,
+        prepared: Prepared,
+        search: Any,
+        files: RecordFiles | None = None,
+    ) -> Prover | None:
+        """Return what proves the result of a search; None if the proof grew too long.
+
+        Nodes that are still open become leaves, with the bound that they have. What was already
+        written to files comes before what the search still holds.
+        """
+        if not search.is_recording or not search.is_started:
+            return None
+        record = Record.of(search.take_trace())
+        is_long = files is not None and files.is_used
+        if files is not None and is_long:
+            if not files.add(record):
+                return None
+            record = files.record()
+        # Not the data themselves: a solution must not keep a copy of the rows alive.
+        columns = np.array(prepared.data.columns, dtype=np.int64)
+        centres = prepared.data.centre, prepared.centre
+        is_smoothed = problem.family.is_smoothed
+        recorded = Recorded(record, columns, *centres, is_smoothed, search.open_nodes())
+        return cls(problem, recorded, is_long)
+
+    def __call__(self, solution: Solution) -> Certificate:
+        """Return the certificate of the solution; one that is long refers to the record."""
+        recorded = self.recorded
+        if not self.is_long:
+            return self.certificate(self.problem, solution, lambda steps: (s for s, _ in steps))
+        return claims_of(
+            self.problem,
+            solution,
+            Listed(recorded.n_steps, recorded.steps),
+            Listed(len(recorded.record.points), recorded.points),
+        )
+
+    def certificate(
+        self,
+        problem: SubsetProblem,
+        solution: Solution,
+        select: Callable[[list[tuple[Step, list[int]]]], Iterable[Step]],
+    ) -> Certificate:
+        """Return the certificate for a problem whose proof is a selection of the recorded steps.
+
+        The selection is made from steps with their recorded members.
+        """
+        recorded = self.recorded
+        n_recorded = len(recorded.record.steps)
+        steps = [
+            *select(list(recorded.with_members(0, n_recorded))),
+            *recorded.steps(n_recorded, recorded.n_steps),
+        ]
+        return make_certificate(problem, solution, steps, self._points())
+
+    def proof(self) -> tuple[list[Step], list[Point]]:
+        """Return the steps, and the points that they refer to.
+
+        Where one more can be bought, a listing also closes the selection without it, by a bound of
+        its own. The other steps of such a node bound it too, so that one is left out.
+        """
+        from ..certificate import Bound, One
+
+        steps = self.recorded.steps(0, self.recorded.n_steps)
+        ends = {step.node for step in steps if isinstance(step, One)}
+        return [s for s in steps if not (isinstance(s, Bound) and s.node in ends)], self._points()
+
+    def _points(self) -> list[Point]:
+        return self.recorded.points(0, len(self.recorded.record.points))
 
 
 @dataclass(frozen=True)
@@ -193,7 +265,7 @@ def make_certificate(
     problem: SubsetProblem, solution: Solution, steps: Iterable[Step], points: Sequence[Point]
 ) -> Certificate:
     """Return the certificate of a solution, with the distinct points that its steps refer to."""
-    from ..certificate import Branch, Certificate, Unaffordable
+    from ..certificate import Branch, Unaffordable
 
     number: dict[Point, int] = {}
 
@@ -203,6 +275,15 @@ def make_certificate(
         return step._replace(point=number.setdefault(points[step.point], len(number)))
 
     steps = tuple(renumbered(step) for step in steps)
+    return claims_of(problem, solution, steps, tuple(number))
+
+
+def claims_of(
+    problem: SubsetProblem, solution: Solution, steps: Sequence[Step], points: Sequence[Point]
+) -> Certificate:
+    """Return the certificate of a solution, with these steps and all of these points."""
+    from ..certificate import Certificate
+
     # The bounds of the search are floating point: claim a little less than it computed.
     slack = problem.family.slack * problem.scale.of(solution.objective)
     return Certificate(
@@ -211,7 +292,7 @@ def make_certificate(
         lower_bound=max(problem.scale.least, solution.lower_bound - slack),
         support=solution.support,
         model=point_of(solution.coef, solution.intercept),
-        points=tuple(number),
+        points=points,
         steps=steps,
     )
 

@@ -24,11 +24,13 @@ from ..solution import ListedModel, Options, Progress, Solution, Status, solutio
 from .confirmation import confirmed, is_rounding_harmless
 from .core import Prepared, core, prepare
 from .proof import BudgetProver, Prover
+from .record import Record, RecordFiles
 
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05
 _POLISH_SECONDS = 0.3  # that a search which was broken off still takes for its model
-_LARGEST_TRACE = 2**30  # bytes, where no memory_limit is given
+_LARGEST_TRACE = 2**30  # bytes, where it cannot go to files
+_PART_OF_TRACE = 2**27  # bytes that go to files at a time
 _SHARE_OF_FREE = 0.5  # of the memory that is free, which a search may take
 _LITTLE = 2**26  # bytes that need no limit
 _SMALL_TREE = 0.5  # of what a search may take: with a larger tree it goes depth first
@@ -47,7 +49,9 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
     search.limit_trace(maxsize)
     if options.warm_start is not None:
         search.suggest(options.warm_start)
-    status = _drive(problem, search, prepared, options, started)
+    with RecordFiles() as files:
+        status = _drive(problem, search, prepared, options, started, files)
+        prover = Prover.of(problem, prepared, search, files)
     if search.objective < inf:
         if status is not Status.OPTIMAL:  # a search that ends by itself has polished its model
             search.polish(inf if status is Status.NODE_LIMIT else _POLISH_SECONDS)
@@ -58,7 +62,7 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
         "lower_bound": max(problem.scale.least, search.lower_bound),
         "gap": gap,
         "nodes": search.nodes,
-        "prover": Prover.of(problem, prepared, search),
+        "prover": prover,
     }
     seconds = perf_counter() - started
     solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
@@ -206,15 +210,24 @@ def _by_budget(
 
 
 def _drive(
-    problem: SubsetProblem, search: Any, prepared: Prepared, options: Options, started: float
+    problem: SubsetProblem,
+    search: Any,
+    prepared: Prepared,
+    options: Options,
+    started: float,
+    files: RecordFiles | None = None,
 ) -> Status:
-    """Run a search to its end or to a limit; return `Status.OPTIMAL` or which limit it was."""
+    """Run a search to its end or to a limit; return `Status.OPTIMAL` or which limit it was.
+
+    A record that outgrows memory goes to the files, if there are any, or is given up.
+    """
     n_entries = prepared.data.n_rows * prepared.data.n_columns
     n_slice = max(1, int(_FIRST_SLICE / (1 + n_entries)))
     node_limit = maxsize if options.node_limit is None else options.node_limit
     deadline = inf if options.time_limit is None else started + options.time_limit
     threads, most_bytes = 1, options.memory_limit
-    most_of_trace = options.memory_limit or _LARGEST_TRACE
+    largest = _LARGEST_TRACE if files is None else _PART_OF_TRACE
+    most_of_trace = min(options.memory_limit or inf, largest)
     clock = perf_counter()
     try:
         while True:
@@ -223,7 +236,8 @@ def _drive(
             tree_bytes, trace_bytes = search.tree_bytes, search.trace_bytes
             if most_bytes is None and tree_bytes + trace_bytes > _LITTLE:
                 most_bytes = tree_bytes + trace_bytes + _SHARE_OF_FREE * _free_bytes()
-            if trace_bytes > min(most_of_trace, (most_bytes or inf) - tree_bytes):
+            is_long = trace_bytes > min(most_of_trace, (most_bytes or inf) - tree_bytes)
+            if is_long and not (files and files.add(Record.of(search.take_part_of_trace()))):
                 search.limit_trace(0)
                 _warn_of_length()
             if is_done:
@@ -271,7 +285,7 @@ def _free_bytes() -> float:
 
 def _warn_of_length() -> None:
     warnings.warn(
-        "The proof would exceed memory_limit (by default 1 GiB), so the search goes on "
+        "The proof would exceed the memory or the disk that it may take, so the search goes on "
         "without recording it and the solution will have no certificate.",
         ShortlistWarning,
         stacklevel=6,

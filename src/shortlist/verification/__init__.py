@@ -26,12 +26,13 @@ v_g, rounded up to a grid.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
 from flint import ctx
 
 from ..blocks import one_thread
@@ -47,6 +48,7 @@ __all__ = ["Verdict", "verify"]
 
 _PRECISION = 128  # bits of a ball's centre
 _EXACT_POINTS = 64  # that are kept, the last ones
+_KNOWN_VALUES = 2**25  # of points, that are kept
 _OBJECTIVE_TOLERANCE = 1e-9  # the claimed objective is a rounded sum
 
 
@@ -208,6 +210,26 @@ class _Leaves:
                 bound = max(bound, self._exact_point(leaf.point).bound(*limits))
             self.lowest = min(self.lowest, bound)
         self._waiting, self._unknown = [], []
+        if len(self.known) * self.problem.n_predictors > _KNOWN_VALUES:
+            self.known.clear()
+
+
+class _Steps:
+    """The steps of a certificate by node. They are not kept: there may be too many for memory."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        nodes = np.fromiter((step.node for step in steps), dtype=np.int64, count=len(steps))
+        self._steps, self._order = steps, np.argsort(nodes, kind="stable")
+        self._nodes = nodes[self._order]
+        self._is_taken = np.zeros(len(steps), dtype=np.bool_)
+
+    def take(self, node: int) -> list[Step]:
+        """Return the steps of a node; the second time there are none left."""
+        first, last = (int(self._nodes.searchsorted(node, side)) for side in ("left", "right"))
+        if first == last or self._is_taken[first]:
+            return []
+        self._is_taken[first] = True
+        return [self._steps[i] for i in self._order[first:last].tolist()]
 
 
 def _lower_bound(
@@ -216,16 +238,14 @@ def _lower_bound(
     """Walk the tree; return the smallest bound of its leaves."""
     leaves = _Leaves(problem, data, affordability, certificate)
     add_leaf = leaves.add
-    steps: dict[int, list[Step]] = {}
-    for step in certificate.steps:
-        steps.setdefault(step.node, []).append(step)
+    steps = _Steps(certificate.steps)
     n = problem.n_predictors
     useless = data.useless_predictors() - affordability.include
     nodes = [(0, affordability.include, affordability.exclude | useless)]
     while nodes:
         node, bought, forbidden = nodes.pop()
         # A node that is reached a second time has no steps left, so the walk ends.
-        rest = steps.pop(node, [])
+        rest = steps.take(node)
         match rest:
             case [Fix(point=point, forbidden=outs, bought=ins), *rest]:
                 _check_known(problem, node, (*outs, *ins))
