@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"evaluation"}),
     frozenset({"patients"}),
     frozenset({"estimator"}),
-    frozenset({"cross_validation", "sample_size", "concordance"}),
+    frozenset({"cross_validation", "sample_size"}),
     frozenset({"choice"}),
     frozenset({"plots"}),
     frozenset({"backends"}),

@@ -2,4 +2,4 @@
 from .classifier import BestSubsetClassifier as BestSubsetClassifier
 from .cox import BestSubsetCox as BestSubsetCox
 from .regressor import BestSubsetRegressor as BestSubsetRegressor
-from .step_function import StepFunction as StepFunction
+from .cox import StepFunction as StepFunction

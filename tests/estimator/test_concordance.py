@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sksurv.metrics import concordance_index_censored
 
-from shortlist.concordance import harrell_concordance
+from shortlist.estimator.cox import harrell_concordance
 
 ROW = st.tuples(st.integers(1, 5), st.booleans(), st.integers(0, 4), st.integers(0, 3))
 
