@@ -45,7 +45,7 @@ BACKENDS: tuple[frozenset[str], ...] = (
     frozenset({"__init__"}),
     frozenset({"heuristics"}),
     frozenset({"native", "enumeration", "scip", "mosek"}),
-    frozenset({"conic_search", "single_step", "ranking"}),
+    frozenset({"conic_search", "ranking"}),
     frozenset({"backend"}),
     frozenset({"support_fit"}),
 )

@@ -27,7 +27,7 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], list[st
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if homes[name] == ".":
-            return import_module(f".{name}", package)
+            return import_module(f"{package}.{name}")
         value = getattr(import_module(homes[name], package), name)
         setattr(sys.modules[package], name, value)  # the next access does not come here again
         return value

@@ -8,7 +8,7 @@ from random_problems import random_problem
 from sklearn.linear_model import Lasso, LogisticRegression
 
 import shortlist as sl
-from shortlist.backends.l1_path import L1Path
+from shortlist.backends.ranking import L1Path
 from shortlist.backends.support_fit import SupportFits
 
 pytestmark = pytest.mark.filterwarnings("ignore:(budget|strata)")

@@ -11,13 +11,15 @@ from random_problems import limited_problem, random_problem
 
 import shortlist as sl
 from shortlist.backends.heuristics import (
+    ComparedFits,
     backward_support,
+    best_addition,
+    best_removal,
     forward_support,
     hierarchical_support,
     stepwise_support,
     swap_support,
 )
-from shortlist.backends.single_step import ComparedFits, best_addition, best_removal
 from shortlist.backends.support_fit import SupportFits
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")

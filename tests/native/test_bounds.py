@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from random_problems import random_columns, random_labels, random_prices, random_weights
 
 import shortlist as sl
-from shortlist.native.core import core, prepare
-from shortlist.native.leaves import FREE, IN, OUT
+from shortlist.native.core import FREE, IN, OUT, core, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 

@@ -11,8 +11,7 @@ from shortlist import SubsetProblem, solve
 from shortlist.backends.support_fit import SupportFits
 from shortlist.certificate import Branch, One
 from shortlist.datasets import make_prognostic
-from shortlist.native.core import core, prepare
-from shortlist.native.leaves import FREE, IN, OUT
+from shortlist.native.core import FREE, IN, OUT, core, prepare
 from shortlist.native.proof import Prover
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")

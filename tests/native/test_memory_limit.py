@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.native import record, search
+from shortlist.native import proof, search
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_a_record_for_which_the_disk_has_no_room_is_given_up(problem, monkeypatc
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(record, "TemporaryFile", full)
+    monkeypatch.setattr(proof, "TemporaryFile", full)
     with pytest.warns(sl.ShortlistWarning, match="exceed the memory or the disk"):
         solution = sl.solve(problem, node_limit=20_000, memory_limit=3e6)
     assert solution.status is sl.Status.NODE_LIMIT

@@ -10,8 +10,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.native.core import core, core_limits
-from shortlist.native.leaves import FREE, IN, OUT
+from shortlist.native.core import FREE, IN, OUT, core, core_limits
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 

@@ -9,7 +9,7 @@ from answers import bits, check_model
 from random_problems import random_problem
 
 import shortlist as sl
-from shortlist.native import search
+from shortlist.native import proof, search
 from shortlist.native.core import core
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget", "ignore:strata")
@@ -201,7 +201,8 @@ def test_progress(hard, hard_optimum, from_the_first_node):
 def test_a_proof_that_is_too_long_is_given_up_in_rounds_too(
     hard, hard_optimum, from_the_first_node, monkeypatch
 ):
-    monkeypatch.setattr(search, "_LARGEST_TRACE", 2**18)
+    monkeypatch.setattr(search, "_PART_OF_TRACE", 2**18)
+    monkeypatch.setattr(proof, "_SHARE_OF_DISK", 0.0)
     with pytest.warns(sl.ShortlistWarning, match="without recording"):
         solution = sl.solve(hard, threads=2)
     assert solution.certificate is None
@@ -212,7 +213,8 @@ def test_a_proof_that_is_too_long_in_the_last_slice_is_told(monkeypatch):
     """That a search takes a single slice makes no difference to its warning."""
     problem = random_problem(0)
     assert sl.solve(problem).certificate is not None
-    monkeypatch.setattr(search, "_LARGEST_TRACE", 1)
+    monkeypatch.setattr(search, "_PART_OF_TRACE", 1)
+    monkeypatch.setattr(proof, "_SHARE_OF_DISK", 0.0)
     with pytest.warns(sl.ShortlistWarning, match="without recording"):
         solution = sl.solve(problem)
     assert solution.certificate is None

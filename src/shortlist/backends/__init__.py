@@ -245,7 +245,7 @@ def _sample(problem: SubsetProblem, backend: str, sample: int | str) -> int:
             "sample: does not go with loss='hinge', max_coefficient and signs; leave it out."
         )
     if sample == "auto":
-        from ..sampling.draw import usual_size  # needed here alone, and loads the solver
+        from ..sampling import usual_size  # needed here alone, and loads the solver
 
         return usual_size(problem.n_rows)
     if not is_integer(sample, 1):

@@ -25,6 +25,8 @@ except ImportError as error:
         "install the package again with `pip install .`, which needs a C++ compiler."
     ) from error
 
+FREE, IN, OUT = 0, 1, 2  # decisions about a predictor, as in core/data.hpp
+
 
 class Prepared(NamedTuple):
     """A problem as the core takes it."""

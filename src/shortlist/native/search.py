@@ -23,8 +23,7 @@ from ..problem import SubsetProblem
 from ..solution import ListedModel, Options, Progress, Solution, Status, solution_of
 from .confirmation import confirmed, is_rounding_harmless
 from .core import Prepared, core, prepare
-from .proof import BudgetProver, Prover
-from .record import Record, RecordFiles
+from .proof import BudgetProver, Prover, Record, RecordFiles
 
 _FIRST_SLICE = 4e6  # entries of X that the nodes of the first slice may read once
 _SLICE_SECONDS = 0.05

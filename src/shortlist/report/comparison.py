@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..backends import solve
-from ..backends.l1_path import L1Path
+from ..backends.ranking import L1Path
 from ..backends.support_fit import SupportFits
 from ..cross_validation import Fold, Tuning, make_folds
 from ..evaluation import (

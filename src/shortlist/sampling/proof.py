@@ -8,19 +8,19 @@ of the sample: it is off by a few per cent, and so is the step. As many steps as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import inf, sqrt
 from sys import float_info
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..arguments import Float
-from ..certificate import Certificate, Point
-from ..native.core import rounding_of
-from ..native.leaves import FREE, Leaves, bound_leaves, leaves_of
+from ..arguments import Float, Int
+from ..certificate import Bound, Branch, Certificate, Fix, One, Point, Step
+from ..native.core import FREE, IN, OUT, core, core_limits, rounding_of
 from ..native.proof import Prover, make_certificate, point_of
 from ..problem import SubsetProblem
 from ..solution import Solution
@@ -271,3 +271,95 @@ def _columns_of(
     n_free = (leaves.decisions == FREE).sum(axis=1)
     np.logical_and.at(is_fit, leaves.point, np.minimum(n_free, leaves.most) <= 1)
     return [problem.columns_of(np.flatnonzero(row)) for row in some], is_fit
+
+
+class Leaves(NamedTuple):
+    """Sets of selections, each of which a point of the proof bounds.
+
+    Attributes
+    ----------
+    point : ndarray of shape (n_leaves,)
+        The point of each leaf.
+    decisions : ndarray of shape (n_leaves, n_predictors)
+        What is bought, forbidden or free; free is only what is affordable.
+    most : ndarray of shape (n_leaves,)
+        How many of the free predictors may be bought; limits may leave fewer.
+    """
+
+    point: Int
+    decisions: NDArray[np.int8]
+    most: Int
+
+    @property
+    def can_buy(self) -> NDArray[np.bool_]:
+        """Whether some selection of a leaf buys a predictor; shape (n_leaves, n_predictors)."""
+        return np.asarray(self.decisions != OUT)
+
+
+def leaves_of(problem: SubsetProblem, useless: Iterable[int], steps: Iterable[Step]) -> Leaves:
+    """Return the leaves that the steps of a proof lead to, as docs/certificate.md describes.
+
+    Useless predictors, those that are constant, are bought only if they are included.
+    """
+    of_node: dict[int, list[Step]] = {}
+    for step in steps:
+        of_node.setdefault(step.node, []).append(step)
+    n, limits = problem.n_predictors, problem.limits
+    root = np.zeros(n, dtype=np.int8)
+    root[[*limits.exclude, *useless]] = OUT
+    root[list(limits.include)] = IN
+    nodes = [(0, root)]
+    leaves: list[tuple[int, NDArray[np.int8], int]] = []
+    while nodes:
+        node, decisions = nodes.pop()
+        for step in of_node[node]:
+            match step:
+                case Fix(point=point, forbidden=outs, bought=ins):
+                    leaves += [(point, _decided(decisions, g, IN), n) for g in outs]
+                    leaves += [(point, _decided(decisions, g, OUT), n) for g in ins]
+                    decisions = _decided(_decided(decisions, ins, IN), outs, OUT)
+                case Bound(point=point):
+                    leaves.append((point, decisions, n))
+                case Branch(predictor=g, without=without, including=including):
+                    nodes.append((without, _decided(decisions, g, OUT)))
+                    nodes.append((including, _decided(decisions, g, IN)))
+                case One(point=point, predictors=members):
+                    others = np.flatnonzero(decisions == FREE)
+                    others = others[~np.isin(others, members)]
+                    leaves.append((point, _decided(decisions, others, OUT), 1))
+    points, decided, most = zip(*leaves, strict=True)
+    found = Leaves(np.array(points), np.array(decided), np.array(most))
+    # To bound them forbids what is not affordable. Leaves without any selection are left out.
+    n_points = int(found.point.max()) + 1
+    bounds = bound_leaves(problem, np.zeros(n_points), np.zeros((n_points, n)), found)
+    return Leaves._make(array[bounds < inf] for array in found)
+
+
+def _decided(decisions: NDArray[np.int8], predictors: Any, decision: int) -> NDArray[np.int8]:
+    copy = decisions.copy()
+    copy[list(predictors) if isinstance(predictors, tuple) else predictors] = decision
+    return copy
+
+
+def bound_leaves(problem: SubsetProblem, entropies: Float, values: Float, leaves: Leaves) -> Float:
+    """Return a lower bound on all models of each leaf.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        Its limits hold.
+    entropies : ndarray of shape (n_points,)
+        sum_m w_m H(a_m) of each point.
+    values : ndarray of shape (n_points, n_predictors)
+        The v_g of each point.
+    leaves : Leaves
+        Their points are rows of these. What is not affordable becomes forbidden.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves,)
+        Infinite where nothing is affordable.
+    """
+    taken = core.price_leaves(core_limits(problem.limits), np.ascontiguousarray(values), *leaves)
+    bounds: Float = entropies[leaves.point] - taken
+    return bounds
