@@ -14,7 +14,7 @@ import shortlist as sl
 from shortlist.patients import check_fit, verify_model
 from shortlist.patients.column import similar_levels
 from shortlist.patients.finding import separating_predictors, similar_predictors
-from shortlist.patients.suspicion import SERIOUS, remarks
+from shortlist.patients.suspicion import SERIOUS, remarks, suspicious_columns
 
 N = 200
 
@@ -314,3 +314,85 @@ def test_who_lost_by_missing_values(clean):
     found = findings(gaps, y, max_features=1)
     assert "'lab' (50% missing)" in found["Handicapped by missing values"].text
     assert "Handicapped by missing values" not in findings(gaps, y, include=["lab"])
+
+
+def numbered(values):
+    """Return the finding about a column's being numbers of patients."""
+    frame = pd.DataFrame({"value": values})
+    found = suspicious_columns(frame, {"value": "numeric"}, None)
+    return {finding.topic: finding.level for finding in found}.get("Patient numbers")
+
+
+def test_numbers_of_rows_are_named_whatever_they_are_called():
+    rng = np.random.default_rng(7)
+    gaps = np.sort(rng.choice(5000, N, replace=False)).astype(float)
+    assert numbered(gaps) == "warning"  # rows of a larger table
+    assert numbered(rng.permutation(3 * N)[:N].astype(float)) == "warning"
+    assert numbered(np.repeat(np.arange(N // 4), 4).astype(float)) == "warning"  # four visits each
+    assert numbered(rng.choice(10**7, N, replace=False).astype(float)) == "note"  # or a population
+    assert numbered(rng.normal(60, 10, N).round()) is None
+    assert numbered(np.sort(rng.normal(60, 10, N).round())) is None  # a table sorted by age
+    assert numbered(np.arange(10.0)) is None
+
+
+def test_a_text_of_its_own_in_each_row_is_named(clean):
+    table, y = clean
+    few, labels = table[:40], y[:40]
+    found = findings(few.assign(name=[f"patient {i}" for i in range(40)]), labels)
+    assert "'name' has a level of its own in each row" in found["Patient numbers"].text
+    assert "Many levels" not in found
+
+
+def test_a_number_that_defines_the_outcome_is_named_before_any_fit(clean):
+    table, _ = clean
+    rng = np.random.default_rng(5)
+    weight = pd.Series(rng.normal(2900, 700, N).round())
+    y = (weight < 2500).astype(int)
+    text = remarks(table.assign(weight=weight), y)["weight"]
+    assert "defines the outcome: at most 24" in text
+    assert findings(table.assign(weight=weight), y)["Leak"].columns == ("weight",)
+    # Two kinds that a number tells apart are not defined by it, nor does a sorted table define.
+    apart = weight + 3000 * (weight > 2900)
+    assert "apart" not in remarks(table.assign(apart=apart), (weight > 2900).astype(int))
+    order = table.assign(row=np.arange(N) + 1.0)
+    assert "defines" not in remarks(order, pd.Series(np.arange(N) > 80).astype(int))["row"]
+
+
+def test_indicators_of_values_missing_together_are_no_sums(clean):
+    table, y = clean
+    rng = np.random.default_rng(6)
+    gap = rng.random(N) < 0.2
+    panel = {f"panel_{i}": np.where(gap, np.nan, rng.normal(size=N)) for i in range(3)}
+    preparation = sl.Preparation(missing_indicator=True)
+    found = findings(table.assign(**panel), y, preparation=preparation)
+    assert "Sums" not in found
+
+
+def test_duplicated_rows_say_what_was_compared(clean):
+    table, y = clean
+    twice = pd.concat([table, table[:4]], ignore_index=True)
+    labels = pd.concat([y, y[:4]], ignore_index=True)
+    assert "all 4 candidates; if" in findings(twice, labels)["Duplicated rows"].text
+    numbered_rows = twice.assign(id=np.arange(N + 4))
+    text = findings(numbered_rows, labels, exclude=["id"])["Duplicated rows"].text
+    assert "all 4 candidates (columns that were left out were not compared)" in text
+
+
+def test_words_for_missing_values_are_levels_in_text_and_gaps_among_numbers(clean):
+    table, y = clean
+    rng = np.random.default_rng(8)
+    coma = rng.choice(["None", "Stupor", "Coma"], N, p=[0.8, 0.1, 0.1]).astype(object)
+    drinks = pd.Series(rng.integers(0, 9, N).astype(object)).where(np.arange(N) % 20 > 0, "null")
+    mixed = table.assign(coma=coma, drinks=drinks)
+    with pytest.warns(sl.ShortlistWarning, match=r"'drinks' \(null\): words in a column of num"):
+        model = sl.PrognosticModel(max_features=6, ridge=1.0).fit(mixed, y)
+    assert model.kinds_["coma"] == "categorical" and model.kinds_["drinks"] == "numeric"
+    assert "None" in next(t.levels for t in model.card_.terms if t.name == "coma")
+    assert model.card_.imputed(mixed)["drinks"].sum() == N / 20
+    text = findings(mixed, y)["Words for missing values"].text
+    assert "'coma' has the level 'None' in" in text and '--missing-codes "coma=None"' in text
+    declared = sl.Preparation(missing_codes={"coma": ["None"]})
+    found = findings(mixed, y, preparation=declared)
+    assert "Words for missing values" not in found
+    with pytest.raises(sl.InvalidProblemError, match='missing-codes "drinks=unclear"'):
+        findings(mixed.assign(drinks=drinks.where(drinks != 3, "unclear")), y)

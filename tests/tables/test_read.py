@@ -202,3 +202,22 @@ def test_a_table_of_too_many_columns_is_refused(tmp_path):
     path.write_text(",".join(f"x{i}" for i in range(100_000)) + "\n" + "1," * 99_999 + "1\n")
     with pytest.raises(sl.InvalidFileError, match="has 100000 columns, more than the limit"):
         read_table(path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_words_that_may_be_levels_are_kept(tmp_path, kind):
+    words = ["None", "null", "N/A", "none", "NULL"]
+    gone = ["NA", "NaN", "", "?", ".", "<NA>", "#N/A"]
+    rows = [(word, i) for i, word in enumerate([*words, *gone])]
+    path = tmp_path / f"data.{kind}"
+    if kind == "csv":
+        path.write_text("coma,n\n" + "".join(f"{word},{i}\n" for word, i in rows))
+    else:
+        book = openpyxl.Workbook()
+        for row in [("coma", "n"), *rows]:
+            book.active.append(row)
+        book.save(path)
+    table = read_table(path)
+    assert table["coma"].dropna().tolist() == words
+    assert table["coma"].isna().sum() == len(gone)
+    assert pd.api.types.is_numeric_dtype(table["n"])

@@ -8,7 +8,7 @@ missing values and synonyms of levels out of a column.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, time
 from typing import Any, Literal, get_args
 
@@ -30,6 +30,9 @@ _DATE = re.compile(
     r"|\d{1,2}[- .]*[A-Za-z]{3,9}[- .,]*(\d{4}|\d{2}))([ T]+\d{1,2}:\d{2}.*)?"
 )
 _MOST_COMPLAINTS = 10
+# Words for a missing value that may be a level too: they are missing in a column of numbers, and a
+# level, of which `suspicion` has a note, in one of text.
+_ABSENT = frozenset({"None", "null", "NULL", "Null", "N/A", "n/a"})
 # Characters that levels may differ in and still be meant to be the same.
 _FILLERS = re.compile(r"[\s_.-]+")
 
@@ -79,6 +82,7 @@ def infer_kind(column: pd.Series[Any]) -> ColumnKind:
         return "boolean" if _is_binary(column) else "numeric"
     known = column[~_is_missing(column)]
     _refuse_dates(column, known)
+    is_said = ~_is_missing(column, _ABSENT)
     for value in known:
         if not isinstance(value, str | bool | int | float | np.number | np.bool_):
             raise InvalidProblemError(
@@ -87,19 +91,23 @@ def infer_kind(column: pd.Series[Any]) -> ColumnKind:
             )
     if all(isinstance(value, bool | np.bool_) for value in known):
         return "boolean"
-    numbers = _parse(known)
+    numbers = _parse(column[is_said])
     share = float(numbers.notna().mean())
     if share == 1:
         return "boolean" if _is_binary(numbers) else "numeric"
     if share >= _SHARE:
-        wrong = _parse(column).isna().to_numpy() & ~_is_missing(column)
         _refuse(
             column,
-            wrong,
-            "is not a number but most values are; correct it, leave it empty, or declare the "
-            "column categorical",
+            is_said & _parse(column).isna().to_numpy(),
+            "is not a number but most values are; correct it, leave it empty, declare it with "
+            '--missing-codes "{code}" (in Python missing_codes), or declare the column categorical',
         )
     return "categorical"
+
+
+def words_for_missing(values: Iterable[Any]) -> list[str]:
+    """Return the words among some values that may stand for missing ones, sorted."""
+    return sorted({v.strip() for v in values if isinstance(v, str)} & _ABSENT)
 
 
 def may_be_codes(column: pd.Series[Any]) -> bool:
@@ -117,8 +125,13 @@ def as_numbers(column: pd.Series[Any]) -> Float:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     numbers: Float = _parse(column).to_numpy(np.float64, na_value=np.nan)
-    wrong = np.isnan(numbers) & ~_is_missing(column)
-    _refuse(column, wrong, "is not a number; correct it or leave it empty")
+    wrong = np.isnan(numbers) & ~_is_missing(column, _ABSENT)
+    _refuse(
+        column,
+        wrong,
+        'is not a number; correct it, leave it empty, or declare it with --missing-codes "{code}" '
+        "(in Python missing_codes)",
+    )
     _refuse(
         column,
         np.abs(numbers) > _LARGEST,
@@ -271,18 +284,21 @@ def _refuse(column: pd.Series[Any], wrong: NDArray[np.bool_], complaint: str) ->
     """Raise if any value is wrong, and name the first."""
     if wrong.any():
         row = int(wrong.argmax())
+        text = str(column.iloc[row])
+        code = f"{column.name}={text.strip()}"
         raise InvalidProblemError(
-            f"column {shown(column.name)}: {shown(str(column.iloc[row]))} in row {row + 1} "
-            f"{complaint}."
+            f"column {shown(column.name)}: {shown(text)} in row {row + 1} "
+            f"{complaint.replace('{code}', code)}."
         )
 
 
-def _is_missing(column: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Return where a value is missing or blank."""
+def _is_missing(column: pd.Series[Any], words: Collection[str] = frozenset()) -> NDArray[np.bool_]:
+    """Return where a value is missing or blank, or one of some words."""
     missing: NDArray[np.bool_] = column.isna().to_numpy(dtype=bool)
     if pd.api.types.is_numeric_dtype(column.dtype):
         return missing
-    blank = np.array([isinstance(v, str) and not v.strip() for v in column], dtype=bool)
+    gone = {"", *words}
+    blank = np.array([isinstance(v, str) and v.strip() in gone for v in column], dtype=bool)
     either: NDArray[np.bool_] = missing | blank
     return either
 

@@ -175,15 +175,22 @@ def similar_predictors(problem: SubsetProblem) -> list[tuple[str, str, float]]:
 
 
 def determined_predictors(problem: SubsetProblem, apart_from: frozenset[str]) -> list[str]:
-    """Return predictors that are exact sums of others, as subscores and their total are."""
+    """Return predictors that are exact sums of others, as subscores and their total are.
+
+    All columns of a predictor must be: indicators of values that are missing together are not
+    enough.
+    """
     kept = [g for g in range(problem.n_predictors) if problem.name_of(g) not in apart_from]
     gram, owners = _gram(problem, kept)
     if len(owners) >= problem.n_rows:
         return []  # with more columns than rows every column is such a sum
     values, vectors = np.linalg.eigh(gram)
     null = vectors[:, values < 1e-10]
-    involved = np.abs(null).max(axis=1, initial=0.0) > 1e-6
-    return [problem.name_of(int(g)) for g in np.unique(owners[involved])]
+    return [
+        problem.name_of(g)
+        for g in np.unique(owners).tolist()
+        if np.linalg.matrix_rank(null[owners == g], tol=1e-6) == (owners == g).sum()
+    ]
 
 
 def _gram(problem: SubsetProblem, predictors: Sequence[int]) -> tuple[Float, Int]:
@@ -371,7 +378,9 @@ def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]
             "warning" if bought.issuperset(sums) else "note",
             "Sums",
             f"{_listed(sums)} determine each other, as subscores and their total do; "
-            "exclude one of them.",
+            "exclude one of them."
+            if len(sums) > 1
+            else f"{_listed(sums)} is determined by other predictors; exclude it.",
             tuple(sums),
         )
 
@@ -381,13 +390,14 @@ def _check_rows(plain: PlainTable, persons: ArrayLike | None) -> Iterator[Findin
     if persons is not None:
         table = table.assign(**{" ": np.asarray(persons).astype(str)})
     n_copies = int(table.duplicated().sum())
+    uncompared = " (columns that were left out were not compared)" if plain.absent else ""
     if n_copies and plain.frame.nunique().max() > 20:
         yield Finding(
             "warning",
             "Duplicated rows",
-            f"{n_copies} {'row repeats' if n_copies == 1 else 'rows repeat'} another in every "
-            "column; if patients were entered twice, remove the duplicates: they make the model "
-            "look more certain than it is.",
+            f"{n_copies} {'row repeats' if n_copies == 1 else 'rows repeat'} another in outcome "
+            f"and all {len(plain.kinds)} candidates{uncompared}; if patients were entered twice, "
+            "remove the duplicates: they make the model look more certain than it is.",
         )
 
 

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from ..arguments import Float, Int
 from ..errors import InvalidProblemError, ShortlistWarning, shown
-from .column import ColumnKind, is_constant, level_of, read_columns, similar_levels
+from .column import (
+    ColumnKind,
+    is_constant,
+    level_of,
+    read_columns,
+    similar_levels,
+    words_for_missing,
+)
 
 Level = Literal["good", "note", "warning"]
 
@@ -26,6 +33,9 @@ RARE = 5  # patients of a level
 MANY_LEVELS = 10
 _EQUAL = 0.95  # correlation of a column with the outcome
 _FEWEST_ROWS = 20  # below it columns look like the outcome, or like numbers of rows, by chance
+_TIES = 8  # expected among different numbers; that there are none then happens once in 3000
+_DENSE = 0.5  # the largest gap at a limit, in standard deviations of a side
+_COUNTED = 0.1  # persons per row at least
 _NEGATIVE = (-1, -9, -99, -999, -9999, -99999)  # often written for a missing value
 _POSITIVE = (9, 99, 999, 9999, 99999)
 _MOST_CODED = 0.3  # of the values; more of them are a group of patients
@@ -66,10 +76,19 @@ def suspicious_columns(
         if labels is not None:
             yield from _leak(name, kind, values, labels)
         if kind == "categorical":
-            yield from _levels(name, frame[name].value_counts())
+            counts = frame[name].value_counts()
+            if len(counts) == len(values) >= _FEWEST_ROWS:
+                text = f"{shown(name)} has a level of its own in each row; exclude it."
+                yield Finding("warning", "Patient numbers", text, (name,))
+            else:
+                yield from _levels(name, counts)
         elif kind == "numeric":
-            known = values[~np.isnan(values.astype(np.float64))].astype(np.float64)
-            yield from _patient_numbers(name, known, len(values))
+            is_known = ~np.isnan(values.astype(np.float64))
+            known = values[is_known].astype(np.float64)
+            numbers = list(_patient_numbers(name, known, len(values)))
+            yield from numbers
+            if labels is not None and not numbers:  # rows may be sorted by the outcome
+                yield from _definition(name, known, labels[is_known])
             yield from _codes(name, known)
 
 
@@ -135,6 +154,25 @@ def _leak(name: str, kind: ColumnKind, values: NDArray[Any], labels: Int) -> Ite
         yield Finding("warning", "Leak", text, (name,))
 
 
+def _definition(name: str, known: Float, labels: Int) -> Iterator[Finding]:
+    """Name a number that a limit turns into the outcome, as a weight into a low weight at birth.
+
+    The values go on without a gap across the limit; those of two kinds of plants do not.
+    """
+    others, events = known[labels == 0], known[labels == 1]
+    if len(known) < _FEWEST_ROWS or min(len(others), len(events)) < RARE:
+        return  # it may happen by chance
+    gap = max(events.min() - others.max(), others.min() - events.max())
+    if 0 < gap <= _DENSE * min(np.std(others), np.std(events)):
+        low, high = (others, events) if events.min() > others.max() else (events, others)
+        text = (
+            f"{shown(name)} defines the outcome: at most {low.max():g} for the patients "
+            f"{'without' if low is others else 'with'} the event, at least {high.min():g} for the "
+            "others; exclude it."
+        )
+        yield Finding("warning", "Leak", text, (name,))
+
+
 def _correlation(marks: NDArray[np.bool_], labels: Int) -> float:
     if len(marks) < _FEWEST_ROWS or marks.all() or not marks.any() or len(np.unique(labels)) < 2:
         return 0.0
@@ -142,18 +180,32 @@ def _correlation(marks: NDArray[np.bool_], labels: Int) -> float:
 
 
 def _patient_numbers(name: str, known: Float, n_rows: int) -> Iterator[Finding]:
-    """Name a column of whole numbers of which no two are equal, and which look counted or given."""
+    """Name whole numbers of which no two are equal, or which count from 0 or 1 down the rows.
+
+    Unless they are sorted, or too close together to differ by chance, or their name says so, they
+    may be amounts, so that is a note.
+    """
     if len(known) < max(_FEWEST_ROWS, n_rows) or (known != np.floor(known)).any():
         return
-    ordered = np.sort(known)
+    steps, ordered = np.diff(known), np.sort(known)
     if (np.diff(ordered) == 0).any():
+        many = max(_FEWEST_ROWS, _COUNTED * len(known))
+        if known[0] in (0, 1) and np.isin(steps, (0, 1)).all() and known[-1] >= many:
+            text = f"{shown(name)} counts down the rows, as numbers of persons do; exclude it."
+            yield Finding("warning", "Patient numbers", text, (name,))
         return
-    steps = np.diff(known)
     is_sorted = (steps > 0).all() or (steps < 0).all()
-    is_counted = ordered[-1] - ordered[0] < 1.5 * len(known)
-    if is_sorted or is_counted or _NUMBER_NAME.search(name):
+    # Of n numbers drawn from a range about n^2/2 per width are equal.
+    ties = len(known) ** 2 / (2 * (ordered[-1] - ordered[0] + 1))
+    if is_sorted or ties > _TIES or _NUMBER_NAME.search(name):
         text = f"{shown(name)} numbers the rows: whole, and different in each; exclude it."
         yield Finding("warning", "Patient numbers", text, (name,))
+    else:
+        text = (
+            f"{shown(name)} is whole and different in each row, as numbers of patients are; if it "
+            "is one, exclude it."
+        )
+        yield Finding("note", "Patient numbers", text, (name,))
 
 
 def _codes(name: str, known: Float) -> Iterator[Finding]:
@@ -180,8 +232,8 @@ def _codes(name: str, known: Float) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "Codes for missing values",
-                f"{shown(name)} is {code} in {count} {'row' if count == 1 else 'rows'}, and "
-                f"otherwise between {low:g} and {high:g}; if {code} stands for a missing value, "
+                f"{shown(name)} is {code} in {_rows(count)}, and otherwise "
+                f"between {low:g} and {high:g}; if {code} stands for a missing value, "
                 f'declare it with --missing-codes "{name}={code}" (in Python missing_codes) or '
                 "leave the cell empty.",
                 (name,),
@@ -201,7 +253,20 @@ def _is_isolated(code: float, others: Float) -> bool:
     return bool(distance >= q3 - q1 and distance > 2 * step)
 
 
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
 def _levels(name: str, counts: pd.Series[int]) -> Iterator[Finding]:
+    for word in words_for_missing(counts.index):
+        yield Finding(
+            "note",
+            "Words for missing values",
+            f"{shown(name)} has the level {shown(word)} in {_rows(int(counts[word]))}; if it means "
+            f'that nothing is known, declare it with --missing-codes "{name}={word}" (in Python '
+            "missing_codes).",
+            (name,),
+        )
     merged = similar_levels({str(level): int(n) for level, n in counts.items()})
     if merged:
         pairs = ", ".join(f"{shown(old)} and {shown(new)}" for old, new in merged.items())

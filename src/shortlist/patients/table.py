@@ -30,6 +30,7 @@ from .column import (
     mend,
     read_columns,
     similar_levels,
+    words_for_missing,
 )
 from .record import Outcome
 
@@ -293,12 +294,12 @@ def check_table(
     offered = table.drop(columns=list(exclude))
     codes = _codes_by_column(preparation.missing_codes or {}, offered)
     _check_names("synonyms", synonyms, table)
-    words = {name: dict(meant) for name, meant in synonyms.items() if name in offered}
-    offered = mended(offered, codes, words)
+    meant = {name: dict(own) for name, own in synonyms.items() if name in offered}
+    offered = mended(offered, codes, meant)
     if preparation.merge_levels:
         alike = _levels_alike(offered, given)
         offered = mended(offered, {}, alike)
-        words = {name: words.get(name, {}) | alike.get(name, {}) for name in {**words, **alike}}
+        meant = {name: meant.get(name, {}) | alike.get(name, {}) for name in {**meant, **alike}}
     candidate_kinds, columns = read_columns(offered, given)
     constant = [name for name, kind in candidate_kinds.items() if is_constant(columns[name], kind)]
     for name in constant:
@@ -307,6 +308,15 @@ def check_table(
                 f"include: {shown(name)} has the same value in every row; include another."
             )
         del columns[name], candidate_kinds[name]
+    gaps = [name for name in columns if candidate_kinds[name] != "categorical"]
+    words = {name: found for name in gaps if (found := words_for_missing(offered[name]))}
+    if words:
+        named = ", ".join(f"{shown(name)} ({', '.join(found)})" for name, found in words.items())
+        warnings.warn(
+            f"{named}: words in a column of numbers are read as missing values.",
+            ShortlistWarning,
+            stacklevel=3,
+        )
     if constant:
         warnings.warn(
             f"{', '.join(map(shown, constant))} cannot be bought: the same value in every row, or "
@@ -330,7 +340,7 @@ def check_table(
         classes,
         event,
         missing_codes={name: codes[name] for name in columns if name in codes},
-        synonyms={name: words[name] for name in columns if name in words},
+        synonyms={name: meant[name] for name in columns if name in meant},
     )
 
 

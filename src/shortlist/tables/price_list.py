@@ -161,7 +161,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 def _sheet_rows(path: Path) -> list[list[str]]:
     """Return the cells of a sheet as text, without empty rows and empty ends of rows."""
-    cells, notes = read_sheet(path, [])
+    cells, notes = read_sheet(path, [""])
     for note in notes:
         warnings.warn(note, ShortlistWarning, stacklevel=4)
     rows = []

@@ -16,8 +16,9 @@ from ..errors import InvalidFileError, ShortlistWarning, import_extra, shown
 from ..files import write_whole
 from .delimited import check_names, check_size, find_delimiter, read_rows, with_point
 
-# Signs of missing values in files of the UCI repository and of SAS, besides pandas's own.
-_MISSING = ["?", "."]
+# How R, pandas, Excel, SAS and the UCI repository write a missing value. Words of pandas's own list
+# that may be levels (None, null, N/A) are left to `patients.column`, which knows the whole column.
+_MISSING = ["", "NA", "NaN", "nan", "<NA>", "#N/A", "?", "."]
 _SAMPLE_ROWS = 1000  # in which decimal commas are looked for
 _UNPACKED_LIMIT = 1_000_000_000  # bytes; a workbook is an archive, and a small one may hold a lot
 _CELL = re.compile(rb'\sr="([A-Z]{1,3})([0-9]{1,7})"')  # the place of a cell in a sheet
@@ -35,8 +36,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
     r"""Read a table whose first row holds the names of its columns.
 
     Parquet files (by the ending of their name) and Excel workbooks need an extra; all else is text,
-    with commas, semicolons, tabs or bars between the cells. Empty cells, `NA`, `NaN`, `null`, `?`
-    and `.` are missing values. Text may have decimal commas where cells have no comma between them.
+    with commas, semicolons, tabs or bars between the cells. Empty cells, `NA`, `NaN`, `<NA>`,
+    `#N/A`, `?` and `.` are missing values; words such as `None` are kept, since they may be levels.
+    Text may have decimal commas where cells have no comma between them.
 
     Parameters
     ----------
@@ -108,6 +110,7 @@ def _read_text(path: Path) -> pd.DataFrame:
                 encoding="utf-8-sig",
                 skipinitialspace=True,
                 na_values=_MISSING,
+                keep_default_na=False,
                 index_col=False,
                 low_memory=False,  # one type per column, not per chunk
                 **_EXACT,
@@ -194,7 +197,9 @@ def read_sheet(path: Path, missing: list[str]) -> tuple[pd.DataFrame, list[str]]
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = book.sheet_names
             # Without a header: pandas would rename columns of the same name.
-            cells: Any = pd.read_excel(book, sheet_name=0, header=None, na_values=missing)
+            cells: Any = pd.read_excel(
+                book, sheet_name=0, header=None, na_values=missing, keep_default_na=False
+            )
     except InvalidFileError:
         raise
     except Exception as error:  # zipfile, the XML parser and openpyxl raise their own kinds
