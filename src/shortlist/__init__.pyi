@@ -29,6 +29,7 @@ from .estimator import BestSubsetRegressor as BestSubsetRegressor
 from .evaluation import Experiment as Experiment
 from .evaluation import evaluate as evaluate
 from .event_times import survival as survival
+from .patients import Codebook as Codebook
 from .patients import ModelCard as ModelCard
 from .patients import Preparation as Preparation
 from .patients import PrognosticModel as PrognosticModel

@@ -10,7 +10,7 @@ from messy import MESSY, UNUSABLE, make_messy
 
 import shortlist as sl
 from shortlist.native.search import branch_and_bound
-from shortlist.tables import read_table
+from shortlist.tables import read_price_list, read_table
 
 TWO = (*POSED, "--max-features", "2")
 
@@ -208,7 +208,7 @@ def test_names_are_neither_markup_nor_emoji_codes(run, clinic):
     table["ill"] = (table.sum(axis=1) + rng.logistic(size=60) > 0).astype(int)
     table.to_csv("p.csv", index=False)
     template = run("costs-template", "p.csv", "--outcome", "ill").stdout
-    costs = "\n".join(f"{line}1" for line in template.splitlines()[1:])
+    costs = template.replace(",,", ",1,")
     (clinic / "c.csv").write_text(costs, encoding="utf-8")
     limits = ("--costs", "c.csv", "--budget", "9", "--ridge", "1")
     result = run("fit", "p.csv", "--outcome", "ill", *limits, "--model", "m.json")
@@ -261,7 +261,6 @@ BUDGET = ("--costs", "costs.csv", "--budget", "3")
         ((*ONE, "--person", "fate"), "must be another column"),
         ((*ONE, "--person", "age"), "is empty in row 4"),
         ((*ONE, "--resamples", "9"), "--resamples: has no effect without --report"),
-        ((*ONE, "--costs", "costs.csv"), "--costs: has no effect without --budget"),
         ((*ONE, "--loss", "hinge"), "BestSubsetClassifier"),
         ((*ONE, "--loss", "huber"), "must be one of logistic, squared_hinge, hinge"),
         ((*ONE, "--report", "r.pdf"), "must end in .html"),
@@ -315,7 +314,13 @@ def test_notes_are_printed_also_when_an_error_follows(run, table):
 def test_costs_template(run, refusal, clinic):
     arguments = ("costs-template", "patients.csv", "--outcome", "fate", "--person", "visit")
     printed = run(*arguments).stdout
-    assert printed == "predictor,cost\nage,\nsex,\nstage,\nlab,\nsmoker,\n"
+    kinds = {"age": "numeric", "sex": "categorical", "stage": "categorical", "lab": "numeric"}
+    assert printed.startswith("predictor,cost,label,unit,reference,kind,note\nage,,,,,numeric,\n")
+    (clinic / "printed.csv").write_text(printed)
+    found = read_price_list("printed.csv", [*kinds, "smoker"])
+    assert found.costs == found.labels == {} and found.kinds == kinds | {"smoker": "boolean"}
+    frequent = pd.read_csv("patients.csv")[["sex", "stage"]].mode().iloc[0]
+    assert found.references == frequent.to_dict()
     assert run(*arguments, "-o", "template.csv").stdout == ""
     assert (clinic / "template.csv").read_text() == printed
     (clinic / "template.csv").write_text("filled in")
@@ -339,7 +344,7 @@ def test_costs_template_marks_what_nobody_should_price(run, record, ward, ending
     notes = run("costs-template", "ward.csv", "--outcome", "fate", "-o", template).notes
     prices = read_table(template).set_index("predictor")
     marked = {*MESSY, *UNUSABLE, "pulse"}
-    assert set(prices.index[prices["remark"].notna()]) == marked
+    assert set(prices.index[prices["note"].notna()]) == marked
     assert all(f"Note: {name!r}: " in notes for name in marked)
     wanted = {"age": 1.5, "glucose": 3, "smoking": 1}
     prices = prices.assign(cost=prices.index.map(wanted)).reset_index()
@@ -496,3 +501,37 @@ def test_the_log_of_the_search_is_apart_from_the_answer(run, clinic):
     assert "status: optimal; bought for 2: " in result.stderr
     assert json.loads(result.stdout)["model"]["cost"] == 2
     assert "status: " not in run(*question).stderr
+
+
+def test_a_price_list_says_what_the_columns_mean(run, record, refusal, clinic):
+    (clinic / "codebook.csv").write_text(
+        "predictor,cost,label,unit,reference,kind,note,owner\n"
+        "lab,5,C-reactive protein,mg/l,,numeric,dear,me\nstage,3,Tumour stage,,I,,,\n"
+        "age,1,,years,,,,\nsex,1,,,,,,\nsmoker,1,,,,,,\nfate,,Death,,,,,\n"
+    )
+    given = ("--costs", "codebook.csv", "--title", "Risk of death", "--include", "lab,stage,age")
+    result = run("fit", *POSED, *given, "--max-features", "3", "--model", "model.json")
+    assert "'owner' is not read; the columns of a price list are predictor, cost" in result.notes
+    assert "C-reactive protein, mg/l" in result.text and "with Death = dead" in result.text
+    assert "II vs I " in result.text and "mg/l" in result.text
+    card = sl.ModelCard.load("model.json")
+    assert card.codebook.title == "Risk of death" and card.codebook.label("fate") == "Death"
+    assert card.cost == 9  # prices without a budget are counted, as in Python
+    # It changes no prediction.
+    run("fit", *POSED, "--max-features", "3", "--include", "lab,stage,age", "--model", "plain.json")
+    table = read_table("patients.csv")
+    plain = sl.ModelCard.load("plain.json")
+    assert (card.probability(table) == plain.probability(table)).all()
+    (clinic / "wrong.csv").write_text("predictor,cost,reference\nstage,3,IX\n")
+    wrong = refusal("fit", *POSED, "--costs", "wrong.csv", "--max-features", "3")
+    assert "'IX' is no level of 'stage'; use one of 'I', 'II', 'III'" in wrong
+
+
+def test_a_changed_label_keeps_the_proof(run, clinic):
+    run("fit", *TWO, "--model", "model.json", "--certificate", "proof.json")
+    content = json.loads((clinic / "model.json").read_text())
+    content["codebook"] = {"title": "Another", "labels": {"age": "Age at admission"}}
+    (clinic / "model.json").write_text(json.dumps(content))
+    shown = run("verify", "proof.json", "patients.csv", "--model", "model.json").text
+    assert "The proof holds" in shown
+    assert "title, labels, units" in shown.partition("not checked:")[2]

@@ -16,7 +16,7 @@ _page_option = partial(typer.Option, rich_help_panel="Page")
 _ABOUT_DATA = (
     *("positive", "person", "budget", "costs", "fees", "exclude", "categorical", "numeric"),
     *("missing_codes", "merge_levels", "synonyms", "spline_knots", "missing_indicator"),
-    "imputation",
+    *("imputation", "title"),
 )
 
 
@@ -198,6 +198,7 @@ def explore(
                 fees=model.fees or (),
                 exclude=model.exclude,
                 preparation=model.preparation,
+                codebook=model.codebook,
                 budget=model.budget,
             )
     serve(

@@ -179,7 +179,7 @@ def _print_points(found: PointsChart) -> None:
         "Points",
         ["predictor", "value", "points"],
         [
-            (term.bands.name if first else "", label, value)
+            (found.codebook.heading(term.bands.name) if first else "", label, value)
             for term in found.terms
             for first, label, value in zip(
                 [True] + [False] * len(term.points), term.bands.labels, term.points, strict=False

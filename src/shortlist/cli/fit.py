@@ -66,9 +66,10 @@ def costs_template(
     centre: CentreColumn = None,
     output: OutputFile = None,
 ) -> None:
-    """Write a price list with all predictors of a table, to fill in the costs.
+    """Write a price list with all predictors of a table, to fill in costs, labels and units.
 
-    Columns that look wrong (patient numbers, dates, copies, what tells the outcome) have a remark.
+    Kinds and reference levels are filled in. Columns that look wrong (patient numbers, dates,
+    copies, what tells the outcome) have a note.
     """
     check_paths([data], [output])
     if output is not None and output.exists():
@@ -76,18 +77,21 @@ def costs_template(
             f"{output}: exists already, perhaps filled in; choose another name or delete it."
         )
     with noting(), working("Reading"):
-        from ..patients.suspicion import remarks
+        from ..patients.suspicion import price_list_of
         from ..patients.table import split_columns
-        from ..tables import csv_text, read_table, write_workbook
+        from ..tables import PRICE_LIST, csv_text, read_table, write_workbook
 
         table = read_table(data)
         predictors = split_columns(data, table, outcome, person, centre)
-        found = remarks(predictors, table[outcome])
-        for name, text in found.items():
-            warnings.warn(f"{shown(name)}: {text}", ShortlistWarning, stacklevel=2)
-    header = ["predictor", "cost", *(["remark"] if found else [])]
-    rows = [(name, None, found.get(name))[: len(header)] for name in predictors.columns]
-    hint = "Fill in a cost of at least 0 in every row; what is not to be bought is for --exclude."
+        found = price_list_of(predictors, table[outcome])
+        for text in dict.fromkeys(row["note"] for row in found if row["note"]):
+            about = ", ".join(shown(row["predictor"]) for row in found if row["note"] == text)
+            warnings.warn(f"{about}: {text}", ShortlistWarning, stacklevel=2)
+    header, rows = PRICE_LIST, [[row.get(name) or None for name in PRICE_LIST] for row in found]
+    hint = (
+        "Fill in a cost of at least 0 in every row, and labels and units as you like; what is not "
+        "to be bought is for --exclude."
+    )
     if output is not None and output.suffix.lower() in (".xlsx", ".xlsm"):
         write_workbook(output, header, rows)
         typer.echo(f"{output} written. {hint}", err=True)
@@ -293,7 +297,7 @@ def _introduction(card: ModelCard, patients: Patients) -> Text:
     who = f"{data.rows} rows of {n_persons} persons" if several else f"{data.rows} patients"
     return Text(bought, style="bold").append(
         f"\n{who}, {data.events} {'rows ' if several else ''}with "
-        f"{plain(outcome.name or 'the outcome')} = {plain(outcome.event)}.",
+        f"{plain(card.outcome_label)} = {plain(outcome.event)}.",
         style="not bold",
     )
 
@@ -303,14 +307,14 @@ def _odds_table(card: ModelCard) -> Table:
     columns = ["predictor", *(["cost"] if has_prices else []), "difference", "odds ratio"]
     table = make_table(columns, numbers=["cost", "odds ratio"])
     for term in card.terms:
-        name, cost = plain(term.name), f"{card.costs[term.name]:g}"
-        for effect in term.effects():
+        name, cost = plain(card.codebook.heading(term.name)), f"{card.costs[term.name]:g}"
+        for effect in term.effects(card.contrasts(term)):
             cells = [Text(name), Text(cost)] if has_prices else [Text(name)]
             table.add_row(*cells, Text(plain(effect.contrast)), _odds_ratio(effect))
             name = cost = ""
     if has_prices:
         for fee in card.paid_fees:
-            sharing = ", ".join(map(plain, fee.members))
+            sharing = ", ".join(plain(card.codebook.label(name)) for name in fee.members)
             table.add_row("fee", f"{fee.amount:g}", Text(f"for {sharing}"), "")
         table.add_section()
         table.add_row("total", f"{card.cost:g}", f"of {card.limits.budget:g}{card.lowered}", "")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..patients import PrognosticModel
     from ..patients.table import Patients
     from ..problem import SubsetProblem
+    from ..tables.price_list import PriceList
 
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 ColumnList = list[str] | None  # each entry is a name, or several with commas between them
@@ -224,8 +225,8 @@ class ProblemOptions:
         "Upper limit on the total cost; needs --costs.", "NUMBER", parser=_amount
     )
     costs: Path | None = _limit(
-        "The price list: a predictor and its cost per row; `shortlist costs-template` makes one to "
-        "fill in.",
+        "The price list: a predictor per row, its cost, and if wanted its label, unit, reference "
+        "level and kind; `shortlist costs-template` makes one to fill in.",
         "FILE",
     )
     fees: Path | None = _limit(
@@ -282,6 +283,10 @@ class ProblemOptions:
     ridge: str = _search(
         "Strength of the L2 penalty, or 'tuned' by cross-validation.", "NUMBER", default="tuned"
     )
+    title: str | None = _column(
+        "What the model is for, such as 'Risk of death in intensive care', for reports and pages.",
+        "TEXT",
+    )
     time_limit: float | None = _search(
         "Stop a search with the best model so far, and exit code 3. Tuning the ridge may take as "
         "long again.",
@@ -308,13 +313,10 @@ class ProblemOptions:
                 "--costs: a budget needs a price list; make one with `shortlist costs-template`, "
                 "or use --max-features."
             )
-        for option, file in (("--costs", self.costs), ("--fees", self.fees)):
-            if required and self.budget is None and file is not None:
-                raise InvalidProblemError(f"{option}: has no effect without --budget; give one.")
 
     def read(self) -> tuple[Patients, PrognosticModel]:
         """Read the files; return the patients, and the model that is to be fitted to them."""
-        from ..patients import Preparation, PrognosticModel
+        from ..patients import Codebook, Preparation, PrognosticModel
         from ..patients.table import split_patients
         from ..tables import read_fees, read_synonyms, read_table
 
@@ -324,10 +326,16 @@ class ProblemOptions:
         patients = split_patients(self.data, table, self.outcome, self.positive, *owners)
         columns = _NamedColumns(patients, self.outcome, *owners)
         exclude = columns.excluded(self.exclude)
-        kinds = columns.marked(
+        listed = None if self.costs is None else columns.price_list(self.costs)
+        kinds = {} if listed is None else listed.kinds
+        kinds = kinds | columns.marked(
             ("--categorical", self.categorical, "categorical"),
             ("--numeric", self.numeric, "numeric"),
         )
+        codebook = Codebook(title=self.title)
+        if listed is not None:
+            texts = {"labels": listed.labels, "units": listed.units}
+            codebook = codebook.model_copy(update=texts | {"references": listed.references})
         signs = columns.marked(
             ("--increasing", self.increasing, "positive"),
             ("--decreasing", self.decreasing, "negative"),
@@ -335,7 +343,7 @@ class ProblemOptions:
         model = PrognosticModel(
             max_features=self.max_features,
             budget=self.budget,
-            costs=None if self.costs is None else columns.costs(self.costs),
+            costs=None if listed is None else listed.costs or None,
             fees=None if self.fees is None else read_fees(self.fees, columns.names),
             include=columns.named("--include", self.include),
             exclude=exclude,
@@ -351,6 +359,7 @@ class ProblemOptions:
                 imputation=self.imputation or "conditional",
                 imputations=self.imputations,
             ),
+            codebook=codebook,
             ridge=ridge,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
@@ -477,12 +486,15 @@ class _NamedColumns:
                 found.setdefault(name, []).append(code)
         return found or None
 
-    def costs(self, path: Path) -> dict[str, float]:
-        """Read a price list, which may also price the outcome, the person and the centre."""
-        from ..tables import read_costs
+    def price_list(self, path: Path) -> PriceList:
+        """Read a price list, which may label the outcome, and name the person and the centre."""
+        from ..tables import read_price_list
 
-        costs = read_costs(path, self._all)
-        return {name: cost for name, cost in costs.items() if name not in self._others}
+        found = read_price_list(path, self._all)
+        for mapping in (found.costs, found.kinds, found.units, found.references):
+            for name in mapping.keys() & self._others:
+                del mapping[name]
+        return found
 
     def note_codes(self, settled: Collection[str]) -> None:
         """Warn of columns that may be codes: three to ten different numbers, all of them whole."""

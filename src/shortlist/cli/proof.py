@@ -121,8 +121,12 @@ def _other_statement(other: ModelCard, card: ModelCard) -> str:
 
 def _not_checked(card: ModelCard) -> list[str]:
     """Return what a card states and neither the data nor the proof determine."""
+    from ..patients import Codebook
+
     search = card.search
     found = ["number of nodes", "solver", "version of shortlist"]
+    if card.codebook != Codebook():
+        found.append("title, labels, units and the levels that others are compared with")
     if search.tuning:
         found.append("how the ridge was chosen")
     if search.within is not None:

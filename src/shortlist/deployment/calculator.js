@@ -1,5 +1,6 @@
 // The page of the calculator: reads the fields, shows the risk.
 const model = JSON.parse(document.getElementById("model").textContent);
+const labels = new Map(model.labels);
 const form = document.getElementById("form");
 const show = (id, text) => { document.getElementById(id).textContent = text; };
 
@@ -82,8 +83,8 @@ function update() {
   show("bar", isReady ? `Risk ${risk.textContent}` : "");
   risk.dataset.risk = isReady ? String(result.risk) : "";
   show("sentence", isReady ? inWords(result.risk) : wrong ? "Correct the field that is marked." : "Enter at least one value.");
-  show("outside", isReady && result.outside.length ? `Outside the development range: ${result.outside.join(", ")}.` : "");
-  show("imputed", isReady && result.imputed.length ? `Not measured, expected value assumed: ${result.imputed.join(", ")}.` : "");
+  show("outside", isReady && result.outside.length ? `Outside the development range: ${result.outside.map((name) => labels.get(name)).join(", ")}.` : "");
+  show("imputed", isReady && result.imputed.length ? `Not measured, expected value assumed: ${result.imputed.map((name) => labels.get(name)).join(", ")}.` : "");
   if (isReady) showPlace(result.risk);
   else { show("place", ""); document.getElementById("scale").toggleAttribute("hidden", true); }
 }

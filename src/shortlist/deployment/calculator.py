@@ -38,7 +38,8 @@ def write_calculator(
         The development patients, among whose risks a patient's is placed. The page keeps
         percentiles of the risks only.
     units : mapping from predictor to text, optional
-        Units beside the fields, such as `{"age": "years"}`; also of candidates not bought.
+        Units beside the fields, such as `{"age": "years"}`, instead of those in the codebook of the
+        card; also of candidates not bought.
 
     Examples
     --------
@@ -64,21 +65,26 @@ def calculator_page(
     unknown = [name for name in units if name not in card.costs]
     if unknown:
         raise InvalidProblemError(f"units: the model knows no predictor {shown(unknown[0])}.")
+    units = card.codebook.units | units
     data = plain_form(card) | {
         "costs": [(name, card.costs[name]) for name in card.bought],
         "fees": [(fee.amount, fee.members) for fee in card.paid_fees],
         "cost": card.cost,
         "event_share": card.data.events / card.data.rows,
         "percentiles": None if patients is None else _percentiles(card, patients),
+        "labels": [(name, card.codebook.label(name)) for name in card.bought],
     }
     return render(
         Path(__file__).with_name("calculator.html"),
         scripts=["predict.js", "calculator.js"],
         filters={"number": number},
         data=as_json(data),
-        terms=[_field(term, units.get(term["name"])) for term in data["terms"]],
+        terms=[
+            _field(term, units.get(term["name"])) | {"label": card.codebook.label(term["name"])}
+            for term in data["terms"]
+        ],
         card=card,
-        event=event_of(card.outcome),
+        event=event_of(card),
         about=describe(card),
         equation=_equation(card),
         stand_ins=_stand_ins(card),
@@ -122,7 +128,7 @@ def _field(term: dict[str, Any], unit: str | None) -> dict[str, Any]:
 def _equation(card: ModelCard) -> list[tuple[str, str]]:
     """Return the summands of the log-odds and what multiplies each."""
     parts = [
-        _summand(part.coefficient, _multiplied(term, part))
+        _summand(part.coefficient, _multiplied(card.codebook.label(term.name), term, part))
         for term in card.terms
         for part in term.parts()
         if part.what != "reference" and (part.what != "missing" or part.coefficient)
@@ -130,16 +136,16 @@ def _equation(card: ModelCard) -> list[tuple[str, str]]:
     return [_summand(card.intercept, ""), *parts]
 
 
-def _multiplied(term: Term, part: Part) -> str:
+def _multiplied(label: str, term: Term, part: Part) -> str:
     """Return what the coefficient of a part multiplies."""
     if part.what == "curve" and isinstance(term, NumericTerm):
         knots = ", ".join(map(number, term.knots))
-        return f"curve {part.level} of {term.name} (natural cubic spline, knots {knots})"
+        return f"curve {part.level} of {label} (natural cubic spline, knots {knots})"
     if part.what == "missing":
-        return f"{term.name} not measured"
+        return f"{label} not measured"
     if part.what == "is":
-        return f"{term.name} is {'yes' if term.kind == 'boolean' else part.level}"
-    return term.name
+        return f"{label} is {'yes' if term.kind == 'boolean' else part.level}"
+    return label
 
 
 def _summand(coefficient: float, text: str) -> tuple[str, str]:
@@ -148,13 +154,16 @@ def _summand(coefficient: float, text: str) -> tuple[str, str]:
 
 def _stand_ins(card: ModelCard) -> list[tuple[str, tuple[float, float], list[tuple[str, str]]]]:
     """Return predictors that have an equation if not measured, its range and its summands."""
+    label = card.codebook.label
     return [
         (
-            term.name,
+            label(term.name),
             term.imputation.range,
             [_summand(term.imputation.intercept, "")]
             + [
-                _summand(w.weight, w.predictor + ("" if w.level is None else f" is {w.level}"))
+                _summand(
+                    w.weight, label(w.predictor) + ("" if w.level is None else f" is {w.level}")
+                )
                 for w in term.imputation.weights
             ],
         )

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
@@ -33,8 +33,8 @@ from ..files import write_whole
 from ..limits import given_limits, limits_without
 from ..page import render
 from ..patients import PrognosticModel
-from ..patients.record import Outcome
-from ..patients.table import PlainTable
+from ..patients.record import Codebook, Outcome
+from ..patients.table import PlainTable, check_codebook
 from ..patients.term import Finite, StrictModel
 from ..problem import SubsetProblem
 from .bands import Banded, make_bands
@@ -85,6 +85,8 @@ class PointsChart(StrictModel):
     ----------
     outcome : Outcome
         `name`, `event` and `no_event`.
+    codebook : Codebook
+        What the columns mean.
     terms : tuple of PointsTerm
         The predictors bought, their bands and points.
     intercept, scale : float
@@ -102,6 +104,7 @@ class PointsChart(StrictModel):
     format: Literal["shortlist points"] = "shortlist points"
     shortlist_version: str = __version__
     outcome: Outcome
+    codebook: Codebook = Field(default_factory=Codebook)
     terms: tuple[PointsTerm, ...]
     intercept: Finite
     scale: Finite
@@ -141,7 +144,7 @@ class PointsChart(StrictModel):
             Path(__file__).with_name("chart.html"),
             filters={"number": number},
             chart=self,
-            event=event_of(self.outcome),
+            event=event_of(self),
             most=sum(max(term.points) for term in self.terms),
             parts=[self.totals[i : i + size] for i in range(0, rows, size)],
             n_patients=sum(row.patients for row in self.totals),
@@ -235,7 +238,9 @@ def points(
     found = PointsFinder(problem, effects, max_points, limit, time_limit, announce).find()
     outcome = outcome or plain.outcome(getattr(y, "name", None))
     has_prices = model.costs is not None
+    codebook = check_codebook(model.codebook, plain, outcome.name)
     chart = _chart(problem, banded, found, plain, outcome, has_prices)
+    chart = chart.model_copy(update={"codebook": codebook.of({*plain.kinds, outcome.name})})
     if n_resamples:
         owners = np.arange(len(plain.labels)) if persons is None else np.asarray(persons)
         chart = _corrected(

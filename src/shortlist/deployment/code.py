@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from ..errors import InvalidFileError, InvalidProblemError, shown
 from ..files import write_whole
 from ..patients import ModelCard
 from ..patients.column import as_numbers, as_truth_values
-from ..patients.record import Outcome
+from ..patients.record import Codebook, Outcome
 from ..patients.term import BooleanTerm, CategoricalTerm, NumericTerm, Term
 
 _FOLDER = Path(__file__).parent
@@ -68,6 +68,18 @@ def write_model(path: str | Path, card: ModelCard) -> None:
     write_whole(path, writer(card))
 
 
+class HasOutcome(Protocol):
+    """A card or a chart of points."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome."""
+
+    @property
+    def codebook(self) -> Codebook:
+        """What the columns mean."""
+
+
 class Reading(NamedTuple):
     """How the values of a predictor are to be read before its term sees them.
 
@@ -104,7 +116,7 @@ def reading_of(card: ModelCard, term: Term) -> Reading:
 def describe(card: ModelCard) -> list[str]:
     """Return lines about a model: what it predicts, from whom, at which cost, and its version."""
     lines = [
-        f"Probability of {event_of(card.outcome)}, by logistic regression.",
+        f"Probability of {event_of(card)}, by logistic regression.",
         f"Developed from {card.data.rows} patients, {card.data.events} with the event.",
     ]
     if card.limits.budget is not None:
@@ -113,13 +125,19 @@ def describe(card: ModelCard) -> list[str]:
         lines.append(f"Then {card.update.how} with {card.update.rows} patients.")
     if any(isinstance(term, CategoricalTerm) for term in card.terms):
         lines.append("Case and blanks of levels do not matter; unknown levels count as missing.")
+    headings = ((name, one_line(card.codebook.heading(name))) for name in card.bought)
+    lines += [f"{one_line(name)}: {heading}." for name, heading in headings if heading != name]
+    if card.codebook.title:
+        lines.insert(0, f"{one_line(card.codebook.title)}.")
     lines.append(f"Written by shortlist {card.shortlist_version}; data {card.data.sha256[:12]}.")
     return lines
 
 
-def event_of(outcome: Outcome) -> str:
-    """Return the event in words: the name of the outcome, with the value where it says more."""
-    name, event = one_line(outcome.name or "the event"), one_line(outcome.event)
+def event_of(model: HasOutcome) -> str:
+    """Return the event in words: the outcome, with the value where that says more."""
+    outcome = model.outcome
+    name = one_line(model.codebook.label(outcome.name) if outcome.name else "the event")
+    event = one_line(outcome.event)
     return name if event.lower() in ("1", "true", "yes") else f"{name} = {event}"
 
 

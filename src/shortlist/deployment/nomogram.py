@@ -90,7 +90,12 @@ def nomogram_scales(card: ModelCard) -> list[Scale]:
         lowest = float(log_odds.min())
         least += lowest
         scales.append(
-            Scale(term.name, (log_odds - lowest) / unit, labels, _branches(term, log_odds))
+            Scale(
+                card.codebook.heading(term.name),
+                (log_odds - lowest) / unit,
+                labels,
+                _branches(term, log_odds),
+            )
         )
     most = sum(spans) / unit
     step = next(s for s in (5, 10, 20, 25, 50, 100, 200, 500) if most / s <= 14)
@@ -103,9 +108,7 @@ def nomogram_scales(card: ModelCard) -> list[Scale]:
         places = np.array([0.0, totals[-1]])
         risks, inside = expit(least + unit * places), np.array([True, True])
     labels = [f"{risk:.3g}" for risk in risks[inside]]
-    scales.append(
-        Scale(f"Risk of {event_of(card.outcome)}", places[inside], labels, [True] * len(labels))
-    )
+    scales.append(Scale(f"Risk of {event_of(card)}", places[inside], labels, [True] * len(labels)))
     return scales
 
 

@@ -84,7 +84,8 @@ def _write_head(sheet: Any, card: ModelCard, look: _Look) -> None:
         "The coefficients are on the sheet Model."
     )
     put_cell(sheet, 3, 1, advice).font = look.soft
-    headers = [*card.bought, "Risk", "Replaced", "Outside the range", "Log-odds"]
+    headings = map(card.codebook.heading, card.bought)
+    headers = [*headings, "Risk", "Replaced", "Outside the range", "Log-odds"]
     for what in ("Read", "Used", "Log-odds of"):
         headers += [f"{what} {name}" for name in card.bought]
     for column, text in enumerate(headers, start=1):

@@ -99,7 +99,7 @@ def _make_card(
         shown,
         prepared.patients.outcome,
         state.count if state.limit == "count" else None,
-        Making(),
+        Making(codebook=prepared.codebook),
     )
 
 
@@ -133,6 +133,7 @@ def fit_again(
     model = PrognosticModel(
         **limits,
         preparation=prepared.preparation,
+        codebook=prepared.codebook,
         ridge=None if tuned else state.ridge,
         within=within,
         time_limit=SOLVE_SECONDS,

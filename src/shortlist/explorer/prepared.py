@@ -22,8 +22,14 @@ from ..evaluation.metric import auc
 from ..patients.column import level_of
 from ..patients.design import Design
 from ..patients.preparation import Preparation
-from ..patients.record import Outcome, SharedFee
-from ..patients.table import Patients, PlainTable, check_table, split_patients
+from ..patients.record import Codebook, Outcome, SharedFee
+from ..patients.table import (
+    Patients,
+    PlainTable,
+    check_codebook,
+    check_table,
+    split_patients,
+)
 from ..patients.term import StrictModel
 from ..problem import SubsetProblem
 from ..response import obvious_event
@@ -53,6 +59,8 @@ class PreparedPatients:
         How they are read, what they are in plain form, and the columns of the problem.
     costs, fees
         The prices that a session starts with; a predictor without one costs 1.
+    codebook : Codebook
+        What the columns mean.
     budget : float or None
         The budget that a session starts with; None is a third of the price of everything.
     n_bytes : int
@@ -66,6 +74,7 @@ class PreparedPatients:
     design: Design
     costs: dict[str, float]
     fees: tuple[SharedFee, ...]
+    codebook: Codebook
     budget: float | None
     n_bytes: int
 
@@ -79,6 +88,7 @@ class PreparedPatients:
         fees: Fees = (),
         exclude: Sequence[str] = (),
         preparation: Preparation | None = None,
+        codebook: Codebook | None = None,
         budget: float | None = None,
     ) -> PreparedPatients:
         """Check and prepare patients; columns in `exclude` are not predictors."""
@@ -102,6 +112,7 @@ class PreparedPatients:
             design=design,
             costs={column: float((costs or {}).get(column, 1.0)) for column in design.names},
             fees=tuple(fee for fee in shared if fee.members),
+            codebook=check_codebook(codebook, plain, patients.outcome.name),
             budget=budget,
             n_bytes=design.matrix.nbytes
             + n_bytes_of(patients.predictors)
@@ -166,13 +177,15 @@ class PreparedPatients:
             "rows": len(self.plain.labels),
             "events": int(self.plain.labels.sum()),
             "outcome": self.patients.outcome.model_dump(),
+            "title": self.codebook.title,
             "left_out": [name for name in self.plain.names if name in self.plain.absent],
             "predictors": [self._describe_column(name) for name in self.design.names],
         }
 
     def _describe_column(self, name: str) -> dict[str, Any]:
         column, kind = self.plain.frame[name], self.plain.kinds[name]
-        described: dict[str, Any] = {"name": name, "kind": kind}
+        described: dict[str, Any] = {"name": name, "label": self.codebook.heading(name)}
+        described["kind"] = kind
         if kind == "categorical":
             described["levels"] = sorted(column.dropna().unique())
         elif kind == "numeric":

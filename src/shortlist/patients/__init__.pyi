@@ -8,4 +8,5 @@ from .proof import load_proof as load_proof
 from .proof import problem_of as problem_of
 from .proof import save_proof as save_proof
 from .proof import verify_model as verify_model
+from .record import Codebook as Codebook
 from .suspicion import Finding as Finding

@@ -15,7 +15,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import (
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 
@@ -30,6 +32,7 @@ from ..limits import stated_limits
 from .column import is_misspelt, mend, read_columns
 from .record import (
     Candidate,
+    Codebook,
     Draws,
     FittedData,
     NonNegative,
@@ -44,6 +47,7 @@ from .record import (
     UpdateRecord,
 )
 from .term import (
+    Contrast,
     Contribution,
     Effect,
     Finite,
@@ -93,6 +97,8 @@ class ModelCard(StrictModel):
         The preparation of the columns, the search for the model, and the data of the fit.
     update : UpdateRecord or None
         How it was adapted to other patients since, as `shortlist validate` does.
+    codebook : Codebook
+        Title, labels, units and references, which change no prediction.
 
     Examples
     --------
@@ -119,6 +125,12 @@ class ModelCard(StrictModel):
     search: SearchRecord
     data: FittedData
     update: UpdateRecord | None = None
+    codebook: Codebook = Field(default_factory=Codebook)
+
+    @model_serializer(mode="wrap")
+    def _leave_out_no_codebook(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = serialize(self)
+        return {k: value for k, value in content.items() if k != "codebook" or value}
 
     @model_validator(mode="after")
     def _check(self) -> ModelCard:
@@ -137,14 +149,21 @@ class ModelCard(StrictModel):
         if not isclose(search.gap * search.objective, search.objective - search.lower_bound):
             raise ValueError("the gap does not match the objective and the lower bound")
         self._check_counts()
+        self._check_levels()
+        if self.data.events > self.data.rows:
+            raise ValueError("there are more events than rows")
+        return self
+
+    def _check_levels(self) -> None:
+        """Raise unless equations and the codebook name levels that the terms have."""
         levels = {t.name: t.coefficients if t.kind == "categorical" else {None} for t in self.terms}
         for term in self.terms:
             for part in term.imputation.weights if term.imputation else ():
                 if part.predictor == term.name or part.level not in levels.get(part.predictor, ()):
                     raise ValueError(f"the equation of {term.name} uses what the model lacks")
-        if self.data.events > self.data.rows:
-            raise ValueError("there are more events than rows")
-        return self
+        for name, reference in self.codebook.references.items():
+            if name in levels and reference not in levels[name]:
+                raise ValueError(f"the reference of {name} is none of its levels")
 
     def _check_counts(self) -> None:
         """Raise unless counts of selections match the candidates, and are possible."""
@@ -265,9 +284,19 @@ class ModelCard(StrictModel):
         """Return where a number is below or above all of the data, as `imputed` does."""
         return self._parts(table, "outside")
 
+    @property
+    def outcome_label(self) -> str:
+        """The label or else the name of the outcome."""
+        return self.codebook.label(self.outcome.name) if self.outcome.name else "the outcome"
+
     def effects(self) -> list[Effect]:
         """Return differences between patients with their coefficients and odds ratios."""
-        return [effect for term in self.terms for effect in term.effects()]
+        return [effect for term in self.terms for effect in term.effects(self.contrasts(term))]
+
+    def contrasts(self, term: Term) -> list[Contrast]:
+        """Return the differences between patients in a predictor, with its unit and reference."""
+        book = self.codebook
+        return term.contrasts(book.units.get(term.name, ""), book.references.get(term.name))
 
     def _repr_html_(self) -> str:
         budget = self.limits.budget
@@ -279,7 +308,7 @@ class ModelCard(StrictModel):
             header=["predictor", *([] if budget is None else ["cost"]), "difference", "odds ratio"],
             rows=(
                 (
-                    effect.predictor,
+                    self.codebook.label(effect.predictor),
                     *([] if budget is None else [self.costs[effect.predictor]]),
                     effect.contrast,
                     float(f"{effect.odds_ratio:.4g}"),
@@ -287,7 +316,7 @@ class ModelCard(StrictModel):
                 for effect in self.effects()
             ),
             note=f"{self.data.rows} rows, {self.data.events} with "
-            f"{self.outcome.name or 'the outcome'} = {self.outcome.event}; "
+            f"{self.outcome_label} = {self.outcome.event}; "
             f"ridge {self.search.ridge:g}.",
         )
 
@@ -491,8 +520,8 @@ class Making(NamedTuple):
     """How a model came about.
 
     The solver and the gap that it was asked for; the choice of the ridge and its measure, unless it
-    was given; how the limit was lowered or candidates were left out; and how many single
-    imputations select each candidate.
+    was given; how the limit was lowered or candidates were left out; how many single imputations
+    select each candidate; and what the columns mean.
     """
 
     backend: str = "native"
@@ -502,6 +531,7 @@ class Making(NamedTuple):
     within: ThriftRecord | None = None
     stable: StableRecord | None = None
     imputed: dict[str, int] | None = None
+    codebook: Codebook = Codebook()
 
 
 def make_card(
@@ -580,7 +610,13 @@ def make_card(
             lower_bound=solution.lower_bound,
             gap=solution.gap,
             nodes=solution.nodes,
-            **made._asdict() | {"tuning": () if tuning is None else _ridge_scores(tuning)},
+            backend=made.backend,
+            gap_target=made.gap_target,
+            scoring=made.scoring,
+            within=made.within,
+            stable=made.stable,
+            imputed=made.imputed,
+            tuning=() if tuning is None else _ridge_scores(tuning),
         ),
         data=FittedData(
             rows=len(plain.labels),
@@ -588,6 +624,7 @@ def make_card(
             sha256=plain.sha256,
             marks=marks_of(plain, terms),
         ),
+        codebook=made.codebook.of({*names, outcome.name}),
     )
 
 

@@ -35,9 +35,16 @@ from .card import Making, ModelCard, make_card
 from .design import Design
 from .finding import findings_of
 from .preparation import Preparation
-from .record import Outcome, StableRecord, ThriftRecord
+from .record import Codebook, Outcome, StableRecord, ThriftRecord
 from .suspicion import warn_of_mistakes
-from .table import PlainTable, as_table, check_limits, check_persons, check_table
+from .table import (
+    PlainTable,
+    as_table,
+    check_codebook,
+    check_limits,
+    check_persons,
+    check_table,
+)
 from .worth import STANDARD_ERROR, cross_validate_limits
 
 
@@ -81,6 +88,8 @@ class PrognosticModel(LogOddsClassifier):
     preparation : Preparation, optional
         How the table is read and prepared: kinds of columns, splines, missing values, synonyms; by
         default `Preparation()`.
+    codebook : Codebook, optional
+        Title, labels, units and reference levels, which the card keeps; they change no prediction.
     random_state : int
         Seed of the folds, of the resamples of `stable`, and of imputations.
     backend, gap, node_limit, threads
@@ -150,6 +159,7 @@ class PrognosticModel(LogOddsClassifier):
     within: float | str | None = None
     stable: bool = False
     preparation: Preparation | None = None
+    codebook: Codebook | None = None
     tuning: Tuning | None = None
     random_state: int = 0
     backend: str = "native"
@@ -199,8 +209,10 @@ class PrognosticModel(LogOddsClassifier):
         """
         if groups is not None and persons is not None:
             raise InvalidProblemError("groups: means the same as persons; give one of them.")
+        outcome_name = outcome.name if outcome is not None else getattr(y, "name", None)
         fresh = clone(self)  # no limit is lowered yet; this one stays as it is if a step fails
         plain = fresh.check(X, y)
+        codebook = check_codebook(self.codebook, plain, outcome_name)
         owners = check_persons(persons if groups is None else groups, len(plain.labels))
         plain = plain.weighted(sample_weight)
         if owners is not None and sample_weight is not None:
@@ -232,8 +244,9 @@ class PrognosticModel(LogOddsClassifier):
             within=within,
             stable=stable,
             imputed=fresh._over_imputations(problem, design, announce),
+            codebook=codebook,
         )
-        outcome = outcome or plain.outcome(getattr(y, "name", None))
+        outcome = outcome or plain.outcome(outcome_name)
         card = fresh._card(plain, design, problem, solution, outcome, made)
         announce("Checking data and model")
         found = findings_of(card, plain, problem, solution, owners)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
@@ -20,6 +21,58 @@ class Outcome(StrictModel):
     name: str | None
     event: str
     no_event: str
+
+
+class Codebook(StrictModel):
+    """What columns mean: a title of the model, and labels, units and references by column.
+
+    Reports, calculators and exports show it. It changes no prediction and no proof, and the checker
+    does not look at it.
+
+    Attributes
+    ----------
+    title : str or None
+        What the model is for, such as "Risk of death in intensive care".
+    labels : dict from column to text
+        The names of predictors for readers; the outcome's too.
+    units : dict from column to text
+        The units of numbers.
+    references : dict from column to level
+        The levels of factors that others are compared with, instead of the most frequent ones.
+
+    Examples
+    --------
+    >>> import shortlist as sl
+    >>> codebook = sl.Codebook(labels={"sodsom": "Sodium"}, units={"sodsom": "mmol/l"})
+    >>> codebook.label("sodsom"), codebook.heading("sodsom"), codebook.heading("age")
+    ('Sodium', 'Sodium, mmol/l', 'age')
+    """
+
+    title: str | None = None
+    labels: dict[Name, str] = Field(default_factory=dict)
+    units: dict[Name, str] = Field(default_factory=dict)
+    references: dict[Name, str] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _leave_out_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in serialize(self).items() if value}
+
+    def label(self, name: str) -> str:
+        """Return the label of a column, its name if it has none."""
+        return self.labels.get(name, name)
+
+    def heading(self, name: str) -> str:
+        """Return the label of a column with its unit, if it has one."""
+        unit = self.units.get(name)
+        return self.label(name) if unit is None else f"{self.label(name)}, {unit}"
+
+    def of(self, names: Collection[str | None]) -> Codebook:
+        """Return what is said of some columns."""
+        texts = {
+            field: {name: text for name, text in getattr(self, field).items() if name in names}
+            for field in ("labels", "units", "references")
+        }
+        return self.model_copy(update=texts)
 
 
 class Candidate(StrictModel):

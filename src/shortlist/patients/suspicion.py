@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,8 +22,11 @@ from ..arguments import Float, Int
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 from .column import (
     ColumnKind,
+    as_levels,
+    infer_kind,
     is_constant,
     level_of,
+    may_be_codes,
     read_columns,
     similar_levels,
     words_for_missing,
@@ -90,6 +95,29 @@ def suspicious_columns(
             if labels is not None and not numbers:  # rows may be sorted by the outcome
                 yield from _definition(name, known, labels[is_known])
             yield from _codes(name, known)
+
+
+def price_list_of(table: pd.DataFrame, outcome: pd.Series[Any]) -> list[dict[str, str]]:
+    """Return what is known of each column of a table: its kind, its most frequent level, a note.
+
+    Whole numbers that may be codes have no kind yet.
+    """
+    notes = remarks(table, outcome)
+    rows = []
+    for name in table.columns:
+        row = {"predictor": name, "note": notes.get(name, "")}
+        with suppress(InvalidProblemError):  # which the note tells
+            row["kind"] = infer_kind(table[name])
+            if may_be_codes(table[name]):
+                del row["kind"]
+                asked = "Numeric if these whole numbers are amounts, categorical if they are codes."
+                row["note"] = f"{row['note']} {asked}".strip()
+            elif row["kind"] == "categorical" and table[name].notna().any():
+                counts = Counter(level for level in as_levels(table[name]) if level is not None)
+                frequent = min(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+                row["reference"] = frequent[0]
+        rows.append(row)
+    return rows
 
 
 def remarks(table: pd.DataFrame, outcome: pd.Series[Any]) -> dict[str, str]:

@@ -32,7 +32,7 @@ from .column import (
     similar_levels,
     words_for_missing,
 )
-from .record import Outcome
+from .record import Codebook, Outcome
 
 if TYPE_CHECKING:
     from .preparation import Preparation
@@ -416,6 +416,38 @@ def check_limits(
                 f"signs: {shown(name)} is bent by a spline, which may rise and fall; leave out the "
                 "sign or spline_knots."
             )
+
+
+def check_codebook(codebook: Codebook | None, plain: PlainTable, outcome: str | None) -> Codebook:
+    """Return a codebook that is about the columns of a table and its outcome, and their levels."""
+    if codebook is None:
+        return Codebook()
+    if not isinstance(codebook, Codebook):
+        raise InvalidProblemError(
+            f"codebook: must be a `shortlist.Codebook`, not {type(codebook).__name__}."
+        )
+    known = [*plain.names, *([] if outcome is None else [outcome])]
+    labelled = {} if outcome is None else codebook.labels  # it may be the outcome's
+    for name in {**labelled, **codebook.units, **codebook.references}:
+        if name not in known:
+            hint = nearest(name, known, "correct the name.")
+            raise InvalidProblemError(f"codebook: there is no column {shown(name)}; {hint}")
+    references = dict(codebook.references)
+    for name in references.keys() & plain.kinds:
+        reference = plain.synonyms.get(name, {}).get(references[name], references[name])
+        references[name] = reference
+        if plain.kinds[name] != "categorical":
+            raise InvalidProblemError(
+                f"codebook: {shown(name)} has no levels, so it has no reference; remove it, or "
+                "declare the column categorical."
+            )
+        levels = sorted(plain.frame[name].dropna().unique())
+        if reference not in levels:
+            raise InvalidProblemError(
+                f"codebook: {shown(reference)} is no level of {shown(name)}; use one of "
+                f"{_some(levels)}."
+            )
+    return codebook.model_copy(update={"references": references})
 
 
 def check_persons(persons: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:

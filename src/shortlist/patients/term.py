@@ -153,7 +153,7 @@ class TermBase(StrictModel, ABC):
         """Return a column in numbers for the equations of others, plain stand-ins where missing."""
 
     @abstractmethod
-    def _contrasts_of_values(self) -> list[Contrast]:
+    def _contrasts_of_values(self, unit: str, reference: str | None) -> list[Contrast]:
         """Return the differences between known values that are worth a line."""
 
     @abstractmethod
@@ -176,16 +176,18 @@ class TermBase(StrictModel, ABC):
             return found
         return found._replace(log_odds=found.log_odds + self.missing_coefficient * found.imputed)
 
-    def contrasts(self) -> list[Contrast]:
-        """Return the differences between patients that are worth a line."""
-        contrasts = self._contrasts_of_values()
+    def contrasts(self, unit: str = "", reference: str | None = None) -> list[Contrast]:
+        """Return the differences between patients that are worth a line.
+
+        Numbers have a unit, and levels are compared with a reference, by default the term's.
+        """
+        contrasts = self._contrasts_of_values(unit, reference)
         if self.missing_coefficient is not None:
             contrasts.append(Contrast("missing", None, self.typical))
         return contrasts
 
-    def effects(self) -> list[Effect]:
+    def effects(self, contrasts: Sequence[Contrast]) -> list[Effect]:
         """Return the effect of each contrast."""
-        contrasts = self.contrasts()
         pairs = [end for contrast in contrasts for end in (contrast.value, contrast.reference)]
         added = self.contribution(pd.Series(pairs, dtype=object)).log_odds.reshape(-1, 2)
         return [
@@ -243,14 +245,16 @@ class NumericTerm(TermBase):
         """The median."""
         return self.fill
 
-    def _contrasts_of_values(self) -> list[Contrast]:
+    def _contrasts_of_values(self, unit: str, reference: str | None) -> list[Contrast]:
         """Return a step of a round size, if the term is linear, and the quartiles."""
         low, high = self.quartiles if self.quartiles[0] < self.quartiles[1] else self.range
-        contrasts = [Contrast(f"{_short(high)} vs {_short(low)}", high, low)]
+        named = f" {unit}" if unit else ""
+        contrasts = [Contrast(f"{_short(high)} vs {_short(low)}{named}", high, low)]
         if not self.knots:
-            unit = _round_step(high - low)
-            text = "per unit" if unit == 1 else f"per {_short(unit)} units"
-            contrasts.insert(0, Contrast(text, self.fill + unit, self.fill))
+            step = _round_step(high - low)
+            text = "per unit" if step == 1 else f"per {_short(step)} units"
+            text = f"per {_short(step)}{named}" if unit else text
+            contrasts.insert(0, Contrast(text, self.fill + step, self.fill))
         return contrasts
 
     def _parts_of_values(self) -> list[Part]:
@@ -285,7 +289,7 @@ class BooleanTerm(TermBase):
         """The most frequent value."""
         return float(self.fill)
 
-    def _contrasts_of_values(self) -> list[Contrast]:
+    def _contrasts_of_values(self, unit: str, reference: str | None) -> list[Contrast]:
         """Return 1, which is true, compared with 0."""
         return [Contrast("1 vs 0", 1.0, 0.0)]
 
@@ -351,12 +355,11 @@ class CategoricalTerm(TermBase):
         """The levels in their natural order: 2 before 10."""
         return sorted(self.coefficients, key=_natural)
 
-    def _contrasts_of_values(self) -> list[Contrast]:
+    def _contrasts_of_values(self, unit: str, reference: str | None) -> list[Contrast]:
         """Return each level compared with the reference."""
+        base = reference or self.reference
         return [
-            Contrast(f"{level} vs {self.reference}", level, self.reference)
-            for level in self.levels
-            if level != self.reference
+            Contrast(f"{level} vs {base}", level, base) for level in self.levels if level != base
         ]
 
     def _parts_of_values(self) -> list[Part]:

@@ -135,7 +135,7 @@ def make_probes(full: PrognosticModel) -> pd.DataFrame:
     patients = [
         typical | {term.name: end}
         for term in terms
-        for contrast in term.contrasts()
+        for contrast in full.card_.contrasts(term)
         for end in (contrast.value, contrast.reference)
     ]
     patients += [

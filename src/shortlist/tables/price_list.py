@@ -1,4 +1,4 @@
-"""Costs of predictors and shared fees, read from small files."""
+"""What predictors cost and mean, and shared fees, read from small files."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ import warnings
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InvalidFileError, ShortlistWarning, nearest, shown
 from .delimited import check_size, find_delimiter, original, read_rows, with_point
 from .table import is_workbook, read_sheet
 
+PRICE_LIST = ("predictor", "cost", "label", "unit", "reference", "kind", "note")
 _SIZE_LIMIT = 10_000_000
 
 
-def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
-    r"""Read a price list: two columns, the predictor and its cost, with or without a header.
+class PriceList(NamedTuple):
+    """What a table of predictors says of each: its cost, its kind, and what it means."""
 
-    A third column named `remark`, as `shortlist costs-template` writes it, is passed over.
+    costs: dict[str, float]
+    kinds: dict[str, str]
+    labels: dict[str, str]
+    units: dict[str, str]
+    references: dict[str, str]
+
+
+def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
+    r"""Read the costs of a table of predictors, as `read_price_list` does.
 
     Parameters
     ----------
     path : str or Path
-        The file, as `shortlist costs-template` makes it, or an Excel workbook. Where cells have no
-        comma between them, prices may have decimal commas.
+        The file, as `shortlist costs-template` makes it, or an Excel workbook.
     columns : sequence of str
         The columns of the table that the prices are for.
 
@@ -44,28 +52,89 @@ def read_costs(path: str | Path, columns: Sequence[str]) -> dict[str, float]:
     ...     read_costs(path, ["age", "chol"])
     {'age': 1.0, 'chol': 5.17}
     """
+    return read_price_list(path, columns).costs
+
+
+def read_price_list(path: str | Path, columns: Sequence[str]) -> PriceList:
+    r"""Read a table of predictors: in each row one of them, its cost, and what it means.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or an Excel workbook. With a header, `predictor` is the only column it must have;
+        `cost`, `label`, `unit`, `reference` and `kind` are read, `note` is passed over, and others
+        are passed over with a warning. Without a header there are two columns, the predictor and
+        its cost. Where cells have no comma between them, prices may have decimal commas.
+    columns : sequence of str
+        The columns of the table that it is about.
+
+    Returns
+    -------
+    PriceList
+        Mappings from predictor, in the order of the file, without empty cells.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from shortlist.tables import read_price_list
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "costs.csv"
+    ...     _ = path.write_text("predictor,cost,label,unit\nchol,5.17,Cholesterol,mg/dl\n")
+    ...     found = read_price_list(path, ["age", "chol"])
+    >>> found.costs, found.labels, found.units
+    ({'chol': 5.17}, {'chol': 'Cholesterol'}, {'chol': 'mg/dl'})
+    """
     path = Path(path)
-    costs: dict[str, float] = {}
-    seen: set[str] = set()
     rows = _rows(path)
-    has_remarks = bool(rows) and rows[0] == ["predictor", "cost", "remark"]
-    for number, row in enumerate(rows, start=1):
-        if has_remarks and len(row) == 3:
-            row = row[:2]
-        if len(row) != 2:
+    header, n_above = _header(path, rows, columns)
+    found = PriceList({}, {}, {}, {}, {})
+    texts = {"label": found.labels, "unit": found.units, "reference": found.references}
+    seen: set[str] = set()
+    for number, row in enumerate(rows[n_above:], start=1 + n_above):
+        cells = [*row, *[""] * (len(header) - len(row))]
+        if len(cells) != len(header) or (len(row) < 2 <= len(header)):
             raise InvalidFileError(
-                f"{path}: row {number} has {len(row)} cells, not 2; "
-                "write one predictor and its cost per row."
+                f"{path}: row {number} has {len(row)} cells, not {len(header)}; write one "
+                "predictor per row, and quote text that contains the delimiter."
             )
-        if number == 1 and row[1] and _number(row[1]) is None and row[0] not in columns:
-            continue  # the header
-        name = _column(path, row[0], columns)
+        said = dict(zip(header, cells, strict=True))
+        name = _column(path, said["predictor"], columns)
         if name in seen:
             raise InvalidFileError(f"{path}: {shown(name)} has two costs; remove one.")
         seen.add(name)
-        if row[1]:
-            costs[name] = _amount(path, f"the price of {shown(name)}", row[1])
-    return costs
+        if said.get("cost"):
+            found.costs[name] = _amount(path, f"the price of {shown(name)}", said["cost"])
+        if said.get("kind"):
+            found.kinds[name] = said["kind"].lower()
+        for column, mapping in texts.items():
+            if said.get(column):
+                mapping[name] = original(said[column])
+    return found
+
+
+def _header(
+    path: Path, rows: Sequence[Sequence[str]], columns: Sequence[str]
+) -> tuple[list[str], int]:
+    """Return the columns of a price list, and how many rows they take; warn of those not read."""
+    plain = ["predictor", "cost"]
+    if not rows:
+        return plain, 0
+    header = [cell.lower() for cell in rows[0]]
+    if header[0] != "predictor" or rows[0][0] in columns:
+        has_words = len(header) == 2 and header[1] and _number(header[1]) is None
+        return plain, int(bool(has_words and rows[0][0] not in columns))
+    if len({*header}) < len(header):
+        raise InvalidFileError(f"{path}: two columns have the same name; remove one.")
+    unknown = [name for name in header if name not in PRICE_LIST]
+    if unknown:
+        warnings.warn(
+            f"{path}: {', '.join(map(shown, unknown))} is not read; the columns of a price list "
+            f"are {', '.join(PRICE_LIST)}.",
+            ShortlistWarning,
+            stacklevel=4,
+        )
+    return header, 1
 
 
 def read_fees(path: str | Path, columns: Sequence[str]) -> list[tuple[float, list[str]]]:
