@@ -120,8 +120,8 @@ def summarise(frame: pd.DataFrame) -> Summary:
             for row in frame.to_dict("records")
         ],
         notes=[
-            f"The proof of {name_of(row)} takes {row['proof_bytes'] / 1e9:.2f} GB as `.npz`; to write, "
-            f"read and check it took {row['check_seconds']:.0f} s, "
+            f"The proof of {name_of(row)} takes {row['proof_bytes'] / 1e9:.2f} GB as `.npz`; to "
+            f"write, read and check it took {row['check_seconds']:.0f} s, "
             f"{row['check_seconds'] / row['seconds']:.1f} times its search. It is "
             f"{'valid' if row['proof_valid'] else 'not valid'}, with a rigorous gap of "
             f"{row['proof_gap']:.1e}."
