@@ -38,9 +38,14 @@ def test_the_first_model_is_broken_off(problem, loss):
 
 
 def test_ctrl_c_reaches_inside(problem):
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    solution = sl.solve(problem)
+    # A process in the background of a shell may have been started to ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        solution = sl.solve(problem)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert solution.status is sl.Status.INTERRUPTED
     assert 0 < len(solution.support) < N // 2
 
