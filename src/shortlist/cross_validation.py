@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, field
+from itertools import islice
+from math import inf, sqrt
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,6 +21,8 @@ from .arguments import Int
 from .errors import InvalidProblemError, shown
 from .solution import Solution, Status
 
+_FEWEST_FOLDS = 3  # for an error of their differences
+
 Part = TypeVar("Part")
 Model = TypeVar("Model")
 Score = TypeVar("Score")
@@ -28,6 +31,11 @@ Fold = tuple[Int, Int]
 
 class Tuning(BaseEstimator):  # type: ignore[misc]
     """How a ridge is chosen by cross-validation.
+
+    The ridges are tried from the strongest to the weakest, each search starting from the selection
+    of the ridge before. The first round of folds stops where the score has fallen clearly: twice in
+    a row by more than a standard error of its paired differences to the best score so far, or at
+    all where most searches were cut short. The searches of weaker ridges take longest.
 
     Parameters
     ----------
@@ -83,7 +91,11 @@ class RidgeSearch:
     Attributes
     ----------
     ridges : list of float
-        The ridges.
+        The ridges that were tried.
+    untried : list of float
+        Weaker ones, before which the search stopped because the score had fallen clearly.
+    share : float or None
+        Seconds that a single search could take.
     results : dict of ndarray
         One entry per ridge, as `cv_results_` documents them.
     n_unproven : int
@@ -99,6 +111,8 @@ class RidgeSearch:
     n_unproven: int
     n_folds: int
     n_repeats: int
+    untried: list[float] = field(default_factory=list)
+    share: float | None = None
 
     @property
     def best(self) -> int:
@@ -123,6 +137,7 @@ def cross_validate(
     *,
     n_jobs: int | None = 1,
     announce: Callable[[str], None] = lambda text: None,
+    n_before: int = 0,
 ) -> list[list[Score]]:
     """Return the score of every candidate in every fold.
 
@@ -138,20 +153,24 @@ def cross_validate(
         Number of processes, as in scikit-learn; it changes no result.
     announce : callable
         Called with the fold that comes next, in words.
+    n_before : int
+        How many folds came before these.
     """
 
     def score_fold(train: Part, test: Part) -> list[Score]:
         return [score(model, test) for model in fit(train)]
 
     scores: list[list[Score]] = []
+    if folds:
+        announce(f"fold {n_before + 1} of {n_before + len(folds)}")
     done: Iterable[list[Score]] = (score_fold(*fold) for fold in folds)
     if n_jobs != 1:
         jobs = (delayed(score_fold)(*fold) for fold in folds)
         done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    announce(f"fold 1 of {len(folds)}")
+    n_folds = n_before + len(folds)
     for found in done:
         scores.append(found)
-        announce(f"fold {min(len(scores) + 1, len(folds))} of {len(folds)}")
+        announce(f"fold {min(n_before + len(scores) + 1, n_folds)} of {n_folds}")
     return scores
 
 
@@ -163,6 +182,7 @@ def search_ridges(
     n_jobs: int | None,
     announce: Callable[[str], None] = lambda text: None,
     n_repeats: int = 1,
+    share: float | None = None,
 ) -> RidgeSearch:
     """Score the classifier of every ridge in every fold.
 
@@ -178,6 +198,9 @@ def search_ridges(
         Called with a sentence on the progress of the search.
     n_repeats : int
         How often the folds go through all rows.
+    share : float, optional
+        Seconds that a single search can take. If they are given, the first round of folds decides
+        whether weaker ridges are tried.
     """
 
     def score_and_search(model: Any, test: Int) -> FoldScore:
@@ -187,9 +210,48 @@ def search_ridges(
     def tell(fold: str) -> None:
         announce(f"Choosing the ridge: {fold}")
 
-    paths = cross_validate(folds, fit, score_and_search, n_jobs=n_jobs, announce=tell)
+    n_first = 0 if share is None else len(folds) // n_repeats
+    paths: list[list[FoldScore]] = [[] for _ in range(n_first)]
+    models = [iter(fit(train)) for train, _ in folds[:n_first]]
+    n_tried = 0 if n_first else len(ridges)
+    while n_tried < len(ridges) and not _has_fallen(paths):
+        for number, (path, (_, test)) in enumerate(zip(paths, folds, strict=False), start=1):
+            tell(f"fold {number} of {len(folds)}")
+            path.append(score_and_search(next(models[number - 1]), test))
+        n_tried += 1
+        if _is_in_vain(paths):
+            paths, n_tried = [path[:-1] for path in paths], n_tried - 1
+            break
+
+    def fit_tried(train: Int) -> Iterable[Any]:
+        return islice(fit(train), n_tried)
+
+    rest = folds[n_first:]
+    paths += cross_validate(
+        rest, fit_tried, score_and_search, n_jobs=n_jobs, announce=tell, n_before=n_first
+    )
     n_unproven = sum(entry.is_cut_short for path in paths for entry in path)
-    return RidgeSearch(ridges, _tabulate(ridges, paths), n_unproven, len(folds), n_repeats)
+    tried, untried = ridges[:n_tried], ridges[n_tried:]
+    results = _tabulate(tried, paths)
+    return RidgeSearch(tried, results, n_unproven, len(folds), n_repeats, untried, share)
+
+
+def _is_in_vain(paths: Sequence[Sequence[FoldScore]]) -> bool:
+    """Return whether most searches of the last ridge were cut short, and it scores no better."""
+    scores = np.array([[entry.score for entry in path] for path in paths]).mean(axis=0)
+    is_slow = 2 * sum(path[-1].is_cut_short for path in paths) > len(paths)
+    return is_slow and len(scores) > 1 and bool(scores[-1] <= scores[:-1].max())
+
+
+def _has_fallen(paths: Sequence[Sequence[FoldScore]]) -> bool:
+    """Return whether the last two ridges score clearly worse than the best one before them."""
+    scores = np.array([[entry.score for entry in path] for path in paths])
+    if len(scores) < _FEWEST_FOLDS or scores.shape[1] < 3:
+        return False
+    best = scores[:, scores.mean(axis=0).argmax()]
+    fall = best[:, np.newaxis] - scores[:, -2:]
+    error = fall.std(axis=0, ddof=1) / sqrt(len(fall))
+    return bool((fall.mean(axis=0) > np.maximum(error, 1e-12)).all())
 
 
 def is_cut_short(solution: Solution) -> bool:
@@ -203,7 +265,8 @@ def warn_of_limits(solution: Solution, search: RidgeSearch | None) -> None:
     if search is not None and search.n_unproven:
         n_models = search.n_folds * len(search.ridges)
         models = f"{search.n_unproven} of the {n_models} cross-validated models"
-        messages.append(f"{models} are not proven optimal")
+        share = "" if search.share is None else f"; each search had {search.share:.3g} s"
+        messages.append(f"{models} are not proven optimal{share}")
     if is_cut_short(solution):
         end = f"status {solution.status.value!r} and a gap of {solution.gap:.2g}"
         messages.append(f"The search ended with {end}, so a better selection may exist")

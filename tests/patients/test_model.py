@@ -519,3 +519,19 @@ def test_weights_and_groups_reach_the_folds(patients):
     scores = clone(model).fit(table, y, groups=persons, sample_weight=weights).cv_results_
     alone = clone(model).fit(table[:100], y[:100], groups=persons[:100]).cv_results_
     assert np.allclose(scores["mean_test_score"], alone["mean_test_score"], rtol=1e-9)
+
+
+def test_weaker_ridges_are_left_out_once_the_score_falls():
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(rng.normal(size=(90, 30))).add_prefix("x")
+    y = (table["x0"] + rng.logistic(size=90) > 0).astype(int)
+    tuning = sl.Tuning(ridges=(30.0, 10.0, 1.0, 0.1, 0.01, 0.001), n_repeats=2)
+    card = sl.PrognosticModel(max_features=12, tuning=tuning).fit(table, y).card_
+    tried = card.search.tried
+    assert (*tried, *card.search.untried) == tuning.ridges
+    assert 0.001 in card.search.untried and card.search.ridge in tried
+    # Each that was tried has the score of all rounds, and no later one would have won.
+    alone = sl.Tuning(ridges=tuning.ridges[-3:], n_repeats=2)
+    rest = sl.PrognosticModel(max_features=12, tuning=alone).fit(table, y).card_.search
+    best = max(entry.score for entry in card.search.tuning if entry.score is not None)
+    assert max(entry.score for entry in rest.tuning) < best

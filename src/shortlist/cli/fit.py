@@ -370,8 +370,11 @@ def _conclusions(card: ModelCard, auc: float) -> list[str]:
         )
     ridge = f"Ridge {search.ridge:g}"
     if search.tuning:
-        tried = ", ".join(f"{entry.ridge:g}" for entry in search.tuning)
+        tried = ", ".join(f"{value:g}" for value in search.tried)
         ridge += f", the best of {tried} by {search.cross_validation}"
+        if search.untried:
+            weaker = ", ".join(f"{value:g}" for value in search.untried)
+            ridge += f" ({weaker} left out: the score was falling)"
     return [
         *first,
         proof,

@@ -55,13 +55,17 @@ class SelectionEstimator(BaseEstimator):  # type: ignore[misc]
         return uninterrupted(solution)
 
     def _solve_along(
-        self, problem: SubsetProblem, ridges: Sequence[float], time_limit: float | None
+        self,
+        problem: SubsetProblem,
+        ridges: Sequence[float],
+        time_limit: float | None,
+        callback: Callable[[Progress], None] | None = None,
     ) -> Iterator[tuple[SubsetProblem, Solution]]:
         """Solve a problem with each ridge, from the selection before it."""
         support = None
         for ridge in ridges:
             at_ridge = problem.with_ridge(ridge)
-            solution = self._solve(at_ridge, time_limit, support)
+            solution = self._solve(at_ridge, time_limit, support, callback)
             support = solution.support
             yield at_ridge, solution
 

@@ -171,7 +171,7 @@ def tune_ridge(inquiry: Inquiry) -> dict[str, Any]:
     search = model.card_.search
     return {
         "ridge": search.ridge,
-        "tried": [entry.ridge for entry in search.tuning],
+        "tried": search.tried,
         "by": search.cross_validation,
     }
 

@@ -629,7 +629,8 @@ def make_card(
 
 
 def _ridge_scores(tuning: RidgeSearch) -> tuple[RidgeScore, ...]:
+    scores = [*tuning.results["mean_test_score"].tolist(), *[np.nan] * len(tuning.untried)]
     return tuple(
-        RidgeScore(ridge=ridge, score=None if np.isnan(score) else float(score))
-        for ridge, score in zip(tuning.ridges, tuning.results["mean_test_score"], strict=True)
+        RidgeScore(ridge=ridge, score=None if np.isnan(score) else score)
+        for ridge, score in zip([*tuning.ridges, *tuning.untried], scores, strict=True)
     )

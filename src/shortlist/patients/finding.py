@@ -451,7 +451,7 @@ def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
 
 
 def _check_ridge(card: ModelCard) -> Iterator[Finding]:
-    ridges = [entry.ridge for entry in card.search.tuning]
+    ridges = card.search.tried
     if len(ridges) > 1 and card.search.ridge in (min(ridges), max(ridges)):
         which = "weakest" if card.search.ridge == min(ridges) else "strongest"
         yield Finding(

@@ -47,6 +47,9 @@ from .table import (
 )
 from .worth import STANDARD_ERROR, cross_validate_limits
 
+_SHARE = 10.0  # seconds of a search in the choice of the ridge
+_SLOW = 3.0  # seconds after which a search says what it waits for
+
 
 @dataclass(eq=False, repr=False)
 class PrognosticModel(LogOddsClassifier):
@@ -96,7 +99,8 @@ class PrognosticModel(LogOddsClassifier):
         As in `BestSubsetClassifier`.
     time_limit : float, optional
         Seconds after which the search stops with the best model so far, and a warning. Choosing the
-        ridge may take as long again, and so may the resamples of `stable`, its search of all
+        ridge may take as long again (without a limit each of its searches stops after 10 s, with a
+        warning), and so may the resamples of `stable`, its search of all
         candidates, and the single draws of `imputations`.
     max_coefficient : float or mapping from column to float, optional
         The largest magnitude of a coefficient, of two standard deviations of a number or of a truth
@@ -503,7 +507,21 @@ class PrognosticModel(LogOddsClassifier):
             raise InvalidProblemError(
                 "cv: a fold has rows of one outcome only; use fewer folds or give a ridge."
             )
-        limit = None if self.time_limit is None else self.time_limit / (len(ridges) * len(folds))
+        n_searches = len(ridges) * len(folds)
+        share = _SHARE if self.time_limit is None else self.time_limit / n_searches
+        said = ""
+
+        def tell(news: str) -> None:
+            nonlocal said
+            said = news
+            announce(news)
+
+        def tell_of_search(progress: Progress) -> None:
+            if progress.seconds > _SLOW:
+                announce(
+                    f"{said}, whose search at one ridge stops after {share:.3g} s at most (another "
+                    "--time-limit changes that, and --ridge NUMBER needs no folds)"
+                )
 
         scorer = check_scoring(self, scoring=tuning.scoring)
 
@@ -511,7 +529,7 @@ class PrognosticModel(LogOddsClassifier):
             train = plain.rows(rows)
             design = self.design_of(train)
             problem = self.problem_from(train, design, ridges[0])
-            for at_ridge, solution in self._solve_along(problem, ridges, limit):
+            for at_ridge, solution in self._solve_along(problem, ridges, share, tell_of_search):
                 model = clone(self)
                 outcome = train.outcome(None)
                 card = self._card(train, design, at_ridge, solution, outcome, Making())
@@ -527,7 +545,7 @@ class PrognosticModel(LogOddsClassifier):
                 # Levels that only test rows have need no warning.
                 return float(scorer(model, test.frame, test.labels, **weights))
 
-        return search_ridges(ridges, folds, fit, score, tuning.n_jobs, announce, n_repeats)
+        return search_ridges(ridges, folds, fit, score, tuning.n_jobs, tell, n_repeats, True, share)
 
     def _card(
         self,

@@ -130,7 +130,7 @@ class Preprocessing(StrictModel):
 
 
 class RidgeScore(StrictModel):
-    """The mean score of a ridge over the folds; None if a fold has no score."""
+    """The mean score of a ridge over the folds; None if it was not tried, or a fold has none."""
 
     ridge: Positive
     score: Finite | None
@@ -188,6 +188,17 @@ class SearchRecord(StrictModel):
     within: ThriftRecord | None
     stable: StableRecord | None
     imputed: dict[Name, Count] | None
+
+    @property
+    def tried(self) -> list[float]:
+        """The ridges that were tried, the strongest first."""
+        return [entry.ridge for entry in self.tuning if entry.ridge not in self.untried]
+
+    @property
+    def untried(self) -> list[float]:
+        """Weaker ridges, which were left out because the score was falling."""
+        last = max((i for i, entry in enumerate(self.tuning) if entry.score is not None), default=0)
+        return [entry.ridge for entry in self.tuning[last + 1 :]]
 
     @property
     def cross_validation(self) -> str:

@@ -140,7 +140,7 @@ def _check_evaluation(content: ReportContent) -> Iterator[Finding]:
 def _ridge_contradicts_slope(content: ReportContent) -> bool:
     """Whether the ridge is at the end of those tried beyond which calibration would get worse."""
     slope = content.performance.row("calibration_slope")["corrected"]
-    tried = [entry.ridge for entry in content.model.search.tuning]
+    tried = content.model.search.tried
     if slope is None or not tried:
         return False
     ridge = content.model.search.ridge
