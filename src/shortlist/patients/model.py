@@ -545,7 +545,7 @@ class PrognosticModel(LogOddsClassifier):
                 # Levels that only test rows have need no warning.
                 return float(scorer(model, test.frame, test.labels, **weights))
 
-        return search_ridges(ridges, folds, fit, score, tuning.n_jobs, tell, n_repeats, True, share)
+        return search_ridges(ridges, folds, fit, score, tuning.n_jobs, tell, n_repeats, share)
 
     def _card(
         self,
