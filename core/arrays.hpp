@@ -30,12 +30,33 @@ inline Doubles new_array(Buffer<double> values) {
   return {owned->data(), {static_cast<std::size_t>(owned->size())}, owner};
 }
 
-/// Coefficients in the order of the given columns.
-inline Doubles by_given_column(const Problem& problem, const Buffer<double>& theta) {
-  Buffer<double> coefficients(theta.size());
-  const auto& columns = problem.data().table()->columns();
-  for (Index j = 0; j < theta.size(); ++j) coefficients[columns[static_cast<std::size_t>(j)]] = theta[j];
-  return new_array(std::move(coefficients));
+inline Doubles new_array(const double* values, Index n) {
+  Buffer<double> copy(n);
+  std::copy(values, values + n, copy.begin());
+  return new_array(std::move(copy));
+}
+
+/// A number for each column in the order of the given columns.
+inline Doubles by_given_column(const Data& data, const Buffer<double>& values) {
+  Buffer<double> given(values.size());
+  const auto& columns = data.table()->columns();
+  for (Index j = 0; j < values.size(); ++j) given[columns[static_cast<std::size_t>(j)]] = values[j];
+  return new_array(std::move(given));
+}
+
+inline Decision decision_of(std::int8_t given) {
+  require(0 <= given && given <= 2, "decisions: must be 0, 1 or 2.");
+  return static_cast<Decision>(given);
+}
+
+/// The decisions that buy a support and nothing else.
+inline Decisions selection_of(const Problem& problem, const std::vector<Index>& support) {
+  Decisions decisions(problem.n_predictors(), Decision::out);
+  for (const Index g : support) {
+    require(0 <= g && g < problem.n_predictors(), "support: must be predictors.");
+    decisions[g] = Decision::in;
+  }
+  return decisions;
 }
 
 inline FamilyKind family_of(const std::string& name) {

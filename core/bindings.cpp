@@ -139,34 +139,30 @@ std::shared_ptr<Search> make_search(const std::shared_ptr<Problem>& problem, con
   return std::make_shared<Search>(problem, limits, gap);
 }
 
-/// Models and stairs as tuples of support, coefficients, intercept and numbers about them.
-using FoundModel = std::tuple<std::vector<Index>, Doubles, double>;
-
-FoundModel incumbent_of(const Search& search) {
-  const Incumbent& incumbent = search.worker().incumbent;
-  return {support_of(incumbent.decisions), by_given_column(search.problem(), incumbent.theta), incumbent.intercept};
+/// A model as a tuple of its support, coefficients, intercept and numbers about it.
+template <class... Numbers>
+auto found(const Search& search, const auto& model, Numbers... numbers) {
+  return std::make_tuple(support_of(model.decisions), by_given_column(search.problem().data(), model.theta),
+                         model.intercept, numbers...);
 }
+
+auto incumbent_of(const Search& search) { return found(search, search.worker().incumbent); }
 
 const Listing& listing_of(const Search& search) {
   require(search.worker().listing.has_value(), "list_models: was not called.");
   return *search.worker().listing;
 }
 
-std::vector<FoundModel> models_of(const Search& search) {
-  std::vector<FoundModel> models;
-  for (const Model& model : listing_of(search).models) {
-    models.emplace_back(support_of(model.decisions), by_given_column(search.problem(), model.theta), model.intercept);
-  }
+auto models_of(const Search& search) {
+  std::vector<decltype(incumbent_of(search))> models;
+  for (const Model& model : listing_of(search).models) models.push_back(found(search, model));
   return models;
 }
 
-std::vector<std::tuple<std::vector<Index>, Doubles, double, double>> stairs_of(const Search& search) {
+auto stairs_of(const Search& search) {
   require(search.worker().staircase.has_value(), "find_staircase: was not called.");
   std::vector<std::tuple<std::vector<Index>, Doubles, double, double>> stairs;
-  for (const Stair& stair : search.worker().staircase->stairs) {
-    stairs.emplace_back(support_of(stair.decisions), by_given_column(search.problem(), stair.theta), stair.intercept,
-                        stair.closed);
-  }
+  for (const Stair& stair : search.worker().staircase->stairs) stairs.push_back(found(search, stair, stair.closed));
   return stairs;
 }
 
@@ -249,25 +245,22 @@ bool run_search(Search& search, std::int64_t max_nodes, std::int64_t max_total, 
 }
 
 /// The bytes of a list of structs, which live as long as the trace does.
-template <class T>
-nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>> bytes_of(nb::handle trace, const std::vector<T>& values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), {values.size() * sizeof(T)}, trace};
+template <auto list>
+nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>> bytes_of(nb::handle trace) {
+  const auto& values = nb::cast<Trace&>(trace).*list;
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), {values.size() * sizeof(values[0])}, trace};
 }
 
 /// The best model on a support: coefficients, intercept, objective and a lower bound.
 std::tuple<Doubles, double, double, double> fit_support(const Problem& problem, const std::vector<Index>& support,
                                                         double tolerance) {
-  Decisions decisions(problem.n_predictors(), Decision::out);
+  const Decisions decisions = selection_of(problem, support);
   Index n_columns = 0;
-  for (const Index g : support) {
-    require(0 <= g && g < problem.n_predictors(), "support: must be predictors.");
-    if (decisions[g] == Decision::out) n_columns += problem.end(g) - problem.start(g);
-    decisions[g] = Decision::in;
-  }
+  for (Index j = 0; j < problem.n_columns(); ++j) n_columns += decisions[problem.owner(j)] == Decision::in ? 1 : 0;
   Fit fit(problem, n_columns);
   const double start = fit.start_from_null();
   const FitScore score = fit.fit(decisions, start, infinity, tolerance, Start::model);
-  return {by_given_column(problem, fit.theta), score.intercept, score.objective, score.bound};
+  return {by_given_column(problem.data(), fit.theta), score.intercept, score.objective, score.bound};
 }
 
 /// A lower and an upper bound of the optimum of the root's relaxation, and how many calls of `relax` it took.
@@ -321,8 +314,7 @@ Doubles price_leaves(const Limits& limits, const nb::ndarray<const double, nb::n
     require(0 <= point.data()[i] && point.data()[i] < length(v), "point: must be rows of v.");
     std::int8_t* given = decisions.data() + i * n;
     for (Index g = 0; g < n; ++g) {
-      require(0 <= given[g] && given[g] <= 2, "decisions: must be 0, 1 or 2.");
-      leaf[g] = static_cast<Decision>(given[g]);
+      leaf[g] = decision_of(given[g]);
       values.v[g] = v.data()[point.data()[i] * n + g];
     }
     Remaining remaining = oracle.forbid_unaffordable(leaf);
@@ -356,24 +348,17 @@ bool runs_v3() {
 NB_MODULE(SHORTLIST_MODULE, m) {
   nb::set_leak_warnings(false);  // problems that live until the interpreter ends keep their rows
   m.def("runs_v3", &runs_v3, "Whether this processor has the instructions of x86-64-v3.");
-  nb::class_<Table>(m, "Table", "Features, outcomes and groups: packed once, whatever the weights.")
-      .def(nb::new_(&make_table<double>), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(),
-           "owner"_a.noconvert(), "n_predictors"_a, "block"_a = nb::none(), "stratum"_a = nb::none(),
-           "is_efron"_a = false)
-      .def(nb::new_(&make_table<float>), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(),
-           "owner"_a.noconvert(), "n_predictors"_a, "block"_a = nb::none(), "stratum"_a = nb::none(),
-           "is_efron"_a = false);
+  nb::class_<Table> table(m, "Table", "Features, outcomes and groups: packed once, whatever the weights.");
+  const auto def_table = [&table](auto make) {
+    table.def(nb::new_(make), "X"_a.noconvert(), "factor"_a.noconvert(), "outcome"_a.noconvert(), "owner"_a.noconvert(),
+              "n_predictors"_a, "block"_a = nb::none(), "stratum"_a = nb::none(), "is_efron"_a = false);
+  };
+  def_table(&make_table<double>);
+  def_table(&make_table<float>);
   nb::class_<Data>(m, "Data", "A table with weights: the rows that count, centred where they are far from zero.")
       .def(nb::new_(&make_data), "table"_a, "weights"_a.noconvert())
       .def_prop_ro(
-          "centre",
-          [](const Data& data) {
-            Buffer<double> centre(data.n_columns());
-            const auto& columns = data.table()->columns();
-            for (Index j = 0; j < centre.size(); ++j) centre[columns[static_cast<std::size_t>(j)]] = data.centre()[j];
-            return new_array(std::move(centre));
-          },
-          nb::rv_policy::automatic)
+          "centre", [](const Data& data) { return by_given_column(data, data.centre()); }, nb::rv_policy::automatic)
       .def_prop_ro("distance", &Data::distance)
       .def_prop_ro("rounding", &Data::rounding)
       .def_prop_ro("n_rows", &Data::n_rows)
@@ -388,21 +373,11 @@ NB_MODULE(SHORTLIST_MODULE, m) {
       .def(nb::new_(&make_limits), "costs"_a, "fees"_a, "members"_a, "budget"_a.none(), "max_features"_a, "include"_a,
            "exclude"_a);
   nb::class_<Trace>(m, "Trace", "The record of a search, from which its certificate is made.")
-      .def_prop_ro(
-          "steps", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).steps); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "members", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).members); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "points", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).points); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "columns", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).columns); },
-          nb::rv_policy::automatic)
-      .def_prop_ro(
-          "values", [](nb::handle self) { return bytes_of(self, nb::cast<Trace&>(self).values); },
-          nb::rv_policy::automatic)
+      .def_prop_ro("steps", &bytes_of<&Trace::steps>, nb::rv_policy::automatic)
+      .def_prop_ro("members", &bytes_of<&Trace::members>, nb::rv_policy::automatic)
+      .def_prop_ro("points", &bytes_of<&Trace::points>, nb::rv_policy::automatic)
+      .def_prop_ro("columns", &bytes_of<&Trace::columns>, nb::rv_policy::automatic)
+      .def_prop_ro("values", &bytes_of<&Trace::values>, nb::rv_policy::automatic)
       .def_ro("is_complete", &Trace::is_complete);
   nb::class_<Search>(m, "Search", "Branch and bound for the best model, a list of models, or every budget.")
       .def(nb::new_(&make_search), "problem"_a, "limits"_a, "gap"_a)

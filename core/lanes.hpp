@@ -38,6 +38,7 @@ struct Bits {
 };
 struct Lanes {
   std::array<double, 4> lane;
+  Lanes(double value = 0.0) : lane{value, value, value, value} {}  // so that operators take a number too
   double operator[](int i) const { return lane[static_cast<std::size_t>(i)]; }
 };
 
@@ -46,7 +47,7 @@ Lanes by_lane(Lanes a, Lanes b, Operation operation) {
   for (std::size_t i = 0; i < 4; ++i) a.lane[i] = operation(a.lane[i], b.lane[i]);
   return a;
 }
-inline Lanes broadcast(double value) { return {{value, value, value, value}}; }
+inline Lanes broadcast(double value) { return value; }
 inline Lanes operator+(Lanes a, Lanes b) {
   return by_lane(a, b, [](double x, double y) { return x + y; });
 }
@@ -59,27 +60,21 @@ inline Lanes operator*(Lanes a, Lanes b) {
 inline Lanes operator/(Lanes a, Lanes b) {
   return by_lane(a, b, [](double x, double y) { return x / y; });
 }
-inline Lanes operator+(Lanes a, double b) { return a + broadcast(b); }
-inline Lanes operator-(Lanes a, double b) { return a - broadcast(b); }
-inline Lanes operator*(Lanes a, double b) { return a * broadcast(b); }
-inline Lanes operator/(Lanes a, double b) { return a / broadcast(b); }
-inline Lanes operator+(double a, Lanes b) { return broadcast(a) + b; }
-inline Lanes operator-(double a, Lanes b) { return broadcast(a) - b; }
-inline Lanes operator*(double a, Lanes b) { return broadcast(a) * b; }
-inline Lanes operator/(double a, Lanes b) { return broadcast(a) / b; }
 inline Lanes operator-(Lanes a) { return 0.0 - a; }
 inline Lanes& operator+=(Lanes& a, Lanes b) { return a = a + b; }
 inline Lanes& operator-=(Lanes& a, Lanes b) { return a = a - b; }
 inline Lanes& operator*=(Lanes& a, Lanes b) { return a = a * b; }
 inline Bits operator<(Lanes a, Lanes b) { return {{a[0] < b[0], a[1] < b[1], a[2] < b[2], a[3] < b[3]}}; }
 inline Bits operator>(Lanes a, Lanes b) { return b < a; }
-inline Bits operator<(Lanes a, double b) { return a < broadcast(b); }
-inline Bits operator>(Lanes a, double b) { return broadcast(b) < a; }
 inline Bits operator&(Bits a, Bits b) {
   for (std::size_t i = 0; i < 4; ++i) a.lane[i] = a.lane[i] && b.lane[i];
   return a;
 }
-inline Lanes load(const double* values) { return {{values[0], values[1], values[2], values[3]}}; }
+inline Lanes load(const double* values) {
+  Lanes lanes;
+  std::copy(values, values + 4, lanes.lane.begin());
+  return lanes;
+}
 inline Lanes load_unaligned(const double* values) { return load(values); }
 inline void store(double* values, Lanes lanes) {
   for (int i = 0; i < 4; ++i) values[i] = lanes[i];

@@ -1,10 +1,13 @@
 // What is affordable, and the selection oracle that bounds rest on.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,94 +16,59 @@
 
 namespace shortlist {
 
-#if defined(__SIZEOF_INT128__) && !defined(SHORTLIST_WITHOUT_INT128)
-__extension__ typedef __int128 Signed128;
-__extension__ typedef unsigned __int128 Unsigned128;
-template <class Number>
-constexpr Number joined(std::uint64_t low, std::uint64_t high) {
-  return static_cast<Number>((Unsigned128{high} << 64) + low);
-}
-#else
-/// The 128 bits of a number whose words decide its order, for compilers such as MSVC that have no such integers.
-template <class Word>
-struct Words128 {
-  Word high;
-  std::uint64_t low;
-
-  constexpr Words128(std::int64_t value = 0)
-      : high(static_cast<Word>(value < 0 ? -1 : 0)), low(static_cast<std::uint64_t>(value)) {}
-  constexpr Words128(std::uint64_t first, std::uint64_t second) : high(static_cast<Word>(second)), low(first) {}
-
-  constexpr Words128& operator+=(const Words128& other) {
-    low += other.low;
-    high = wrapped(high, other.high, low < other.low ? 1 : 0);
-    return *this;
-  }
-  constexpr Words128& operator-=(const Words128& other) {
-    const bool borrows = low < other.low;
-    low -= other.low;
-    high = wrapped(high, ~static_cast<std::uint64_t>(other.high), borrows ? 0 : 1);
-    return *this;
-  }
-  friend constexpr Words128 operator+(Words128 a, const Words128& b) { return a += b; }
-  friend constexpr auto operator<=>(const Words128&, const Words128&) = default;
-  /// The nearest double to a number of at least 0: the first 64 bits, the last of which stands for what follows.
-  explicit operator double() const {
-    const std::uint64_t top = static_cast<std::uint64_t>(high);
-    if (top == 0) return static_cast<double>(low);
-    const int shift = std::countl_zero(top);
-    const std::uint64_t leading = shift == 0 ? top : (top << shift) | (low >> (64 - shift));
-    return std::ldexp(static_cast<double>(leading | ((low << shift) != 0 ? 1 : 0)), 64 - shift);
-  }
-  explicit operator Index() const { return static_cast<Index>(low); }
-
- private:
-  template <class Other>
-  static constexpr Word wrapped(Word a, Other b, std::uint64_t carry) {
-    return static_cast<Word>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b) + carry);
-  }
-};
-using Signed128 = Words128<std::int64_t>;
-using Unsigned128 = Words128<std::uint64_t>;
-template <class Number>
-constexpr Number joined(std::uint64_t low, std::uint64_t high) {
-  return {low, high};
-}
-#endif
-
 /// An amount of money in exact units: a whole number of up to 255 bits, so that sums do not depend on their order.
 class Money {
  public:
-  constexpr Money(std::int64_t units = 0) : high_(units < 0 ? -1 : 0), low_(static_cast<Unsigned128>(units)) {}
+  constexpr Money(std::int64_t units = 0) {
+    words_.fill(units < 0 ? ~std::uint64_t{0} : 0);
+    words_[0] = static_cast<std::uint64_t>(units);
+  }
   /// From words of 64 bits, the lowest first.
-  explicit Money(std::span<const std::uint64_t, 4> words)
-      : high_(joined<Signed128>(words[2], words[3])), low_(joined<Unsigned128>(words[0], words[1])) {}
+  explicit Money(std::span<const std::uint64_t, 4> words) { std::copy(words.begin(), words.end(), words_.begin()); }
 
-  constexpr Money& operator+=(const Money& other) {
-    low_ += other.low_;
-    high_ += other.high_ + (low_ < other.low_ ? 1 : 0);
-    return *this;
-  }
-  constexpr Money& operator-=(const Money& other) {
-    high_ -= other.high_ + (low_ < other.low_ ? 1 : 0);
-    low_ -= other.low_;
-    return *this;
-  }
+  constexpr Money& operator+=(const Money& other) { return add(other, 0, 0); }
+  constexpr Money& operator-=(const Money& other) { return add(other, ~std::uint64_t{0}, 1); }
   friend constexpr Money operator+(Money a, const Money& b) { return a += b; }
   friend constexpr Money operator-(Money a, const Money& b) { return a -= b; }
-  friend constexpr auto operator<=>(const Money&, const Money&) = default;
+  friend constexpr bool operator==(const Money&, const Money&) = default;
+  friend constexpr std::strong_ordering operator<=>(const Money& a, const Money& b) {
+    if (a.words_[3] != b.words_[3]) {
+      return static_cast<std::int64_t>(a.words_[3]) <=> static_cast<std::int64_t>(b.words_[3]);
+    }
+    for (std::size_t i = 2; i > 0; --i) {
+      if (a.words_[i] != b.words_[i]) return a.words_[i] <=> b.words_[i];
+    }
+    return a.words_[0] <=> b.words_[0];
+  }
 
-  /// The nearest double, but for two roundings.
+  /// The nearest double: the first 64 bits, the last of which stands for all that follow.
   explicit operator double() const {
-    if (high_ < 0) return -static_cast<double>(Money() - *this);
-    return 0x1p128 * static_cast<double>(high_) + static_cast<double>(low_);
+    if (*this < 0) return -static_cast<double>(Money() - *this);
+    std::size_t top = 3;
+    while (top > 0 && words_[top] == 0) --top;
+    if (top == 0) return static_cast<double>(words_[0]);
+    const int shift = std::countl_zero(words_[top]);
+    const std::uint64_t next = words_[top - 1];
+    const std::uint64_t leading = shift == 0 ? words_[top] : (words_[top] << shift) | (next >> (64 - shift));
+    const bool is_more =
+        (next << shift) != 0 || std::any_of(words_.begin(), words_.begin() + (top - 1), std::identity());
+    return std::ldexp(static_cast<double>(leading | (is_more ? 1 : 0)), 64 * static_cast<int>(top) - shift);
   }
   /// The number itself, where it is known to be small.
-  explicit operator Index() const { return static_cast<Index>(low_); }
+  explicit operator Index() const { return static_cast<Index>(words_[0]); }
 
  private:
-  Signed128 high_;  // times 2^128
-  Unsigned128 low_;
+  /// Add a number whose bits are flipped by a mask, and a carry.
+  constexpr Money& add(const Money& other, std::uint64_t mask, std::uint64_t carry) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint64_t before = words_[i] + carry;
+      words_[i] = before + (other.words_[i] ^ mask);
+      carry = (before < carry) + (words_[i] < before);
+    }
+    return *this;
+  }
+
+  std::array<std::uint64_t, 4> words_;  // the lowest first; a negative number is its complement
 };
 
 /// Prices and limits. What is affordable is decided in exact units; the doubles beside them are for bounds. They are

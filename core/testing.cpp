@@ -22,28 +22,19 @@ Buffer<double> padded_copy(const InputVector<double>& values) {
   return copy;
 }
 
-Buffer<double> first_of(const Buffer<double>& values, Index n) {
-  Buffer<double> first(n);
-  std::copy(values.begin(), values.begin() + n, first.begin());
-  return first;
-}
-
 /// The rows as the search reads them: a row per column, times the factor of the response, with padding.
 nb::dict packed_rows(const Data& data) {
-  Buffer<double> X(data.n_columns() * data.n_rows()), w(data.n_rows()), s(data.n_rows()), y(data.n_rows());
+  Buffer<double> X(data.n_columns() * data.n_rows());
   for (Index j = 0; j < data.n_columns(); ++j) {
     std::copy(data.column(j), data.column(j) + data.n_rows(), X.data() + j * data.n_rows());
   }
-  std::copy(data.weights(), data.weights() + data.n_rows(), w.begin());
-  std::copy(data.intercept_column(), data.intercept_column() + data.n_rows(), s.begin());
-  std::copy(data.outcomes(), data.outcomes() + data.n_rows(), y.begin());
   std::vector<bool> is_constant;
   for (Index g = 0; g < data.n_predictors(); ++g) is_constant.push_back(data.is_constant(g));
   nb::dict result;
   result["X"] = new_array(std::move(X));
-  result["w"] = new_array(std::move(w));
-  result["factor"] = new_array(std::move(s));
-  result["outcome"] = new_array(std::move(y));
+  result["w"] = new_array(data.weights(), data.n_rows());
+  result["factor"] = new_array(data.intercept_column(), data.n_rows());
+  result["outcome"] = new_array(data.outcomes(), data.n_rows());
   result["is_constant"] = is_constant;
   return result;
 }
@@ -76,22 +67,19 @@ nb::dict evaluate_rows_of(const std::string& family, const InputVector<double>& 
     result["null_intercept"] = null.intercept;
     result["null_objective"] = null.objective;
   });
-  result["a"] = new_array(first_of(a, n));
-  result["b"] = new_array(first_of(b, n));
-  result["q"] = new_array(first_of(q, n));
-  result["d"] = new_array(first_of(d, n));
-  result["dual"] = new_array(first_of(dual, n));
-  result["moved_q"] = new_array(first_of(moved, n));
+  result["a"] = new_array(a.data(), n);
+  result["b"] = new_array(b.data(), n);
+  result["q"] = new_array(q.data(), n);
+  result["d"] = new_array(d.data(), n);
+  result["dual"] = new_array(dual.data(), n);
+  result["moved_q"] = new_array(moved.data(), n);
   return result;
 }
 
 Decisions decisions_of(const InputVector<std::int8_t>& given, Index n_predictors) {
   require(length(given) == n_predictors, "decisions: one per predictor is needed.");
   Decisions decisions(n_predictors);
-  for (Index g = 0; g < n_predictors; ++g) {
-    require(0 <= given.data()[g] && given.data()[g] <= 2, "decisions: must be 0, 1 or 2.");
-    decisions[g] = static_cast<Decision>(given.data()[g]);
-  }
+  std::transform(given.data(), given.data() + n_predictors, decisions.begin(), decision_of);
   return decisions;
 }
 
@@ -132,7 +120,7 @@ nb::dict dual_point(const Problem& problem, const InputVector<double>& coef, dou
   result["loss"] = here.loss;
   result["entropy"] = here.entropy;
   result["mismatch"] = here.mismatch;
-  result["gradient"] = by_given_column(problem, gradient);
+  result["gradient"] = by_given_column(problem.data(), gradient);
   result["v"] = new_array(std::move(v));
   result["moved_entropy"] = moved_entropy;
   result["moved_v"] = new_array(std::move(moved_v));
@@ -180,20 +168,14 @@ Doubles value_table(const Limits& limits, const InputVector<double>& v, const In
   Buffer<double> values(limits.n_predictors());
   std::copy(v.data(), v.data() + length(v), values.begin());
   const auto table = oracle.value_table(values, decisions, budget, skipped);
-  Buffer<double> copy(static_cast<Index>(table.size()));
-  std::copy(table.begin(), table.end(), copy.begin());
-  return new_array(std::move(copy));
+  return new_array(table.data(), static_cast<Index>(table.size()));
 }
 
 /// Fit a support from a model on centred columns: of its linear predictor, of its rows too, or of no coefficients.
 nb::dict fit_from(const Problem& problem, const std::vector<Index>& support, const InputVector<double>& coef,
                   double intercept, const std::string& start, double cutoff, double tolerance) {
   require(start == "predictor" || start == "rows" || start == "model", "start: must be predictor, rows or model.");
-  Decisions decisions(problem.n_predictors(), Decision::out);
-  for (const Index g : support) {
-    require(0 <= g && g < problem.n_predictors(), "support: must be predictors.");
-    decisions[g] = Decision::in;
-  }
+  const Decisions decisions = selection_of(problem, support);
   Fit fit(problem, problem.n_columns());
   const double null_intercept = fit.start_from_null();
   FitScore score;
@@ -205,7 +187,7 @@ nb::dict fit_from(const Problem& problem, const std::vector<Index>& support, con
     score = fit.fit(decisions, intercept, cutoff, tolerance, start == "rows" ? Start::rows : Start::predictor);
   }
   nb::dict result;
-  result["coef"] = by_given_column(problem, fit.theta);
+  result["coef"] = by_given_column(problem.data(), fit.theta);
   result["intercept"] = score.intercept;
   result["objective"] = score.objective;
   result["bound"] = score.bound;
@@ -232,7 +214,7 @@ nb::object relax(const Problem& problem, const Limits& limits, const InputVector
   result["primal"] = relaxation.primal_value();
   result["is_moved"] = relaxation.is_moved;
   result["decisions"] = as_numbers(decisions);
-  result["coef"] = by_given_column(problem, relaxation.model.theta);
+  result["coef"] = by_given_column(problem.data(), relaxation.model.theta);
   result["z"] = new_array(relaxation.z);
   result["v"] = new_array(relaxation.values.v);
   result["value_in"] = new_array(relaxation.values.value_in);
