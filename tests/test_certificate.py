@@ -25,7 +25,7 @@ from shortlist import archive, verification
 from shortlist.archive import Listed
 from shortlist.certificate import FORMAT, VERSION, Certificate
 from shortlist.errors import InvalidFileError
-from shortlist.native import record, search
+from shortlist.native import proof, search
 from shortlist.native.proof import make_certificate
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "certificate.md"
@@ -373,7 +373,7 @@ def test_a_proof_that_would_be_too_long_is_not_kept(monkeypatch):
     whole = sl.solve(problem)
     assert whole.prover is not None
     monkeypatch.setattr(search, "_PART_OF_TRACE", 1)
-    monkeypatch.setattr(record, "_SHARE_OF_DISK", 0.0)
+    monkeypatch.setattr(proof, "_SHARE_OF_DISK", 0.0)
     with pytest.warns(sl.ShortlistWarning, match="no certificate") as warned:
         limited = sl.solve(problem)
     assert len(warned) == 1

@@ -360,11 +360,17 @@ def test_every_step_of_a_path_is_the_best_of_its_budget(loss):
             assert sl.verify(step.problem, step.solution.certificate).valid
 
 
-@OTHERS
-@pytest.mark.parametrize("backend", ["univariable", "lasso", "hierarchical"])
-def test_rules_made_for_the_logistic_loss_refuse_others(backend, loss):
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("backend", ["univariable", "lasso"])
+def test_rules_that_fit_logistic_regressions_refuse_other_losses_of_labels(backend, loss):
     with pytest.raises(sl.InvalidProblemError, match=rf"backend: '{backend}' .* logistic"):
         sl.solve(random_problem(2, loss), backend)
+
+
+@OTHERS
+def test_the_rule_made_for_the_logistic_loss_refuses_others(loss):
+    with pytest.raises(sl.InvalidProblemError, match=r"backend: 'hierarchical' .* logistic"):
+        sl.solve(random_problem(2, loss), "hierarchical")
 
 
 @OTHERS

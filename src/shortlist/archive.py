@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from io import BytesIO
 from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -147,36 +146,35 @@ def _of_steps(steps: Sequence[Any]) -> dict[str, NDArray[Any]]:
     }
 
 
-def write_archive(file: BinaryIO, rest: str, points: Iterable[Any], steps: Iterable[Any]) -> None:
-    """Write compressed arrays; the same content gives the same bytes."""
-    arrays = _of_points(list(points)) | _of_steps(list(steps))
-    with ZipFile(file, "w") as archive:  # as np.savez_compressed does, without the time of day
-        for name, array in ({"rest": _letters(rest)} | arrays).items():
-            entry = BytesIO()
-            smallest = _smallest(array.dtype, int(array.max(initial=0)))
-            np.lib.format.write_array(entry, array.astype(smallest), allow_pickle=False)
-            archive.writestr(ZipInfo(f"{name}.npy"), entry.getvalue(), ZIP_DEFLATED)
-
-
-def write_long_archive(
-    file: BinaryIO, folder: Path, rest: str, points: Iterable[Any], steps: Iterable[Any]
+def write_archive(
+    file: BinaryIO,
+    folder: Path,
+    rest: str,
+    points: Iterable[Any],
+    steps: Iterable[Any],
+    *,
+    is_long: bool,
 ) -> None:
-    """Write arrays that are not compressed, a block at a time, by way of files in a folder."""
+    """Write arrays, a block of them at a time by way of files in a folder; compressed if not long.
+
+    The same content gives the same bytes: the time of day is none of them.
+    """
     with ExitStack() as stack:
         growing: dict[str, _Growing] = {}
+        letters = {"rest": np.frombuffer(rest.encode(), dtype=np.uint8)}
         for pack, entries in ((_of_points, points), (_of_steps, steps)):
             for block in _blocks(entries):
-                for name, array in pack(block).items():
+                for name, array in (letters | pack(block)).items():
                     if name not in growing:
                         part = stack.enter_context(TemporaryFile(dir=folder))
                         growing[name] = _Growing(part, array.dtype)
                     growing[name].add(array)
-        with ZipFile(file, "w", ZIP_STORED) as archive:
-            letters = BytesIO()
-            np.lib.format.write_array(letters, _letters(rest), allow_pickle=False)
-            archive.writestr(ZipInfo("rest.npy"), letters.getvalue())
+                letters = {}
+        with ZipFile(file, "w") as archive:
             for name, grown in growing.items():
-                with archive.open(ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
+                place = ZipInfo(f"{name}.npy")
+                place.compress_type = ZIP_STORED if is_long else ZIP_DEFLATED
+                with archive.open(place, "w", force_zip64=is_long) as entry:
                     grown.copy_to(entry)
 
 
@@ -194,7 +192,8 @@ class _Growing:
             self._most = max(self._most, int(array.max(initial=0)))
 
     def copy_to(self, entry: Any) -> None:
-        dtype = _smallest(self._dtype, self._most)
+        whole = self._dtype == np.int64  # in the smallest type that holds the largest of them
+        dtype = np.min_scalar_type(self._most) if whole else self._dtype
         header = np.lib.format.header_data_from_array_1_0(np.empty(0, dtype))
         np.lib.format.write_array_header_1_0(entry, header | {"shape": (self._length,)})
         self._file.seek(0)
@@ -209,15 +208,6 @@ def _blocks(entries: Iterable[Any]) -> Iterator[list[Any]]:
     yield block
     while block := list(islice(rest, _BLOCK)):
         yield block
-
-
-def _letters(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode(), dtype=np.uint8)
-
-
-def _smallest(dtype: np.dtype[Any], most: int) -> np.dtype[Any]:
-    """Return the smallest type that holds whole numbers up to the largest of them."""
-    return np.min_scalar_type(most) if dtype == np.int64 else dtype
 
 
 def read_archive(path: Path) -> tuple[str, PackedProof, bool]:

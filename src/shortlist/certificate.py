@@ -29,7 +29,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from .archive import Listed, read_archive, write_archive, write_long_archive
+from .archive import Listed, read_archive, write_archive
 from .errors import InvalidCertificateError
 from .files import unique_names, writing_whole
 
@@ -232,10 +232,8 @@ class Certificate:
                     file.write(text.encode())
                 return
             rest = "".join(_text(content | {"points": [], "steps": []}))
-            if isinstance(self.points, Listed):
-                write_long_archive(file, part.parent, rest, points, steps)
-            else:
-                write_archive(file, rest, points, steps)
+            is_long = isinstance(self.points, Listed)
+            write_archive(file, part.parent, rest, points, steps, is_long=is_long)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:

@@ -233,14 +233,14 @@ class Family:
 
     name: str
     outcome: str
-    value: Callable[[Float, Float], Float]
-    slope: Callable[[Float, Float, float], Float]
-    entropy: Callable[[Float, Float], Float]
-    curvature: Callable[[Float, Float, float], Float]
-    allowed: Callable[[Float, Float], Float]
-    feasible: Callable[[Float, Float, Float], Float]
-    feasible_sums: Callable[[RowSums, RowMoments], tuple[Float, Float]]
-    null_intercept: Callable[[Float, Float], float]
+    value: Callable[[Float, Float], Float] = _of_no_row
+    slope: Callable[[Float, Float, float], Float] = _of_no_row
+    entropy: Callable[[Float, Float], Float] = _of_no_row
+    curvature: Callable[[Float, Float, float], Float] = _of_no_row
+    allowed: Callable[[Float, Float], Float] = _of_no_row
+    feasible: Callable[[Float, Float, Float], Float] = _of_no_row
+    feasible_sums: Callable[[RowSums, RowMoments], tuple[Float, Float]] = _of_no_row
+    null_intercept: Callable[[Float, Float], float] = lambda y, weights: 0.0
     resolution: float = 1e-9
     rounding: float = 1e-12
     slack: float = 1e-9
@@ -473,14 +473,6 @@ POISSON = Family(
 COX = Family(
     "cox",
     "times",
-    value=_of_no_row,
-    slope=_of_no_row,
-    entropy=_of_no_row,
-    curvature=_of_no_row,
-    allowed=_of_no_row,
-    feasible=_of_no_row,
-    feasible_sums=_of_no_row,
-    null_intercept=lambda y, weights: 0.0,
     scoring="",
     takes_sample=False,
     has_intercept=False,

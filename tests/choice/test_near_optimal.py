@@ -7,6 +7,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.backends.support_fit import SupportFits
+from shortlist.choice import record
 from shortlist.native import search
 
 module = import_module("shortlist.choice.near_optimal")  # whose name is the function's too
@@ -100,7 +101,7 @@ def test_an_optimum_that_was_not_reached_in_time_may_still_be_listed(problem, mo
     """The list is complete for the best model that is known in the end."""
     real = sl.near_optimal(problem, 0.05)
     first_try = sl.solve(problem.with_limits(max_features=1))
-    monkeypatch.setattr(module, "solve", lambda problem, **options: first_try)
+    monkeypatch.setattr(record, "solve", lambda problem, **options: first_try)
     found = sl.near_optimal(problem, 0.05)
     assert [model.support for model in found] == [model.support for model in real]
     assert found.is_complete

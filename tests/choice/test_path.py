@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
+from shortlist.choice import record
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -159,9 +160,7 @@ def test_figure_of_many_predictors_with_long_names():
 
 def test_a_limit_on_the_way_is_not_forgotten(problem, monkeypatch):
     """A step may be replaced by a cheaper one that is as good; what was unproven stays so."""
-    from shortlist.choice import path as module
-
-    real, calls = module.solve, []
+    real, calls = record.solve, []
 
     def limited(current, **options):
         calls.append(current)
@@ -169,7 +168,7 @@ def test_a_limit_on_the_way_is_not_forgotten(problem, monkeypatch):
         status = sl.Status.TIME_LIMIT if len(calls) == 1 else solution.status
         return replace(solution, status=status)
 
-    monkeypatch.setattr(module, "solve", limited)
+    monkeypatch.setattr(record, "solve", limited)
     path = sl.solve_path(problem.with_limits(max_features=3))
     assert len(calls) > 1
     assert not path.is_certified

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import shortlist as sl
-from shortlist.choice import sensitivity
+from shortlist.choice import record
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +101,6 @@ def test_table_of_ranges(ranges):
 def test_without_a_proof_there_is_no_range(monkeypatch):
     rng = np.random.default_rng(0)
     problem = sl.SubsetProblem(rng.normal(size=(20, 3)), [0, 1] * 10, ridge=0.1, budget=2)
-    monkeypatch.setattr(sensitivity, "solve", lambda problem, **options: sl.solve(problem, "swap"))
+    monkeypatch.setattr(record, "solve", lambda problem, **options: sl.solve(problem, "swap"))
     with pytest.raises(sl.InvalidProblemError, match="problem: rounding leaves a gap of 1 where"):
         sl.price_ranges(problem)

@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_integer
-from ..backends import solve, uninterrupted
 from ..display import panel
 from ..errors import InvalidProblemError
 from ..families import RELATIVE, Scale
 from ..native.search import list_models
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Progress
-from .record import GAP, ListOf, changes, joined, make_record, names_of
+from .record import ListOf, best_of, changes, joined, make_record, names_of
 
 _FIRST_PLACES = 1024
 
@@ -152,9 +151,7 @@ def near_optimal(
         )
     check_integer("limit", limit, 1)
     started = perf_counter()
-    best = uninterrupted(
-        solve(problem, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
-    )
+    best = best_of(problem, time_limit=time_limit, callback=callback, threads=threads)
     deadline = inf if time_limit is None else started + time_limit
     tie = problem.family.resolution
     share = max(float(tolerance), tie)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..arguments import is_share
-from ..backends import check_problem, solve, uninterrupted
+from ..backends import check_problem
 from ..display import panel
 from ..errors import InvalidProblemError
 from ..limits import GENEROSITY, largest_total
 from ..native.search import has_shared_tree, solve_budgets
 from ..problem import SubsetProblem
 from ..solution import Progress, Solution, Status
-from .record import GAP, ListOf, changes, joined, make_record, names_of
+from .record import GAP, ListOf, best_of, changes, joined, make_record, names_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -197,13 +197,12 @@ def solve_path(
     highest = limits.budget
     if not by_budget and limits.max_features < limits.n_predictors - len(limits.exclude):
         highest = float(limits.max_features)
-    one_search = time_limit is None and callback is None
-    shared = by_budget and one_search and has_shared_tree(current)
-    solutions = (
-        reversed(solve_budgets(current, GAP))
-        if shared
-        else _solve_downwards(current, name, time_limit, callback, threads)
-    )
+    options = {"time_limit": time_limit, "callback": callback, "threads": threads}
+    solutions: Iterable[tuple[SubsetProblem, Solution]]
+    if by_budget and time_limit is None and callback is None and has_shared_tree(current):
+        solutions = reversed(solve_budgets(current, GAP))
+    else:
+        solutions = _solve_downwards(current, name, **options)
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
     for solved, solution in solutions:
@@ -299,7 +298,8 @@ def cheapest_within(
     first, limit_name = _first_problem(problem)
     best = chosen = None
     is_proven = True
-    for _, solution in _solve_downwards(first, limit_name, time_limit, callback, threads):
+    options = {"time_limit": time_limit, "callback": callback, "threads": threads}
+    for _, solution in _solve_downwards(first, limit_name, **options):
         is_proven = is_proven and solution.status is Status.OPTIMAL
         best = best or solution
         share = max(float(tolerance), problem.family.resolution)
@@ -329,16 +329,12 @@ def _first_problem(problem: SubsetProblem) -> tuple[SubsetProblem, str]:
 def _solve_downwards(
     problem: SubsetProblem,
     limit_name: str,
-    time_limit: float | None,
-    callback: Callable[[Progress], None] | None,
-    threads: int | None,
+    **options: Any,
 ) -> Iterator[tuple[SubsetProblem, Solution]]:
     """Solve at the highest limit, then just below what that solution takes, and so on."""
     current: SubsetProblem | None = problem
     while current is not None:
-        solution = uninterrupted(
-            solve(current, gap=GAP, time_limit=time_limit, callback=callback, threads=threads)
-        )
+        solution = best_of(current, **options)
         yield current, solution
         current = _next_limits(current, solution, limit_name == "budget")
 

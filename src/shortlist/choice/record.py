@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ..arguments import Support
+from ..backends import solve, uninterrupted
 from ..problem import SubsetProblem
 from ..solution import ListedModel, Solution
 
@@ -33,6 +34,11 @@ class ListOf(Generic[Item]):
     def __getitem__(self, position: int) -> Item:
         item: Item = getattr(self, self._listed)[position]
         return item
+
+
+def best_of(problem: SubsetProblem, **options: Any) -> Solution:
+    """Return the best model, precisely enough to resolve ties; Ctrl-C is raised."""
+    return uninterrupted(solve(problem, **{"gap": GAP, **options}))
 
 
 def names_of(problem: SubsetProblem) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..backends import check_problem, solve, uninterrupted
+from ..backends import check_problem
 from ..errors import InvalidProblemError
 from ..limits import exact, largest_total
 from ..problem import Predictor, SubsetProblem
 from ..solution import Progress, Solution, Status
-from .record import GAP, ListOf, changes, joined, make_record, names_of
+from .record import GAP, ListOf, best_of, changes, joined, make_record, names_of
 
 
 @dataclass(frozen=True)
@@ -143,19 +143,14 @@ def substitutes(
             f"predictor: {problem.name_of(given)} is in include, so every model has it; "
             "remove it from include first."
         )
-
-    def best_of(limited: SubsetProblem) -> Solution:
-        return uninterrupted(
-            solve(limited, gap=gap, time_limit=time_limit, callback=callback, threads=threads)
-        )
-
-    best = best_of(problem)
+    options = {"gap": gap, "time_limit": time_limit, "callback": callback, "threads": threads}
+    best = best_of(problem, **options)
     missing = [g for g in best.support if g not in limits.include] if given is None else [given]
     found = []
     for g in missing:
         solution = best
         if g in best.support:
-            solution = best_of(problem.with_limits(exclude=(*limits.exclude, g)))
+            solution = best_of(problem.with_limits(exclude=(*limits.exclude, g)), **options)
         increase = solution.objective - best.objective
         found.append(Substitute(g, solution, increase, *changes(best.support, solution.support)))
     return Substitutes(best, tuple(found), names_of(problem))
@@ -264,7 +259,7 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
 
 def _optimum(problem: SubsetProblem) -> Solution:
     """Solve precisely enough to resolve ties."""
-    solution = uninterrupted(solve(problem, gap=GAP))
+    solution = best_of(problem)
     if solution.status is not Status.OPTIMAL:
         raise InvalidProblemError(
             f"problem: rounding leaves a gap of {solution.gap:.2g} where {GAP:g} is needed to say "
