@@ -35,6 +35,21 @@ def test_a_table_with_prices(run, clinic, served):
     assert not options["open_browser"]
 
 
+def test_without_a_ridge_it_starts_with_the_one_of_fit(run, record, clinic, served):
+    posed = (
+        "patients.csv",
+        *OUTCOME,
+        "--costs",
+        "costs.csv",
+        "--budget",
+        "4",
+        "--exclude",
+        "visit",
+    )
+    run("explore", *posed, "--no-browser")
+    assert served[0][1]["ridge"] == record("fit", *posed)["model"]["search"]["ridge"]
+
+
 def test_without_data_there_are_synthetic_patients(run, served):
     run("explore")
     assert served[0][0].name == "synthetic patients"

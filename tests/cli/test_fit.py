@@ -401,7 +401,8 @@ def test_within_a_share_of_the_best(run, record, refusal, clinic):
     assert 0 < excess <= 0.2
     files = ("--model", "m.json", "--certificate", "c.json")
     text = run("fit", *PRICED, "--budget", "11", "--within", "20%", *files).text
-    assert f"Proven cheapest within 20 % of the best: {excess:.2%} worse than what" in text
+    assert f"Proven cheapest within 20 % of the best: it gives up {excess:.2%} of the loss" in text
+    assert "of the gain over no model, against the best for" in text
     lowered = f"within a budget of {thrifty['limits']['budget']:g} (lowered from 11)"
     assert f"Proven: no selection of the 5 predictors {lowered} has a penalised loss" in text
     assert "holds" in run("verify", "c.json", "patients.csv").text

@@ -101,7 +101,7 @@ def wait_for(page, part):
 def test_it_loads_and_all_parts_settle(page):
     page.wait_for_selector(SETTLED, timeout=20_000)
     assert "1090 patients" in text_of(page, "#data-line")
-    assert text_of(page, "#proof") == "✓ Proven best"
+    assert text_of(page, "#proof") == "✓ Proven best, ridge 1"
     assert page.locator("#staircase svg .here-dot").count() == 1
     assert page.locator("#performance svg").count() == 2
     assert page.locator("#performance svg circle").count() == 10
@@ -167,7 +167,7 @@ def test_settings_that_come_back_are_proven_again(page):
         }"""
     )
     figures(page)
-    assert text_of(page, "#proof") == "✓ Proven best"
+    assert text_of(page, "#proof") == "✓ Proven best, ridge 1"
     assert text_of(page, "#verdict").endswith("proven best")
 
 
@@ -257,7 +257,7 @@ def test_an_alternative_is_adopted_and_a_reload_restores_all(page):
     assert page.get_by_label("Price of redundant_1").input_value() == "6.5"
     page.get_by_text("Return to the best").click()
     figures(page)
-    assert text_of(page, "#proof") == "✓ Proven best"
+    assert text_of(page, "#proof") == "✓ Proven best, ridge 1"
 
 
 def test_settings_are_saved_and_opened(page, tmp_path):

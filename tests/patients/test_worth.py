@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
@@ -91,3 +92,28 @@ def test_another_within_is_refused(data, within):
     model = sl.PrognosticModel(max_features=1, ridge=1.0, within=within)
     with pytest.raises(sl.InvalidProblemError, match=r"^within: must be a share .* or '1se', not"):
         model.fit(data.X, data.y)
+
+
+def test_a_share_of_the_gain_is_one_of_what_the_best_model_gains(data):
+    table, y = data.X, data.y
+    best = sl.PrognosticModel(max_features=len(table.columns), ridge=1.0).fit(table, y)
+    null = -sum(n * np.log(n / len(y)) for n in np.unique(y, return_counts=True)[1])
+    gain = null - best.objective_
+    sizes = []
+    for share in (0.05, 0.3, 0.9):
+        model = clone(best).set_params(within=f"{share}-of-gain").fit(table, y)
+        record = model.card_.search.within
+        assert model.objective_ - best.objective_ <= share * gain * (1 + 1e-9)
+        assert (
+            record.of_gain
+            and record.share == share
+            and record.null_objective == pytest.approx(null)
+        )
+        assert f"{(model.objective_ - best.objective_) / gain:.1%} of the gain over no model" in (
+            record.given_up(model.objective_)
+        )
+        sizes.append(len(model.selected_features_))
+        if sizes[-1] > 1:  # one predictor fewer gives up more
+            fewer = sl.PrognosticModel(max_features=sizes[-1] - 1, ridge=1.0).fit(table, y)
+            assert fewer.objective_ - best.objective_ > share * gain
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]

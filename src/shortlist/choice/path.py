@@ -255,6 +255,7 @@ def cheapest_within(
     problem: SubsetProblem,
     tolerance: float = 0.01,
     *,
+    null_objective: float | None = None,
     time_limit: float | None = None,
     callback: Callable[[Progress], None] | None = None,
     threads: int | None = None,
@@ -271,6 +272,9 @@ def cheapest_within(
         Data, prices and limits; without prices the fewest predictors are the cheapest.
     tolerance : float
         Relative to the optimum: 0.01 gives up at most 1 %.
+    null_objective : float, optional
+        The objective of no model; then the tolerance is relative to the gain of the optimum over
+        it.
     time_limit : float, optional
         Seconds for each search; after it, `is_proven` is False.
     callback, threads
@@ -304,6 +308,10 @@ def cheapest_within(
         best = best or solution
         share = max(float(tolerance), problem.family.resolution)
         highest = problem.scale.above(best.objective, share)
+        if null_objective is not None:
+            gain = max(0.0, null_objective - best.objective)
+            least = problem.scale.above(best.objective, problem.family.resolution)
+            highest = max(best.objective + tolerance * gain, least)
         if solution.objective > highest:
             break
         chosen = solution

@@ -155,13 +155,13 @@ def explore(
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
     ] = None,
     ridge: Annotated[
-        float,
+        float | None,
         _page_option(
             min=1e-4,
             max=1e4,
-            help="Strength of the L2 penalty at the start; `shortlist fit` can tune it.",
+            help="Strength of the L2 penalty at the start; by default that of `shortlist fit`.",
         ),
-    ] = 1.0,
+    ] = None,
     settings: Annotated[
         Path | None, _page_option(metavar="FILE", help="Settings that the page saved.")
     ] = None,
@@ -180,7 +180,7 @@ def explore(
         raise InvalidProblemError("DATA: is missing; give the table that the options refer to.")
     if data is not None and outcome is None:
         raise InvalidProblemError("--outcome: name the column to predict.")
-    with noting(), working("Preparing"):
+    with noting(), working("Preparing") as announce:
         from ..explorer import PreparedPatients, example_patients
         from ..explorer.serve import check_installed, serve
 
@@ -201,9 +201,13 @@ def explore(
                 codebook=model.codebook,
                 budget=model.budget,
             )
+            if ridge is None:
+                limits = prepared.first_state().limits()
+                limits |= {"include": (), "exclude": model.exclude}
+                ridge = model.set_params(**limits).fit(*patients.data, announce).ridge_
     serve(
         prepared,
-        ridge=ridge,
+        ridge=1.0 if ridge is None else ridge,
         port=port,
         settings=None if settings is None else settings.read_text("utf-8", errors="replace"),
         open_browser=browser,

@@ -339,13 +339,15 @@ def _conclusions(card: ModelCard, auc: float) -> list[str]:
     search, thrift = card.search, card.search.within
     first = []
     if thrift is not None:
-        given_up = search.objective / thrift.best_objective - 1
-        less = f"{thrift.best_cost:g}" if thrift.limit == "budget" else "more predictors"
+        best = f", against the best for {thrift.best_cost:g}"
+        against = best if thrift.limit == "budget" else ""
         cheapest = "Enough by cross-validation, to a standard error"
         if thrift.share is not None:
             found = "Proven cheapest" if thrift.is_proven else "Cheapest found"
             cheapest = f"{found} within {100 * thrift.share:g} % of the best"
-        first = [f"{cheapest}: {given_up:.2%} worse than what {less} buys."]
+            if thrift.of_gain:
+                cheapest = f"{found} with {100 - 100 * thrift.share:g} % of the gain of the best"
+        first = [f"{cheapest}: it gives up {thrift.given_up(search.objective)}{against}."]
     if search.stable is not None:
         given_up = search.objective / search.stable.best_objective - 1
         first = [

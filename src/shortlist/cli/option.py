@@ -137,13 +137,16 @@ def _part(text: str) -> float:
 
 
 def _share(text: str) -> float | str:
-    """Return a share, such as 1% or 0.01, or the word for a standard error."""
-    if text.strip().lower() == "1se":
-        return "1se"
-    share = _part(text)
+    """Return a share, such as 1% or 0.01, or the words for one of the gain or a standard error."""
+    word = text.strip().lower()
+    if word == "1se":
+        return word
+    share = _part(word.removesuffix("-of-gain"))
     if not 0 <= share < 1:
-        raise typer.BadParameter(f"{text!r} is not a share below 100 %; write 1%, 0.01 or 1se.")
-    return share
+        raise typer.BadParameter(
+            f"{text!r} is not a share below 100 %; write 5%-of-gain, 1%, 0.01 or 1se."
+        )
+    return f"{share!r}-of-gain" if word.endswith("-of-gain") else share
 
 
 def risks(text: str | None) -> list[float]:
@@ -166,8 +169,9 @@ Within = Annotated[
         rich_help_panel=_LIMITS,
         parser=_share,
         metavar="SHARE",
-        help="Buy the cheapest selection whose loss is within this share of the best one's, such "
-        "as 1%, instead of the best; 1se: no more than predicts as well by cross-validation.",
+        help="Buy the cheapest selection that gives up at most this share of what the best one "
+        "gains over no model, 5%-of-gain (recommended), or whose loss is within this share of the "
+        "best one's, 1%; 1se: no more than predicts as well by cross-validation.",
     ),
 ]
 

@@ -119,7 +119,7 @@ class _Explorer:
     async def open_session(self, request: Request) -> Response:
         opening = parse(Opening, await _settings(request))
         name, session = self._sessions.open(opening.earlier)
-        started = await self._run(self._start, session.prepared)
+        started = await self._run(self._start, session.prepared, self._ridge)
         return JSONResponse({"session": name} | started)
 
     async def take_upload(self, request: Request) -> Response:
@@ -138,7 +138,7 @@ class _Explorer:
         if upload is None:
             raise InvalidProblemError("No file is loaded; load one first.")
         prepared = await self._run(prepare_upload, upload, choice)
-        started = await self._run(self._start, prepared)
+        started = await self._run(self._start, prepared, 1.0)  # the other one is for other data
         session.use(prepared)
         self._sessions.make_room()
         return JSONResponse(started)
@@ -187,8 +187,8 @@ class _Explorer:
 
         return respond
 
-    def _start(self, prepared: PreparedPatients) -> dict[str, Any]:
-        state = prepared.first_state(self._ridge)
+    def _start(self, prepared: PreparedPatients, ridge: float) -> dict[str, Any]:
+        state = prepared.first_state(ridge)
         return {"patients": prepared.describe(), "state": state.model_dump(mode="json")}
 
     def _session(self, request: Request) -> Session:

@@ -45,7 +45,7 @@ from .table import (
     check_persons,
     check_table,
 )
-from .worth import STANDARD_ERROR, cross_validate_limits
+from .worth import STANDARD_ERROR, cross_validate_limits, gain_share
 
 _SHARE = 10.0  # seconds of a search in the choice of the ridge
 _SLOW = 3.0  # seconds after which a search says what it waits for
@@ -74,11 +74,12 @@ class PrognosticModel(LogOddsClassifier):
     positive : optional
         The value of the outcome that is the event. By default the obvious one of a pair such as 0
         and 1, no and yes, or alive and dead; else the last in sorted order, with a warning.
-    within : float or "1se", optional
+    within : float or "1se" or "5%-of-gain", optional
         Buy the cheapest selection whose loss is within this share of the best one's, such as 0.01,
-        instead of the best; or, with "1se", no more than the lowest limit whose cross-validated log
-        loss is within a standard error of the least. The budget (or `max_features`, without
-        prices) is lowered to that.
+        instead of the best; or, with "5%-of-gain", the cheapest that gives up at most this share of
+        what the best one gains over no model, which means the same on every table; or, with "1se",
+        no more than the lowest limit whose cross-validated log loss is within a standard error of
+        the least. The budget (or `max_features`, without prices) is lowered to that.
     stable : bool
         Buy the best selection among the columns that at least half of 50 bootstrap resamples
         select, at the same limits and ridge, instead of the best of all; those in `include` stay.
@@ -308,9 +309,10 @@ class PrognosticModel(LogOddsClassifier):
         PlainTable
             The columns that can be bought, and the outcome.
         """
-        if not (self.within in (None, STANDARD_ERROR) or is_share(self.within)):
+        is_known = self.within in (None, STANDARD_ERROR) or gain_share(self.within) is not None
+        if not (is_known or is_share(self.within)):
             raise InvalidProblemError(
-                "within: must be a share from 0 to below 1, such as 0.01, or "
+                "within: must be a share from 0 to below 1, such as 0.01, or '5%-of-gain', or "
                 f"{STANDARD_ERROR!r}, not {self.within!r}."
             )
         if self.stable and self.within is not None:
@@ -391,6 +393,9 @@ class PrognosticModel(LogOddsClassifier):
     ) -> tuple[SubsetProblem, ThriftRecord]:
         """Return the problem at the lowest limit that is good enough, as `within` says."""
         options: dict[str, Any] = {"time_limit": self.time_limit, "threads": self.threads}
+        y, weights = problem.response.values > 0, problem.weights
+        masses = np.array([weights[y].sum(), weights[~y].sum()])
+        null_objective = -float(masses @ np.log(masses / masses.sum()))
         if self.within == STANDARD_ERROR:
             path = solve_path(problem, **options)
             curve = cross_validate_limits(self, plain, path, owners, announce)
@@ -398,9 +403,11 @@ class PrognosticModel(LogOddsClassifier):
             share, is_proven = None, curve.is_proven
             doubt = "another limit may be the lowest that is enough"
         else:
+            of_gain = gain_share(self.within)
             found = cheapest_within(
                 problem,
-                self.within,  # type: ignore[arg-type]
+                self.within if of_gain is None else of_gain,  # type: ignore[arg-type]
+                null_objective=None if of_gain is None else null_objective,
                 callback=lambda progress: announce(progress.describe()),
                 **options,
             )
@@ -420,6 +427,8 @@ class PrognosticModel(LogOddsClassifier):
             best_cost=best.cost,
             best_objective=best.objective,
             is_proven=is_proven,
+            of_gain=gain_share(self.within) is not None,
+            null_objective=null_objective,
         )
         lowered: dict[str, Any] = {name: limit if name == "budget" else int(limit)}
         return problem.with_limits(**lowered), record

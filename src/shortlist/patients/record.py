@@ -141,8 +141,9 @@ class ThriftRecord(StrictModel):
 
     Without a share, to the lowest whose cross-validated loss is within a standard error of the
     least.
-    `stated` is the limit as it was given, and `best_cost` and `best_objective` are those of the
-    best selection at that limit.
+    `share` is one of the loss, or if it is `of_gain` one of the gain over no model, whose loss is
+    `null_objective`. `stated` is the limit as it was given, and `best_cost` and `best_objective`
+    are those of the best selection at that limit.
     """
 
     share: NonNegative | None
@@ -151,6 +152,15 @@ class ThriftRecord(StrictModel):
     best_cost: NonNegative
     best_objective: NonNegative
     is_proven: bool
+    of_gain: bool = False
+    null_objective: NonNegative | None = None
+
+    def given_up(self, objective: float) -> str:
+        """Return what a model gives up of the best one's loss and of its gain, in words."""
+        lost = objective - self.best_objective
+        text = f"{lost / self.best_objective:.2%} of the loss"
+        gain = 0.0 if self.null_objective is None else self.null_objective - self.best_objective
+        return text if gain <= 0 else f"{text}, or {lost / gain:.1%} of the gain over no model"
 
 
 class StableRecord(StrictModel):

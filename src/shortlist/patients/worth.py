@@ -23,6 +23,26 @@ if TYPE_CHECKING:
 
 N_FOLDS, N_REPEATS = 10, 3
 STANDARD_ERROR = "1se"
+_OF_GAIN = "-of-gain"
+
+
+def gain_share(within: Any) -> float | None:
+    """Return the share in a text such as "5%-of-gain" or "0.05-of-gain"; None if it is not one.
+
+    Examples
+    --------
+    >>> from shortlist.patients.worth import gain_share
+    >>> gain_share("5%-of-gain"), gain_share("0.05-of-gain"), gain_share("5%"), gain_share(0.05)
+    (0.05, 0.05, None, None)
+    """
+    if not isinstance(within, str) or not within.endswith(_OF_GAIN):
+        return None
+    text = within.removesuffix(_OF_GAIN)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        return None
+    return share if 0 <= share < 1 else None
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ function drawChoices(upload, begin) {
       showLoadError("");
       const choice = { outcome: outcome.value, event: event.value, exclude: checked(others, false), categorical: checked(codes, true) };
       begin(await post("patients", choice));
+      byId("tuning").textContent = "Not tuned yet: Tune finds the ridge that shortlist fit would choose.";
       byId("load-dialog").close();
     } catch (error) {
       showLoadError(sentenceOf(error));

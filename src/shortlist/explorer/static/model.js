@@ -105,8 +105,8 @@ export function showModel(answer, isCurrent) {
   byId("model-title").textContent = state.adopted ? "Your model" : best.is_proven ? "The best model" : "The best model so far";
   if (isCurrent) {
     if (state.adopted) setBadge("unproven", `${percent(answer.excess, 2)} worse than the best`);
-    else if (best.is_proven) setBadge("proven", "✓ Proven best");
-    else setBadge("unproven", `Not proven, gap ${percent(best.gap, 2)}`);
+    else if (best.is_proven) setBadge("proven", `✓ Proven best, ridge ${short(state.ridge)}`);
+    else setBadge("unproven", `Not proven, gap ${percent(best.gap, 2)}, ridge ${short(state.ridge)}`);
   }
   const content = byId("model-content");
   const equationOpen = content.querySelector("details")?.open;
