@@ -63,8 +63,6 @@ def test_a_support_vector_machine(run, record, clinic, loss):
     [
         (("path", "--loss", "huber"), "must be one of logistic, squared_hinge, hinge"),
         (("path", "--loss", "hinge", "--ridge", "tuned"), "--ridge: is tuned by the risks"),
-        (("alternatives", "--costs", "costs.csv"), "--costs: has no effect without --budget"),
-        (("export", "m.cbf", "--costs", "costs.csv"), "--costs: has no effect without --budget"),
     ],
 )
 def test_wrong_input_is_one_sentence(refusal, clinic, command, message):
