@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .blocks import is_on_disk, row_blocks
-from .errors import InvalidProblemError
+from .errors import InvalidProblemError, shown
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -179,3 +179,13 @@ def some_of(names: Sequence[str]) -> str:
     """Return the first names, and how many more there are."""
     shown = ", ".join(repr(name) for name in names[:5])
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def check_column_names(X: Any) -> None:
+    """Raise if two columns of a table have the same name."""
+    names = list(getattr(X, "columns", ()))
+    twice = [name for name in names if names.count(name) > 1] if len({*names}) < len(names) else []
+    if twice:
+        raise InvalidProblemError(
+            f"X: two columns are named {shown(twice[0])}; rename one of them."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -223,10 +224,17 @@ def obvious_event(values: Sequence[str]) -> str | None:
     >>> from shortlist.response import obvious_event
     >>> obvious_event(["ja", "nein"]), obvious_event(["die", "live"]), obvious_event(["1", "2"])
     ('ja', 'die', None)
+    >>> obvious_event(["0_no", "1_yes"])
+    '1_yes'
     """
     if len(values) != 2:
         return None
     for other, event in (tuple(values), tuple(reversed(values))):
-        if (other.strip().lower(), event.strip().lower()) in _OBVIOUS:
+        if (_unnumbered(other), _unnumbered(event)) in _OBVIOUS:
             return event
     return None
+
+
+def _unnumbered(value: str) -> str:
+    """Return a value in lower case, without a number before a word, as in 1_yes."""
+    return re.sub(r"^\d+[\s_.:)=-]+(?=\D)", "", value.strip().lower())

@@ -1,6 +1,7 @@
 """`shortlist costs-template` and `shortlist fit`."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from clinic_options import OUTCOME, POSED, PRICED
 from messy import MESSY, UNUSABLE, make_messy
 
 import shortlist as sl
+from shortlist.cli.terminal import check_paths
 from shortlist.native.search import branch_and_bound
 from shortlist.tables import read_price_list, read_table
 
@@ -264,7 +266,8 @@ BUDGET = ("--costs", "costs.csv", "--budget", "3")
         ((*ONE, "--loss", "hinge"), "BestSubsetClassifier"),
         ((*ONE, "--loss", "huber"), "must be one of logistic, squared_hinge, hinge"),
         ((*ONE, "--report", "r.pdf"), "must end in .html"),
-        ((*ONE, "--report", "m.html"), "m.json: is where the report m.html puts its numbers"),
+        ((*ONE, "--budget", "3", "--budget", "4"), "--budget: is given twice; give it once"),
+        ((*ONE, "--weights", "age", "--report", "r.html"), "--weights: a report counts rows alike"),
         ((*ONE, "--certificate", "patients.csv"), "is used twice"),
         ((*ONE, "--certificate", "no folder/c.json"), "there is no folder"),
         (("--costs", "few.csv", "--budget", "3"), "no cost for 'sex', 'stage', 'lab', 'smoker'"),
@@ -536,3 +539,46 @@ def test_a_changed_label_keeps_the_proof(run, clinic):
     shown = run("verify", "proof.json", "patients.csv", "--model", "model.json").text
     assert "The proof holds" in shown
     assert "title, labels, units" in shown.partition("not checked:")[2]
+
+
+def test_rows_without_an_outcome_are_left_out_when_told(run, record, refusal, clinic, table):
+    gone = table.assign(fate=table["fate"].where(table.index >= 5))
+    command = fit_to(gone, "--model", "m.json", "--certificate", "proof.json")
+    assert "leave them out with --drop-missing-outcome" in refusal(*command)
+    result = run(*command, "--drop-missing-outcome")
+    assert "5 rows have no outcome and 75 are left" in result.notes
+    kept = record(*fit_to(table[5:]))["model"]
+    assert kept["search"]["objective"] == sl.ModelCard.load("m.json").search.objective
+    gone.to_csv("other.csv", index=False)
+    assert "The proof holds" in run("verify", "proof.json", "other.csv").text
+
+
+def test_weights_are_a_column(run, record, clinic, table):
+    counts = np.arange(len(table)) % 3
+    weighted = fit_to(table.assign(n=counts), "--weights", "n", "--certificate", "proof.json")
+    found = record(*weighted)["model"]
+    assert "The proof holds" in run("verify", "proof.json", "other.csv", "--weights", "n").text
+    repeated = record(*fit_to(table.loc[table.index.repeat(counts)]))["model"]
+    assert "n" not in [item["name"] for item in found["candidates"]]
+    assert found["search"]["objective"] == pytest.approx(repeated["search"]["objective"], rel=0.05)
+    model = sl.PrognosticModel(max_features=2, ridge=1.0, exclude=["visit"])
+    model.fit(table.drop(columns="fate"), table["fate"], sample_weight=counts)
+    assert found["search"]["objective"] == model.objective_
+
+
+def test_numbered_words_are_an_outcome_in_the_terminal_as_in_python(record, clinic, table):
+    numbered = table.assign(fate=table["fate"].map({"dead": "1_yes", "alive": "0_no"}))
+    found = record(*fit_to(numbered))["model"]
+    assert found["outcome"]["event"] == "1_yes"
+
+
+def test_flags_take_no_value_and_say_so(run):
+    for command in ("fit", "predict", "verify"):
+        shown = run(command, "--help").stdout
+        assert "<bool>" not in shown and "BOOLEAN" not in shown
+
+
+def test_a_report_beside_a_model_of_its_name_has_other_numbers(clinic):
+    model, page = Path("m.json"), Path("m.html")
+    assert check_paths([], [model], page) == Path("m-report.json")
+    assert check_paths([], [Path("other.json")], page) == model

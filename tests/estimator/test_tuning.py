@@ -169,3 +169,9 @@ def test_limits_warn(data):
     assert any("'node_limit'" in message for message in messages)
     assert {warning.filename for warning in seen} == {__file__}
     assert model.cv_results_["max_gap"].tolist() == [1, 1, 1]
+
+
+def test_two_columns_of_one_name_are_refused_in_a_sentence():
+    table = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "a", "b"])
+    with pytest.raises(sl.InvalidProblemError, match="two columns are named 'a'; rename one"):
+        sl.BestSubsetClassifier(max_features=1, ridge=1.0).fit(table, [0, 1] * 3)

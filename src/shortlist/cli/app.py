@@ -6,7 +6,7 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import (
@@ -52,6 +52,24 @@ class OneSentenceGroup(TyperGroup):
             raise typer.Exit(130) from None
         typer.echo(f"Error: {message}", err=True)
         raise typer.Exit(2)
+
+
+class Command(TyperCommand):
+    """A command whose flags are shown without a value, and whose budget is given once."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, `--help` among them."""
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; a second budget would take the place of the first in silence."""
+        if sum(text.partition("=")[0] == "--budget" for text in args) > 1:
+            raise InvalidProblemError("--budget: is given twice; give it once.")
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -107,4 +125,4 @@ for command in (
     *(calculator, points, nomogram, export_model, manuscript),
     *(path, alternatives, verify, export, explore),
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)

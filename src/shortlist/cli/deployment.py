@@ -142,6 +142,8 @@ def points(
     --time-limit limits the search for the points; it is 60 seconds if not given.
     """
     options.check_limits()
+    if options.weights is not None:
+        raise InvalidProblemError("--weights: points count rows alike; leave it out.")
     check_paths(options.inputs, [output, chart])
     with noting() as notes, working("Reading") as announce:
         from ..deployment import points as find_points

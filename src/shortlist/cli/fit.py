@@ -134,11 +134,10 @@ def fit(
     bought as a whole. Rows of one person stay together when the ridge is tuned.
     """
     _check_options(loss, stable, within)
-    if report is None:
-        of_report = {"--resamples": resamples, "--subgroups": subgroups, "--thresholds": thresholds}
-        _refuse_options(of_report)
+    of_report = {"--resamples": resamples, "--subgroups": subgroups, "--thresholds": thresholds}
+    _refuse_options(report, of_report, options.weights)
     groups: dict[str, Any] = {"subgroups": subgroups or (), "thresholds": risks(thresholds)}
-    check_paths(options.inputs, [model, certificate], report)
+    numbers = check_paths(options.inputs, [model, certificate], report)
     require_report(report)
     options.check_limits()
     started = perf_counter()
@@ -154,11 +153,18 @@ def fit(
             _check_for_report(patients, groups["subgroups"])
         announce("Preparing")
         with redirect_stdout(sys.stderr):  # of the log
-            estimator.fit(*patients.data, announce, outcome=patients.outcome, verbose=verbose)
+            estimator.fit(
+                *patients.data,
+                announce,
+                sample_weight=patients.weights,
+                outcome=patients.outcome,
+                verbose=verbose,
+            )
         card = estimator.card_
         for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
             warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
-        auc = float(roc_auc_score(patients.events, card.log_odds(patients.predictors)))
+        log_odds = card.log_odds(patients.predictors)
+        auc = float(roc_auc_score(patients.events, log_odds, sample_weight=patients.weights))
         if model is not None:
             card.save(model)
         proof = None if certificate is None else estimator.certificate_
@@ -177,7 +183,7 @@ def fit(
     if report is not None:
         sys.stdout.flush()
         n_resamples = _RESAMPLES if resamples is None else resamples
-        _make_report(report, estimator, patients, n_resamples, groups)
+        _make_report(report, estimator, patients, n_resamples, groups | {"numbers": numbers})
     if card.search.status != "optimal":
         raise typer.Exit(3)
 
@@ -195,8 +201,14 @@ def _check_options(loss: str, stable: bool, within: float | str | None) -> None:
         raise InvalidProblemError("--stable: does not go with --within; give one of them.")
 
 
-def _refuse_options(of_report: Mapping[str, object]) -> None:
-    """Raise if an option that only a report takes is given without one."""
+def _refuse_options(
+    report: Path | None, of_report: Mapping[str, object], weights: str | None
+) -> None:
+    """Raise if an option that only a report takes is given without one, or weights with one."""
+    if report is not None:
+        if weights is not None:
+            raise InvalidProblemError("--weights: a report counts rows alike; leave one out.")
+        return
     for option, value in of_report.items():
         if value is not None:
             raise InvalidProblemError(f"{option}: has no effect without --report; give one.")

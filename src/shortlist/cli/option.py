@@ -64,6 +64,18 @@ CentreColumn = Annotated[
         "have the performance by centre.",
     ),
 ]
+WeightsColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="COLUMN",
+        help="The column of weights of the rows in the loss, which is not a predictor.",
+    ),
+]
+DropMissingOutcome = Annotated[
+    bool,
+    typer.Option("--drop-missing-outcome", help="Leave out rows without an outcome, and say so."),
+]
 Subgroups = Annotated[
     list[str] | None,
     typer.Option(
@@ -225,6 +237,8 @@ class ProblemOptions:
     positive: EventValue = None
     person: PersonColumn = None
     centre: CentreColumn = None
+    weights: WeightsColumn = None
+    drop_missing_outcome: DropMissingOutcome = False
     budget: float | None = _limit(
         "Upper limit on the total cost; needs --costs.", "NUMBER", parser=_amount
     )
@@ -325,9 +339,16 @@ class ProblemOptions:
         from ..tables import read_fees, read_synonyms, read_table
 
         ridge = self._number_of_ridge()
-        owners = (self.person, self.centre)
+        owners = (self.person, self.centre, self.weights)
         table = read_table(self.data)
-        patients = split_patients(self.data, table, self.outcome, self.positive, *owners)
+        patients = split_patients(
+            self.data,
+            table,
+            self.outcome,
+            self.positive,
+            *owners,
+            drop=self.drop_missing_outcome,
+        )
         columns = _NamedColumns(patients, self.outcome, *owners)
         exclude = columns.excluded(self.exclude)
         listed = None if self.costs is None else columns.price_list(self.costs)
@@ -385,11 +406,13 @@ class ProblemOptions:
             )
         patients, model = self.read()
         if model.ridge is None:
-            model.fit(*patients.data, announce)
-            return model.problem(patients.predictors, patients.events, loss=loss)
+            model.fit(*patients.data, announce, sample_weight=patients.weights)
+            return model.problem(
+                patients.predictors, patients.events, sample_weight=patients.weights, loss=loss
+            )
         plain = model.check(patients.predictors, patients.events)
         warn_of_mistakes(suspicious_columns(plain.frame, plain.kinds, plain.labels))
-        return model.problem(plain, plain.labels, loss=loss)
+        return model.problem(plain, plain.labels, sample_weight=patients.weights, loss=loss)
 
     def _number_of_ridge(self) -> float | None:
         """Return the ridge, None if it is to be tuned."""
@@ -436,11 +459,17 @@ class _NamedColumns:
     """The columns of a table, by which options and price lists name predictors."""
 
     def __init__(
-        self, patients: Patients, outcome: str, person: str | None, centre: str | None
+        self,
+        patients: Patients,
+        outcome: str,
+        person: str | None,
+        centre: str | None,
+        weights: str | None,
     ) -> None:
         self.table = patients.predictors
         self.names = list(patients.predictors.columns)
         others = {outcome: "--outcome", person: "--person", centre: "--centre"}
+        others[weights] = "--weights"
         self._others = {name: option for name, option in others.items() if name is not None}
         self._all = [*self.names, *self._others]
 

@@ -14,6 +14,7 @@ from .fit import require_report
 from .option import (
     AsJson,
     CentreColumn,
+    DropMissingOutcome,
     EventValue,
     ModelFile,
     OutcomeColumn,
@@ -117,6 +118,7 @@ def validate(
     positive: EventValue = None,
     person: PersonColumn = None,
     centre: CentreColumn = None,
+    drop_missing_outcome: DropMissingOutcome = False,
     subgroups: Subgroups = None,
     thresholds: Thresholds = None,
     report: ReportFile = None,
@@ -156,7 +158,8 @@ def validate(
         if positive is None and outcome in table.columns:
             values = {level_of(value) for value in table[outcome].dropna()}
             positive = card.outcome.event if card.outcome.event in values else None
-        patients = split_patients(data, table, outcome, positive, person, centre)
+        drop = drop_missing_outcome
+        patients = split_patients(data, table, outcome, positive, person, centre, drop=drop)
         new = (patients.predictors, patients.events.to_numpy())
         groups = {"centres": patients.centres, "subgroups": subgroups or ()}
         options: dict[str, Any] = {**groups, "thresholds": risks(thresholds)}

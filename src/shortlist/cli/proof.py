@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InvalidFileError, shown
-from .option import AsJson, DataFile, LossName, ProblemOptions, with_problem_options
+from .option import (
+    AsJson,
+    DataFile,
+    LossName,
+    ProblemOptions,
+    WeightsColumn,
+    with_problem_options,
+)
 from .terminal import check_paths, noting, plain, print_json, working
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ def verify(
             help="A model file: check that this model, not only that in PROOF, is the proven one.",
         ),
     ] = None,
+    weights: WeightsColumn = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a proof against the data, trusting neither the solver nor the file.
@@ -47,13 +55,14 @@ def verify(
 
         card, certificate = load_proof(proof)
         other = card if model is None else ModelCard.load(model)
-        patients = _read_patients(card, proof, data)
-        verdict = verify_model(card, certificate, patients.predictors, patients.events)
+        patients = _read_patients(card, proof, data, weights)
+        given = (patients.predictors, patients.events, patients.weights)
+        verdict = verify_model(card, certificate, *given)
         wrong = "" if verdict.valid else f"The proof does not hold: {verdict.reason}"
         if verdict.valid and other != card:
             wrong = _difference(other, card)
             if not wrong:
-                about = verify_model(other, certificate, patients.predictors, patients.events)
+                about = verify_model(other, certificate, *given)
                 wrong = about.reason or _other_statement(other, card)
                 card = other
             if wrong:
@@ -138,7 +147,7 @@ def _not_checked(card: ModelCard) -> list[str]:
     return found
 
 
-def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
+def _read_patients(card: ModelCard, source: Path, data: Path, weights: str | None) -> Patients:
     """Return the patients of DATA; raise if it lacks a column or a value of the proof."""
     from ..patients.column import level_of
     from ..patients.table import split_patients
@@ -157,7 +166,7 @@ def _read_patients(card: ModelCard, source: Path, data: Path) -> Patients:
     for value in (outcome.event, outcome.no_event):
         if value not in values:
             raise InvalidFileError(f"{data}: {column} has no value {shown(value)}, {advice}")
-    return split_patients(data, table, outcome.name, outcome.event, None)
+    return split_patients(data, table, outcome.name, outcome.event, None, None, weights, drop=True)
 
 
 def _restate(card: ModelCard, patients: Patients) -> Iterator[tuple[str, str]]:

@@ -63,17 +63,21 @@ def print_table(
 
 def check_paths(
     inputs: Iterable[Path | None], outputs: Iterable[Path | None], report: Path | None = None
-) -> None:
+) -> Path | None:
     """Raise if an input is missing, or an output has no folder or would replace another file.
 
-    The numbers of a report go into a JSON file of the same name, which is an output too.
+    Return where the numbers of a report go: a JSON file of the same name, or if that is another
+    output, of that name and "-report".
     """
+    outputs = list(outputs)
     given = [path for path in inputs if path is not None]
     for path in given:
         if not path.exists():  # said here at once, before pandas is imported to read it
             raise InvalidFileError(f"{path}: there is no such file.")
     taken = {path.resolve() for path in given}
     numbers = None if report is None else report.with_suffix(".json")
+    if report is not None and numbers in outputs:
+        numbers = report.with_name(f"{report.stem}-report.json")
     for path in (path for path in (*outputs, report, numbers) if path is not None):
         if path.is_dir():
             raise InvalidFileError(f"{path}: cannot be written, because it is a folder.")
@@ -88,6 +92,7 @@ def check_paths(
         if path.resolve() in taken:
             raise InvalidFileError(f"{path}: is used twice; choose another name for the output.")
         taken.add(path.resolve())
+    return numbers
 
 
 def write_or_print(text: str, output: Path | None, hint: str = "") -> None:

@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arguments import Float, Int
+from ..arguments import Float, Int, check_column_names
 from ..cross_validation import Fold, RidgeSearch, check_ridges, search_ridges, warn_of_limits
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..families import family_of
@@ -76,6 +76,7 @@ class BestSubsetEstimator(SelectorMixin, SelectionEstimator):  # type: ignore[mi
         self : estimator
             The fitted estimator.
         """
+        check_column_names(X)
         features, y = self._checked(X, y)
         search = None
         ridge = self.ridge

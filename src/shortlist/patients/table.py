@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..arguments import Float, Int
+from ..arguments import Float, Int, check_column_names
 from ..errors import InvalidFileError, InvalidProblemError, ShortlistWarning, nearest, shown
 from ..response import Response, obvious_event
 from .column import (
     ColumnKind,
     as_levels,
+    as_numbers,
     folded,
     infer_kind,
     is_constant,
@@ -40,13 +41,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patients:
-    """The predictors of each row, whether it has the event, its person and its centre."""
+    """The predictors of each row, whether it has the event, its person, centre and weight."""
 
     predictors: pd.DataFrame
     events: pd.Series[int]
     outcome: Outcome
     persons: pd.Series[Any] | None
     centres: pd.Series[Any] | None = None
+    weights: Float | None = None
 
     @property
     def data(self) -> tuple[pd.DataFrame, pd.Series[int], pd.Series[Any] | None]:
@@ -61,18 +63,31 @@ def split_patients(
     positive: str | None,
     person: str | None,
     centre: str | None = None,
+    weights: str | None = None,
+    *,
+    drop: bool = False,
 ) -> Patients:
     """Split a table that was read from a file, which messages name.
 
-    `positive` is the value of the outcome that is the event.
+    `positive` is the value of the outcome that is the event; with `drop` rows without an outcome
+    are left out, and counted in a warning.
     """
-    predictors = split_columns(path, table, outcome, person, centre)
+    predictors = split_columns(path, table, outcome, person, centre, weights)
     missing = np.flatnonzero(table[outcome].isna())
-    if len(missing):
+    if len(missing) and not drop:
         raise InvalidFileError(
             f"{path}: {_rows_have(len(missing))} no outcome, the first is row {missing[0] + 1}; "
-            "remove those rows."
+            "remove those rows, or leave them out with --drop-missing-outcome."
         )
+    if len(missing):
+        warnings.warn(
+            f"{path}: {_rows_have(len(missing))} no outcome and {len(table) - len(missing)} are "
+            "left.",
+            ShortlistWarning,
+            stacklevel=2,
+        )
+        table = table.drop(index=table.index[missing]).reset_index(drop=True)
+        predictors = predictors.drop(index=predictors.index[missing]).reset_index(drop=True)
     labels = [level_of(value) for value in table[outcome]]
     event, no_event = _event_of_file(path, outcome, sorted(set(labels)), positive)
     owners = {"person": person, "centre": centre}
@@ -88,6 +103,7 @@ def split_patients(
         outcome=Outcome(name=outcome, event=event, no_event=no_event),
         persons=None if person is None else table[person],
         centres=None if centre is None else table[centre],
+        weights=None if weights is None else as_numbers(table[weights]),
     )
 
 
@@ -97,9 +113,10 @@ def split_columns(
     outcome: str,
     person: str | None,
     centre: str | None = None,
+    weights: str | None = None,
 ) -> pd.DataFrame:
     """Return the predictors of a table."""
-    given = {"--outcome": outcome, "--person": person, "--centre": centre}
+    given = {"--outcome": outcome, "--person": person, "--centre": centre, "--weights": weights}
     others = {option: name for option, name in given.items() if name is not None}
     for option, name in others.items():
         if name not in table.columns:
@@ -254,11 +271,7 @@ def as_table(X: Any) -> pd.DataFrame:
     for name in table.columns:
         if not isinstance(name, str) or not name:
             raise InvalidProblemError(f"X: the column name {shown(name)} must be text; rename it.")
-    twice = table.columns[table.columns.duplicated()]
-    if len(twice):
-        raise InvalidProblemError(
-            f"X: two columns are named {shown(twice[0])}; rename one of them."
-        )
+    check_column_names(table)
     return table
 
 

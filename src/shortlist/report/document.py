@@ -142,6 +142,7 @@ def write_report(
     centres: Centres | ArrayLike | None = None,
     subgroups: Sequence[str] = (),
     thresholds: Sequence[float] = (),
+    numbers: Path | None = None,
 ) -> dict[str, Any]:
     """Write a report about a fitted model: one HTML file, and its numbers as JSON beside it.
 
@@ -172,6 +173,8 @@ def write_report(
         which are. Columns that are not predictors may be among them.
     thresholds : sequence of float
         Risks above which one would act, between 0 and 1; by default round ones are chosen.
+    numbers : Path, optional
+        Another file for the numbers.
 
     Returns
     -------
@@ -220,13 +223,17 @@ def write_report(
         thresholds=thresholds,
     )
     announce("Drawing the report")
-    return write_page(path, content)
+    return write_page(path, content, numbers)
 
 
-def write_page(path: Path, content: ReportContent | ExternalContent) -> dict[str, Any]:
+def write_page(
+    path: Path, content: ReportContent | ExternalContent, numbers: Path | None = None
+) -> dict[str, Any]:
     """Write the page of some content, and the content as JSON beside it; return the latter."""
     page, record = render_report(content), content.model_dump(mode="json")
-    write_whole(report_data_path(path), json.dumps(record, indent=2, allow_nan=False) + "\n")
+    write_whole(
+        numbers or report_data_path(path), json.dumps(record, indent=2, allow_nan=False) + "\n"
+    )
     write_whole(path, page)
     return record
 
