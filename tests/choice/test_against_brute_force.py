@@ -12,7 +12,8 @@ from shortlist.backends.support_fit import SupportFits
 
 pytestmark = pytest.mark.filterwarnings("ignore:budget")
 
-TIE = 1e-9  # objectives that differ by less, relatively, count as equal
+TIE = 1e-9  # objectives that differ by less, as a share of the problem's scale, count as equal
+ROUNDING = 1e-11  # of an objective, as such a share
 N_DEFAULT, N_SLOW, CHUNK = 60, 860, 40  # seeds, of which half and two thirds are small enough
 MOST_FREE_DEFAULT, MOST_FREE_SLOW = 6, 8
 N_LIMITED, MOST_FREE_LIMITED = 40, 5
@@ -55,35 +56,42 @@ def check_near_optimal(brute):
         supports = [model.support for model in found]
         assert len(set(supports)) == len(supports)
         # What is closer to a threshold than rounding may be listed or not.
-        factor = min(objectives.values()) * (1 + max(tolerance, TIE))
-        surely = {s for s, v in objectives.items() if v < factor * (1 - 1e-11)}
-        maybe = {s for s, v in objectives.items() if v < factor * (1 + 1e-11)}
+        threshold = problem.scale.above(min(objectives.values()), max(tolerance, TIE))
+        rounding = ROUNDING * problem.scale.of(threshold)
+        surely = {s for s, v in objectives.items() if v < threshold - rounding}
+        maybe = {s for s, v in objectives.items() if v < threshold + rounding}
         surely = {s for s in surely if gain(brute, s) > 1e-11}
         maybe = {s for s in maybe if gain(brute, s) > 1e-13}
         assert surely <= set(supports) <= maybe
         for model, following in pairwise(found):
-            assert following.objective >= model.objective * (1 - 1e-12)
+            assert following.objective >= problem.scale.below(model.objective, 1e-12)
         for model in found:
             check_fit(brute, model)
     check_truncation(problem, found)
 
 
 def gain(brute, support):
-    """How much the objective falls, relatively, with the most dispensable of the predictors."""
-    required = brute.problem.limits.include
+    """By which share the objective falls with the most dispensable of the predictors."""
+    required, scale = brute.problem.limits.include, brute.problem.scale
     objective = brute.models[support].objective
     without = [tuple(h for h in support if h != g) for g in support if g not in required]
-    return min((brute.models[s].objective / objective - 1 for s in without), default=math.inf)
+    rises = [brute.models[s].objective - objective for s in without]
+    return min((rise / scale.of(objective) for rise in rises), default=math.inf)
+
+
+def close(problem, expected, share):
+    """The same objective but for a share of the problem's scale."""
+    return pytest.approx(expected, rel=0, abs=share * problem.scale.of(expected))
 
 
 def check_fit(brute, model):
     problem, reference = brute.problem, brute.models[model.support]
     assert model.cost == problem.limits.cost_of(model.support)
     assert model.objective == problem.objective(model.coef, model.intercept)
-    assert model.objective == pytest.approx(reference.objective, rel=1e-11)
+    assert model.objective == close(problem, reference.objective, ROUNDING)
     # The penalised loss grows by ridge/2 times the squared distance from its minimum, at least.
     distance = np.linalg.norm(model.coef - reference.coef)
-    assert problem.ridge / 2 * distance**2 <= 1e-10 * model.objective
+    assert problem.ridge / 2 * distance**2 <= 10 * ROUNDING * problem.scale.of(model.objective)
 
 
 def check_truncation(problem, whole):
@@ -92,8 +100,8 @@ def check_truncation(problem, whole):
         assert len(cut) == limit
         assert cut.is_complete == (limit == len(whole))
         # Of several that tie at the end, any may be returned.
-        expected = [model.objective for model in whole][:limit]
-        assert [model.objective for model in cut] == pytest.approx(expected, rel=1e-11)
+        for model, expected in zip(cut, whole, strict=False):
+            assert model.objective == close(problem, expected.objective, ROUNDING)
 
 
 def check_path(brute, problem):
@@ -106,12 +114,12 @@ def check_path(brute, problem):
     assert path.is_certified
     assert path[0].limit == pytest.approx(level(limits.include), abs=1e-12)
     before, held = -math.inf, set()
-    best = math.inf
+    best = None
     for step in path:
         solution, bought = step.solution, set(step.solution.support)
         assert step.limit == pytest.approx(level(solution.support), rel=1e-12)
         assert step.limit > before
-        assert solution.objective < best * (1 - 0.99 * TIE)
+        assert best is None or solution.objective < problem.scale.below(best, 0.99 * TIE)
         assert solution.objective == problem.objective(solution.coef, solution.intercept)
         assert limits.is_affordable(solution.support)
         assert solution.support == tuple(sorted(bought))
@@ -121,7 +129,7 @@ def check_path(brute, problem):
     for limit in {level(support) for support in objectives}:
         reachable = limit * (1 + TIE)
         optimum = min(v for s, v in objectives.items() if level(s) <= reachable)
-        assert path.at(limit).solution.objective == pytest.approx(optimum, rel=3 * TIE)
+        assert path.at(limit).solution.objective == close(problem, optimum, 3 * TIE)
     return path
 
 
@@ -134,19 +142,20 @@ def check_cheapest(brute, problem):
     for tolerance in (0.0, 0.01, 0.1):
         found = sl.cheapest_within(problem, tolerance)
         assert found.is_proven
-        assert found.best.objective == pytest.approx(best, rel=2 * TIE)
+        assert found.best.objective == close(problem, best, 2 * TIE)
         support = found.solution.support
         assert support in objectives
         assert found.limit == pytest.approx(level(support), rel=1e-12)
-        highest = best * (1 + max(tolerance, TIE))
-        assert objectives[support] <= highest * (1 + 3 * TIE)
+        highest = problem.scale.above(best, max(tolerance, TIE))
         # What is closer to the threshold than rounding may count or not.
-        surely = [s for s, v in objectives.items() if v < highest * (1 - 3 * TIE)]
+        low, high = (highest + sign * 3 * TIE * problem.scale.of(highest) for sign in (-1, 1))
+        assert objectives[support] <= high
+        surely = [s for s, v in objectives.items() if v < low]
         cheapest = min(map(level, surely), default=math.inf)
         assert found.limit <= cheapest * (1 + TIE)
         as_cheap = [v for s, v in objectives.items() if level(s) <= found.limit * (1 + TIE)]
-        assert found.solution.objective == pytest.approx(min(as_cheap), rel=3 * TIE)
-        if not any(highest * (1 - 3 * TIE) <= v <= highest * (1 + 3 * TIE) for v in as_cheap):
+        assert found.solution.objective == close(problem, min(as_cheap), 3 * TIE)
+        if not any(low <= v <= high for v in as_cheap):
             assert found.limit == pytest.approx(cheapest, rel=TIE)
 
 
@@ -154,8 +163,8 @@ def check_certificates(path):
     for step in path:
         verdict = sl.verify(step.problem, step.solution.certificate)
         assert verdict.valid, verdict.reason
-        assert verdict.lower_bound <= step.solution.objective * (1 + 1e-12)
-        assert verdict.lower_bound >= step.solution.objective * (1 - 1e-6)
+        scale, objective = step.problem.scale, step.solution.objective
+        assert scale.below(objective, 1e-6) <= verdict.lower_bound <= scale.above(objective, 1e-12)
 
 
 def check_substitutes(brute):
@@ -168,7 +177,7 @@ def check_substitutes(brute):
         solution = substitute.solution
         assert solution.support in objectives
         assert substitute.predictor not in solution.support
-        assert solution.objective == pytest.approx(optimum, rel=2 * TIE)
+        assert solution.objective == close(brute.problem, optimum, 2 * TIE)
         assert substitute.increase == solution.objective - found.best.objective
         assert set(substitute.gained) == set(solution.support) - set(found.best.support)
         assert set(substitute.lost) == set(found.best.support) - set(solution.support)
@@ -200,14 +209,15 @@ def check_price_ranges(brute):
         for price in inside:
             objectives = at(g, price)
             assert chosen in objectives
-            assert min(objectives.values()) >= best * (1 - 3 * TIE)
+            assert min(objectives.values()) >= problem.scale.below(best, 3 * TIE)
         if r.high < math.inf:
             assert chosen not in at(g, r.high + little)
         if not r.includes_low:
             objectives = at(g, r.low)
-            assert objectives[r.rival] < best * (1 - 0.9 * TIE)
+            assert objectives[r.rival] < problem.scale.below(best, 0.9 * TIE)
             assert g in r.rival
-            assert min(at(g, max(0.0, r.low - little)).values()) < best * (1 - 0.9 * TIE)
+            cheaper = at(g, max(0.0, r.low - little))
+            assert min(cheaper.values()) < problem.scale.below(best, 0.9 * TIE)
 
 
 def check_everything(problem, verify):
@@ -229,7 +239,7 @@ def test_random_problem(seed):
     check_everything(random_problem(seed), verify=seed % 4 == 0)
 
 
-@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+@pytest.mark.parametrize("loss", ["squared_error", "poisson", "cox"])
 @pytest.mark.parametrize("seed", [s for s in range(24) if n_free(s) <= MOST_FREE_LIMITED])
 def test_random_problem_of_another_family(seed, loss):
     check_everything(random_problem(seed, loss), verify=seed % 2 == 0)
