@@ -161,7 +161,7 @@ def test_ages_in_months_are_named_and_measured(run, record, elsewhere):
     elsewhere.assign(age=12 * elsewhere["age"]).to_csv("new.csv", index=False)
     result = run(*VALIDATE)
     assert "Caution: Outside the development range: 99% of the values of 'age'" in result.text
-    assert "times that of the development; check the unit" in result.text
+    assert "times the development's; check the unit" in result.text
     rows = {row["metric"]: row for row in record(*VALIDATE)["measures"]}
     large = rows["calibration_in_the_large"]
     assert large["estimate"] < -20 and large["lower"] < large["estimate"] < large["upper"]
