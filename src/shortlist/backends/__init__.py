@@ -18,7 +18,6 @@ import numpy as np
 from ..arguments import check_integer, is_integer
 from ..errors import InvalidProblemError
 from ..problem import Predictor, SubsetProblem
-from ..search_log import SearchLog
 from ..solution import Options, Progress, Solution
 from .backend import Backend, uninterrupted
 
@@ -152,6 +151,8 @@ def solve(
         options = replace(options, sample=_sample(problem, backend, sample))
     if not verbose:
         return _load(backend).solve(problem, options)
+    from ..search_log import SearchLog  # needed here alone
+
     log = SearchLog(problem, options)
     solution = _load(backend).solve(problem, replace(options, callback=log.show))
     log.end(solution)
