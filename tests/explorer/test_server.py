@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 
 import shortlist as sl
 import shortlist.explorer
-from shortlist.choice import near_optimal
+from shortlist.choice import near_optimal, record
 from shortlist.errors import InvalidProblemError, ShortlistWarning
 from shortlist.explorer import PreparedPatients, answer, session
 from shortlist.explorer.app import make_app
@@ -448,7 +448,7 @@ def test_what_is_asked_can_be_cancelled(prepared, monkeypatch):
 
 def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(prepared, monkeypatch):
     problem = make_problem(prepared, prepared.first_state())
-    solve = near_optimal.__globals__["solve"]
+    solve = record.solve
 
     def quietly(*arguments, callback, **options):
         return solve(*arguments, **options)
@@ -456,7 +456,7 @@ def test_a_near_optimal_list_calls_back_and_ends_with_what_that_raises(prepared,
     def stop(progress):
         raise SupersededError
 
-    monkeypatch.setitem(near_optimal.__globals__, "solve", quietly)
+    monkeypatch.setattr(record, "solve", quietly)
     monkeypatch.setattr("shortlist.native.search._FIRST_SLICE", 0)
     with pytest.raises(SupersededError):
         near_optimal(problem, 0.05, callback=stop)
