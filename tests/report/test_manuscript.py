@@ -7,10 +7,13 @@ import subprocess
 import sys
 
 import docx
+import numpy as np
+import pandas as pd
 import pytest
 
 import shortlist as sl
-from shortlist.report import write_manuscript
+from shortlist.report import describe_model, validate_model, write_manuscript
+from shortlist.report.content import labelled
 
 FIGURES = {"staircase", "splines", "calibration", "roc", "decision", "forest", "inclusion"}
 TABLES = (
@@ -125,3 +128,17 @@ def test_another_file_is_refused(tmp_path, text):
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(sl.InvalidFileError, match="is not the JSON file of a report"):
         write_manuscript(tmp_path / "files", tmp_path / "report.json")
+
+
+def test_labels_take_the_place_of_names_but_not_of_fields():
+    rng = np.random.default_rng(9)
+    table = pd.DataFrame(rng.normal(size=(90, 3)), columns=["status", "risk", "amp"])
+    y = pd.Series((table["amp"] + rng.logistic(size=90) > 0).astype(int), name="level")
+    book = sl.Codebook(labels={"amp": "Ampullectomy", "status": "Ward"}, units={"risk": "points"})
+    model = sl.PrognosticModel(max_features=2, ridge=1.0, codebook=book).fit(table, y)
+    content = describe_model(model, table, y, validate_model(model, table, y, n_resamples=2))
+    page = labelled(content)
+    assert [row["predictor"] for row in page.effects][-1] == "Ampullectomy"
+    assert {item.name for item in page.model.candidates} == {"Ward", "risk, points", "Ampullectomy"}
+    assert page.model.search.status == content.model.search.status
+    assert page.model.codebook.units == {"risk, points": "points"}

@@ -48,7 +48,7 @@ from .terminal import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..patients import ModelCard, PrognosticModel
+    from ..patients import Finding, ModelCard, PrognosticModel
     from ..patients.table import Patients
     from ..patients.term import Effect
 
@@ -161,8 +161,7 @@ def fit(
                 verbose=verbose,
             )
         card = estimator.card_
-        for finding in estimator.findings_:  # `fit` has warned of some; a note is shown once
-            warnings.warn(f"{finding.topic}: {finding.text}", ShortlistWarning, stacklevel=2)
+        found = _sentences(estimator.findings_)
         log_odds = card.log_odds(patients.predictors)
         auc = float(roc_auc_score(patients.events, log_odds, sample_weight=patients.weights))
         if model is not None:
@@ -175,17 +174,29 @@ def fit(
             warnings.warn(text, ShortlistWarning, stacklevel=2)
             certificate = None
     seconds = perf_counter() - started
+    later = [text for text in found if text not in notes]  # `fit` has warned of mistakes
     files = {"model": model, "certificate": certificate, "report": report}
     if as_json:
-        _print_record(card, auc, files, seconds, notes)
+        _print_record(card, auc, files, seconds, [*notes, *later])
     else:
         _print_model(card, patients, auc, files)
+    for text in later:
+        typer.echo(f"Note: {text}", err=True)
     if report is not None:
         sys.stdout.flush()
         n_resamples = _RESAMPLES if resamples is None else resamples
         _make_report(report, estimator, patients, n_resamples, groups | {"numbers": numbers})
     if card.search.status != "optimal":
         raise typer.Exit(3)
+
+
+def _sentences(findings: Sequence[Finding]) -> list[str]:
+    """Return findings in words, those about rare levels in one sentence."""
+    rare = [finding.text.partition("; ") for finding in findings if finding.topic == "Rare levels"]
+    texts = [f"{f.topic}: {f.text}" for f in findings if f.topic != "Rare levels"]
+    if rare:
+        texts.append(f"Rare levels: {'; '.join(first for first, _, _ in rare)}; {rare[0][2]}")
+    return texts
 
 
 def _check_options(loss: str, stable: bool, within: float | str | None) -> None:
@@ -258,7 +269,9 @@ def _make_report(
         announce=lambda news: console.print(f"Report: {news[0].lower()}{news[1:]}."),
         **groups,
     )
-    console.print(f"{path} written. Open it in a browser.", soft_wrap=True, highlight=False)
+    numbers = groups["numbers"]
+    beside = "" if numbers == path.with_suffix(".json") else f" Its numbers are in {numbers}."
+    console.print(f"{path} written. Open it in a browser.{beside}", soft_wrap=True, highlight=False)
 
 
 def _print_record(
@@ -296,7 +309,8 @@ def _print_model(
         console.print(Text(sentence))
     for name, hint in _HINTS.items():
         if files[name] is not None:
-            console.print(Text(f"{files[name]} written. {hint.format(files[name])}"))
+            line = Text(f"{files[name]} written. {hint.format(files[name])}")
+            console.print(line, soft_wrap=True)
 
 
 def _introduction(card: ModelCard, patients: Patients) -> Text:

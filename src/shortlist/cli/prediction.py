@@ -184,12 +184,14 @@ def _print_validation(content: dict[str, Any]) -> None:
     from ..evaluation.metric import METRICS
 
     level = f"{content['level']:.0%} interval"
+    share = content["prevalence"]
+    null = f" (no model: {share * (1 - share):.3f})"
     print_table(
         f"{content['persons']['text']}, {content['events']} with the event",
         ["measure", "estimate", level],
         [
             (
-                METRICS[row["metric"]],
+                METRICS[row["metric"]] + (null if row["metric"] == "brier" else ""),
                 "-" if row["estimate"] is None else f"{row['estimate']:z.3f}",
                 "-" if row["lower"] is None else f"{row['lower']:z.3f} to {row['upper']:z.3f}",
             )

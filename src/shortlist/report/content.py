@@ -10,6 +10,8 @@ from typing import (
     Any,
     Literal,
     NotRequired,  # before Python 3.12 pydantic asks for it
+    TypeVar,
+    cast,
 )
 
 import numpy as np
@@ -17,7 +19,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from typing_extensions import TypedDict
 
-from ..patients import Finding, ModelCard
+from ..patients import Codebook, Finding, ModelCard
 from ..sample_size import (
     DEFAULT_SHARE,
     PREDICTION_ERROR,
@@ -742,3 +744,44 @@ def json_value(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+AnyContent = TypeVar("AnyContent", bound=ReportContent | ExternalContent)
+# Fields whose texts are no names of columns, even if they are equal to one.
+_TEXTS = frozenset(
+    {"codebook", "event", "format", "kind", "level", "metric", "no_event", "status", "text", "what"}
+)
+
+
+def labelled(content: AnyContent) -> AnyContent:
+    """Return content whose predictors and outcome have the labels and units of the codebook.
+
+    It stays as it is if two of them would have the same name.
+    """
+    book = content.model.codebook
+    names = {name: book.heading(name) for name in {**book.labels, **book.units}}
+    known = {*content.model.costs, content.model.outcome.name}
+    if not names or len({names.get(name or "", name) for name in known}) < len(known):
+        return content
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, dict):
+            by_column = known.issuperset(value)  # its keys are columns, not fields
+            return {
+                names.get(key, key) if by_column else key: own
+                if key in _TEXTS and not by_column
+                else renamed(own)
+                for key, own in value.items()
+            }
+        if isinstance(value, list):
+            return [renamed(own) for own in value]
+        return names.get(value, value) if isinstance(value, str) else value
+
+    said = Codebook(
+        title=book.title,
+        units={names[name]: unit for name, unit in book.units.items()},
+        references={names.get(name, name): level for name, level in book.references.items()},
+    )
+    record = renamed(content.model_dump(mode="json"))
+    record["model"]["codebook"] = said.model_dump(mode="json")
+    return cast(AnyContent, type(content).model_validate(record))

@@ -22,7 +22,7 @@ from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
 from ..patients.term import NumericTerm
 from ..tables import csv_text
-from .content import BaselineRow, EquationPart, ReportContent
+from .content import BaselineRow, EquationPart, ReportContent, labelled
 from .group import SHOWN
 from .page import make_figures, require_packages
 
@@ -63,6 +63,7 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
         raise InvalidFileError(f"{report}: cannot be read ({error.strerror}).") from None
     except (ValidationError, ValueError):
         raise InvalidFileError(f"{report}: is not the JSON file of a report.") from None
+    content = labelled(content)
     folder = Path(folder)
     make_folder(folder)
     files: dict[str, str | bytes] = {"equation.tex": latex_equation(content)}

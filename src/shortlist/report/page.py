@@ -36,6 +36,7 @@ from .content import (
     ReportContent,
     SplineRow,
     Staircase,
+    labelled,
 )
 
 _MINUS = "\N{MINUS SIGN}"
@@ -91,6 +92,7 @@ def render_report(content: ReportContent | ExternalContent | Mapping[str, Any]) 
     if isinstance(content, Mapping):
         is_external = content["format"] == "shortlist external validation"
         content = (ExternalContent if is_external else ReportContent).model_validate(content)
+    content = labelled(content)
     if isinstance(content, ExternalContent):
         template, prevalence = "external.html", content.prevalence
     else:
