@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.random import Generator, default_rng
 
 import shortlist as sl
-from shortlist.evaluation import interval, net_benefit
+from shortlist.evaluation import net_benefit, worth_interval
 from shortlist.report.validation import choose_folds, validate_model
 
 from .simulation import (
@@ -114,10 +114,12 @@ def _intervals(evaluation: Any, truth: dict[str, float], y: Any) -> list[dict[st
         for name, line in evaluation.optimism().iterrows()
     ]
     known = evaluation.predictions
-    benefit = net_benefit(y, known["probability"].to_numpy(), THRESHOLD)
-    lower, upper = interval("net_benefit", benefit.value, benefit, y)
+    probability, harm = known["probability"].to_numpy(), THRESHOLD / (1 - THRESHOLD)
+    acted, event = probability >= THRESHOLD, np.asarray(y) == 1
+    lower, upper = worth_interval((acted & event, 1.0), (acted & ~event, harm))
     rows.append(
-        {"measure": "net_benefit", "estimate": benefit.value, "lower": lower}
+        {"measure": "net_benefit", "estimate": net_benefit(y, probability, THRESHOLD)}
+        | {"lower": lower}
         | {"upper": upper, "truth": truth["net_benefit"]}
     )
     return rows

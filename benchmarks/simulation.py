@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from scipy.special import expit
 
 import shortlist as sl
-from shortlist.cross_validation import shuffled_folds
+from shortlist.cross_validation import GRID, shuffled_folds
 from shortlist.evaluation.metric import log_loss, scores
 
 from .settings import PROJECT
@@ -30,7 +30,7 @@ PAGE = PROJECT / "docs" / "evaluation.md"
 THRESHOLD = 0.3  # of the net benefit
 MAX_FEATURES = 5
 _DEFAULTS = sl.Tuning()
-RIDGES, N_FOLDS, N_REPEATS = _DEFAULTS.ridges, int(_DEFAULTS.cv), _DEFAULTS.n_repeats
+RIDGES, N_FOLDS, N_REPEATS = GRID, int(_DEFAULTS.cv), _DEFAULTS.n_repeats
 _EFFECTS = (1.0, 0.7, 0.5, 0.35)  # of the first predictors; all others have none
 N_EFFECTS = len(_EFFECTS)
 _INTERCEPT, _CORRELATION = -1.2, 0.3

@@ -12,10 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
+from scipy.stats import binomtest
 from sklearn import metrics as reference
 
 import shortlist as sl
-from shortlist.evaluation import interval, measure, net_benefit, percentile_interval
+from shortlist.evaluation import (
+    interval,
+    measure,
+    percentile_interval,
+    share_interval,
+    share_of,
+    worth_interval,
+)
 from shortlist.evaluation.metric import (
     accuracy,
     auc,
@@ -129,7 +137,7 @@ def test_standard_errors_are_those_of_many_samples() -> None:
     errors: dict[str, list[float]] = {}
     for seed in range(300):
         y, log_odds = predictions(200, seed)
-        found = measure(y, log_odds) | {"net benefit": net_benefit(y, expit(log_odds), 0.3)}
+        found = measure(y, log_odds)
         for name, own in found.items():
             values.setdefault(name, []).append(own.value)
             errors.setdefault(name, []).append(standard_error(own.influence))
@@ -198,3 +206,43 @@ def test_evaluations_with_few_resamples_have_estimates_without_intervals() -> No
     for table in (evaluation.summary(), evaluation.optimism()):
         assert table[["lower", "upper"]].isna().all(axis=None)
         assert (table["n_resamples"] > 0).all()
+
+
+def test_shares_have_wilsons_interval() -> None:
+    for count, total in ((0, 14), (14, 14), (3, 20), (200, 399)):
+        exact = binomtest(count, total).proportion_ci(0.95, method="wilson")
+        assert share_interval(count, total) == pytest.approx((exact.low, exact.high))
+    has = np.repeat([True, False, True, True], 5)
+    assert share_of(has)[1:] == share_interval(15, 20)
+    copies = np.repeat(np.arange(20), 3)
+    assert share_of(has[copies], copies) == pytest.approx(share_of(has))  # no more patients
+    assert share_of(np.ones(12, dtype=bool), np.arange(12) // 3)[1:] == share_interval(4, 4)
+    assert np.isnan(share_of(has[:0])).all()
+
+
+@pytest.mark.parametrize("threshold", [0.02, 0.05, 0.1, 0.2])
+def test_what_a_model_adds_to_treating_all_is_covered_with_few_events_below(
+    threshold: float,
+) -> None:
+    """With an event or two below the threshold an interval of normal errors covers 23 to 74 %."""
+    rng, n, harm = np.random.default_rng(8), 200, threshold / (1 - threshold)
+    risk = expit(rng.normal(-2, 1.5, 20_000))
+    below = risk < threshold
+    truth = np.where(below, harm * (1 - risk) - risk, 0.0).mean()
+    covered = 0
+    for _ in range(500):
+        rows = rng.integers(len(risk), size=n)
+        event = rng.random(n) < risk[rows]
+        spared, missed = below[rows] & ~event, below[rows] & event
+        lower, upper = worth_interval((spared, harm), (missed, 1.0))
+        assert lower <= harm * spared.mean() - missed.mean() <= upper
+        covered += lower <= truth <= upper
+    assert 0.92 <= covered / 500 <= 0.99
+
+
+def test_rows_of_persons_make_an_interval_of_worth_no_narrower() -> None:
+    event, acted = np.arange(60) % 3 == 0, np.arange(60) % 2 == 0
+    parts = (acted & event, 1.0), (acted & ~event, 0.25)
+    copies = np.repeat(np.arange(60), 4)
+    copied = [(rows[copies], amount) for rows, amount in parts]
+    assert worth_interval(*copied, copies) == pytest.approx(worth_interval(*parts))

@@ -70,7 +70,7 @@ def ends(name, value, error, y):
 
 
 def summary(values, errors):
-    """Mean, interval, prediction interval, tau and I2, from grids of tau."""
+    """Mean, interval, prediction interval, and tau, from grids of tau."""
     y, v, k = np.asarray(values), np.asarray(errors) ** 2, len(values)
 
     def given(taus):
@@ -98,8 +98,6 @@ def summary(values, errors):
         brentq(lambda x, p=p: mass @ norm.cdf((x - means) / sd) - p, mean - 1e8, mean + 1e8)
         for p in (0.025, 0.975)
     ]
-    fixed = 1 / v
-    q = (fixed * (y - (fixed * y).sum() / fixed.sum()) ** 2).sum()
     return {
         "estimate": mean,
         "lower": mean - half,
@@ -107,5 +105,4 @@ def summary(values, errors):
         "prediction_lower": new[0],
         "prediction_upper": new[1],
         "tau": tau,
-        "i2": max(0, (q - (k - 1)) / q) if q else 0,
     }

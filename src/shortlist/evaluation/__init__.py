@@ -15,7 +15,9 @@ from .metric import (
     net_benefit,
     percentile_interval,
     share_interval,
+    share_of,
     smooth_calibration,
+    worth_interval,
 )
 from .procedure import FittedModel, Procedure, evaluate_resample
 from .stability import (
@@ -32,5 +34,5 @@ __all__ = [
     "Sample", "SmoothCalibration", "Stability", "co_selection", "draw", "evaluate", "evaluate_all",
     "evaluate_resample", "inclusion_frequencies", "interval", "measure", "model_frequencies",
     "net_benefit", "percentile_interval", "random_effects", "read_journal", "run_tasks",
-    "share_interval", "smooth_calibration", "stability",
+    "share_interval", "share_of", "smooth_calibration", "stability", "worth_interval",
 ]  # fmt: skip

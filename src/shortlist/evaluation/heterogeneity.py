@@ -27,8 +27,7 @@ _N_TAUS = 1000  # over which a prediction interval averages
 class RandomEffects(NamedTuple):
     """A mean over centres with its interval, and where the value of a new centre is expected.
 
-    `tau` is the standard deviation between centres, `i2` the share of the variation of their
-    estimates that is not chance.
+    `tau` is the standard deviation between centres.
     """
 
     estimate: float
@@ -37,7 +36,6 @@ class RandomEffects(NamedTuple):
     prediction_lower: float
     prediction_upper: float
     tau: float
-    i2: float
     n_centres: int
 
 
@@ -62,25 +60,22 @@ def random_effects(values: ArrayLike, errors: ArrayLike, level: float = 0.95) ->
     --------
     >>> from shortlist.evaluation import random_effects
     >>> found = random_effects([0.2, 0.9, 0.4, 1.1], [0.1, 0.2, 0.1, 0.2])
-    >>> round(found.estimate, 2), round(found.tau, 2), round(found.i2, 2)
-    (0.62, 0.39, 0.86)
+    >>> round(found.estimate, 2), round(found.tau, 2)
+    (0.62, 0.39)
     """
     y, v = np.asarray(values, dtype=np.float64), np.asarray(errors, dtype=np.float64) ** 2
     k, tail = len(y), tail_of(level)
     if k < 2:
         value = float(y[0]) if k else nan
-        return RandomEffects(value, nan, nan, nan, nan, nan, nan, k)
+        return RandomEffects(value, nan, nan, nan, nan, nan, k)
     tau = _tau(y, v)
     weights = 1 / (v + tau**2)
     mean = float(weights @ y / weights.sum())
     spread = float(weights @ (y - mean) ** 2) / (k - 1)
     error = sqrt(max(1.0, spread) / float(weights.sum()))
     half = float(t.ppf(1 - tail, k - 1)) * error
-    fixed = 1 / v
-    q = float(fixed @ (y - fixed @ y / fixed.sum()) ** 2)
-    i2 = max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0
     ahead = _prediction(y, v, tail) if k > 2 else (nan, nan)
-    return RandomEffects(mean, mean - half, mean + half, *ahead, tau, i2, k)
+    return RandomEffects(mean, mean - half, mean + half, *ahead, tau, k)
 
 
 def _prediction(y: Float, v: Float, tail: float) -> tuple[float, float]:
