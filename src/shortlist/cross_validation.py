@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from math import inf, sqrt
+from math import inf, log10, sqrt
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
@@ -29,6 +28,14 @@ Score = TypeVar("Score")
 Fold = tuple[Int, Int]
 
 
+GRID = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # of ridges, where a search starts
+_WEAKEST = 1e-5  # where it ends
+# The strongest ridge per row: there a coefficient of standardised columns, about which rows tell a
+# sixteenth each at most, is a ninth of what the data say, or less.
+_STRONGEST = 0.5
+_GAIN = 1e-4  # of a score, that is worth another ridge
+
+
 class Tuning(BaseEstimator):  # type: ignore[misc]
     """How a ridge is chosen by cross-validation.
 
@@ -39,8 +46,9 @@ class Tuning(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    ridges : sequence of float
-        Strengths of the L2 penalty to choose from.
+    ridges : sequence of float, optional
+        Strengths of the L2 penalty to choose from; these alone. By default 10, 3, 1, ... 0.01, and
+        further ones beyond an end as long as that scores best.
     cv : int, cross-validation splitter or iterable of (train, test) indices
         The folds; a number means stratified and shuffled ones, with each person in one of them,
         and no more of them than there are rows of the rarer outcome.
@@ -63,7 +71,7 @@ class Tuning(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        ridges: Sequence[float] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
+        ridges: Sequence[float] | None = None,
         cv: Any = 5,
         n_repeats: int = 5,
         scoring: str | Callable[..., float] = "neg_log_loss",
@@ -74,6 +82,82 @@ class Tuning(BaseEstimator):  # type: ignore[misc]
         self.n_repeats = n_repeats
         self.scoring = scoring
         self.n_jobs = n_jobs
+
+
+def end_of(ridges: Sequence[float], means: ArrayLike) -> str | None:
+    """Return whether the "strongest" or "weakest" ridge scores best, and better than its neighbour.
+
+    Where an end scores as well as the ridge beside it, others beyond it would not be better either.
+
+    Parameters
+    ----------
+    ridges : sequence of float
+        From the strongest to the weakest.
+    means : array-like
+        Their mean scores, the higher the better; NaN where there is none.
+    """
+    scores = np.nan_to_num(np.asarray(means, dtype=np.float64), nan=-inf)
+    if len(scores) < 2:
+        return None
+    best = int(scores.argmax())
+    for end, place, beside in (("strongest", 0, 1), ("weakest", len(scores) - 1, -2)):
+        if best == place:
+            gain = scores[place] - scores[beside]
+            return end if gain > _GAIN * abs(scores[place]) else None
+    return None
+
+
+def widen(
+    ridges: Sequence[float],
+    paths: list[list[Score]],
+    run: Callable[[list[float]], list[list[Score]]],
+    value: Callable[[Score], float],
+    n_rows: int,
+    to_weaker: bool = True,
+) -> tuple[list[float], list[list[Score]]]:
+    """Try further ridges, about three times as strong or as weak, while an end scores best.
+
+    The search ends where the data have hardly a say.
+
+    Parameters
+    ----------
+    ridges : sequence of float
+        Those tried, from the strongest to the weakest.
+    paths : list of list
+        Their scores, a list per fold.
+    run : callable
+        Given some ridges, the score of each in every fold.
+    value : callable
+        A score as a number.
+    n_rows : int
+        Of how many rows the models are.
+    to_weaker : bool
+        Whether weaker ones are tried too.
+
+    Returns
+    -------
+    ridges, paths
+        All that were tried, from the strongest to the weakest, and their scores.
+    """
+    tried = list(ridges)
+    while True:
+        end = end_of(tried, np.mean([[value(each) for each in path] for path in paths], axis=0))
+        if end is None or (end == "weakest" and not to_weaker):
+            return tried, paths
+        further = _beyond(tried[0 if end == "strongest" else -1], end)
+        if not _WEAKEST <= further <= _STRONGEST * n_rows:
+            return tried, paths
+        found = run([further])
+        if end == "strongest":
+            tried, paths = [further, *tried], [n + p for n, p in zip(found, paths, strict=True)]
+        else:
+            tried, paths = [*tried, further], [p + n for n, p in zip(found, paths, strict=True)]
+
+
+def _beyond(ridge: float, end: str) -> float:
+    """Return the next of ..., 1, 3, 10, 30, ... beyond a ridge."""
+    step = round(2 * log10(ridge)) + (1 if end == "strongest" else -1)
+    return float(f"{3 if step % 2 else 1}e{step // 2}")
 
 
 class FoldScore(NamedTuple):
@@ -177,12 +261,13 @@ def cross_validate(
 def search_ridges(
     ridges: list[float],
     folds: Sequence[Fold],
-    fit: Callable[[Int], Iterable[Any]],
+    fit: Callable[[Int, list[float]], Iterable[Any]],
     score: Callable[[Any, Int], float],
     n_jobs: int | None,
     announce: Callable[[str], None] = lambda text: None,
     n_repeats: int = 1,
     share: float | None = None,
+    n_rows: int | None = None,
 ) -> RidgeSearch:
     """Score the classifier of every ridge in every fold.
 
@@ -193,7 +278,8 @@ def search_ridges(
     folds, n_jobs
         As in `cross_validate`; rows are indices.
     fit, score : callable
-        As there; the models are classifiers that have a `solution_`.
+        As there; `fit` is given the ridges too, and the models are classifiers that have a
+        `solution_`.
     announce : callable
         Called with a sentence on the progress of the search.
     n_repeats : int
@@ -201,6 +287,8 @@ def search_ridges(
     share : float, optional
         Seconds that a single search can take. If they are given, the first round of folds decides
         whether weaker ridges are tried.
+    n_rows : int, optional
+        As in `widen`, if ridges beyond the ends are to be tried.
     """
 
     def score_and_search(model: Any, test: Int) -> FoldScore:
@@ -212,7 +300,7 @@ def search_ridges(
 
     n_first = 0 if share is None else len(folds) // n_repeats
     paths: list[list[FoldScore]] = [[] for _ in range(n_first)]
-    models = [iter(fit(train)) for train, _ in folds[:n_first]]
+    models = [iter(fit(train, ridges)) for train, _ in folds[:n_first]]
     n_tried = 0 if n_first else len(ridges)
     while n_tried < len(ridges) and not _has_fallen(paths):
         for number, (path, (_, test)) in enumerate(zip(paths, folds, strict=False), start=1):
@@ -223,15 +311,21 @@ def search_ridges(
             paths, n_tried = [path[:-1] for path in paths], n_tried - 1
             break
 
-    def fit_tried(train: Int) -> Iterable[Any]:
-        return islice(fit(train), n_tried)
+    def run(some: list[float], n_before: int = 0) -> list[list[FoldScore]]:
+        return cross_validate(
+            folds[n_before:],
+            lambda train: fit(train, some),
+            score_and_search,
+            n_jobs=n_jobs,
+            announce=tell,
+            n_before=n_before,
+        )
 
-    rest = folds[n_first:]
-    paths += cross_validate(
-        rest, fit_tried, score_and_search, n_jobs=n_jobs, announce=tell, n_before=n_first
-    )
-    n_unproven = sum(entry.is_cut_short for path in paths for entry in path)
     tried, untried = ridges[:n_tried], ridges[n_tried:]
+    paths += run(tried, n_first)
+    if n_rows is not None:
+        tried, paths = widen(tried, paths, run, lambda entry: entry.score, n_rows, not untried)
+    n_unproven = sum(entry.is_cut_short for path in paths for entry in path)
     results = _tabulate(tried, paths)
     return RidgeSearch(tried, results, n_unproven, len(folds), n_repeats, untried, share)
 

@@ -17,12 +17,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from .backends.heuristics import ComparedFits
 from .problem import SubsetProblem
 
 SHRINKAGE = 0.9
 R2_DIFFERENCE = 0.05
 RISK_MARGIN = 0.05
 PREDICTION_ERROR = 0.05
+MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
+_LITTLE = 1e-6  # a ridge next to none
+_SEPARATED = 1e-4  # mean log loss of outcomes that all candidates together separate
 DEFAULT_SHARE = 0.15  # of the largest R2, when the model explains nothing (Riley et al. 2020)
 
 
@@ -83,21 +87,77 @@ def cox_snell_r2(log_loss: float, prevalence: float) -> float:
     return 1 - exp(2 * (log_loss + entropy))
 
 
-def expected_r2(measured: float, prevalence: float) -> tuple[float, bool]:
-    """Return the R2 for the criteria: the measured one, or a default, and whether it is that."""
-    largest = largest_r2(prevalence)
-    if 0 < measured < min(largest, SHRINKAGE):
-        return measured, False
-    return DEFAULT_SHARE * largest, True
+class Criteria(NamedTuple):
+    """The criteria of Riley applied to patients and candidates, post hoc.
 
-
-def adjusted_r2(log_loss: float, prevalence: float, n_rows: int, n_parameters: int) -> float:
-    """Return the Cox-Snell R2 that an apparent log loss promises for new patients.
-
-    It is shrunk by the factor of van Houwelingen and le Cessie (1990), as Riley et al. (2019) do.
+    `r2` is the Cox-Snell R2 that they assume: that of the full model, fitted by maximum likelihood
+    and shrunk for its parameters, or a default (`is_default`) where it promises nothing or does
+    not exist. `needed_overall` leaves out the prediction error where there are more parameters than
+    its formula was made for (`is_beyond`).
     """
-    apparent = cox_snell_r2(log_loss, prevalence)
-    ratio = -n_rows * log(1 - apparent) if 0 < apparent < 1 else 0.0
+
+    n_parameters: int
+    prevalence: float
+    r2: float
+    is_default: bool
+    needed: SampleSizes
+    is_beyond: bool
+    needed_overall: int
+
+
+def judge_sample_size(problem: SubsetProblem) -> Criteria:
+    """Return what the criteria of Riley ask of the patients and candidates of a problem.
+
+    Examples
+    --------
+    >>> import numpy as np, shortlist as sl
+    >>> from shortlist.sample_size import judge_sample_size
+    >>> data = sl.datasets.make_prognostic(n_samples=400, label_noise=0.1, random_state=1)
+    >>> problem = sl.SubsetProblem(data.X, data.y, ridge=1.0, max_features=3)
+    >>> found = judge_sample_size(problem)
+    >>> found.n_parameters, round(found.r2, 2), found.is_default
+    (14, 0.52, False)
+    """
+    n_parameters = count_parameters(problem)
+    prevalence = float(problem.weights @ (problem.response.values > 0) / problem.weights.sum())
+    largest = largest_r2(prevalence)
+    measured = _r2_of_full_model(problem, n_parameters)
+    is_default = not 0 < measured < min(largest, SHRINKAGE)
+    r2 = DEFAULT_SHARE * largest if is_default else measured
+    needed = riley_sample_sizes(n_parameters, r2, prevalence)
+    is_beyond = n_parameters > MOST_PARAMETERS
+    return Criteria(
+        n_parameters,
+        prevalence,
+        r2,
+        is_default,
+        needed,
+        is_beyond,
+        max(needed[:3] if is_beyond else needed),
+    )
+
+
+def _r2_of_full_model(problem: SubsetProblem, n_parameters: int) -> float:
+    """Return the Cox-Snell R2 of all candidates by maximum likelihood, shrunk; 0 if there is none.
+
+    It is shrunk by the factor of van Houwelingen and le Cessie (1990), as Riley et al. (2019) do. A
+    next to vanishing ridge makes columns that determine each other harmless.
+    """
+    if problem.n_columns >= problem.n_rows:
+        return 0.0
+    full = SubsetProblem(
+        problem.X,
+        problem.response.values > 0,
+        ridge=_LITTLE,
+        sample_weight=problem.weights,
+    )
+    found, n_patients = ComparedFits(full).fit(range(full.n_predictors)), float(full.weights.sum())
+    share = float(full.weights @ (full.response.values > 0)) / n_patients
+    log_loss = (found.objective - 0.5 * _LITTLE * float(found.coef @ found.coef)) / n_patients
+    if not log_loss >= _SEPARATED:
+        return 0.0
+    apparent = cox_snell_r2(log_loss, share)
+    ratio = -n_patients * log(1 - apparent)  # of the likelihoods
     return apparent * max(0.0, 1 - n_parameters / ratio) if ratio > 0 else 0.0
 
 

@@ -284,7 +284,7 @@ def test_the_ridge_is_tuned_as_fit_does(page):
     found = page.ask("tune", count=2, limit="count")
     model = sl.PrognosticModel(max_features=2).fit(table.drop(columns="fate"), table["fate"])
     assert found["ridge"] == model.ridge_
-    assert found["tried"] == list(sl.Tuning().ridges)
+    assert found["tried"] == [entry.ridge for entry in model.card_.search.tuning]
     assert found["by"] == "5-fold cross-validation, repeated 5 times"
 
 

@@ -18,7 +18,14 @@ from sklearn.utils import _safe_indexing, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arguments import Float, Int, check_column_names
-from ..cross_validation import Fold, RidgeSearch, check_ridges, search_ridges, warn_of_limits
+from ..cross_validation import (
+    Fold,
+    RidgeSearch,
+    check_ridges,
+    end_of,
+    search_ridges,
+    warn_of_limits,
+)
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 from ..families import family_of
 from ..limits import MaxCoefficient, Signs, given_limits
@@ -178,7 +185,7 @@ class BestSubsetEstimator(SelectorMixin, SelectionEstimator):  # type: ignore[mi
         weights = None if sample_weight is None else np.asarray(sample_weight)
         score = self._score_of_fold(X, y, weights)
 
-        def fit(train: Int) -> Iterator[_Tried]:
+        def fit(train: Int, ridges: list[float]) -> Iterator[_Tried]:
             rows = _safe_indexing(X, train)
             own = None if weights is None else weights[train]
             problem = self._problem(rows, y[train], own, ridges[0])
@@ -281,11 +288,9 @@ def _about_scales(problem: SubsetProblem) -> Iterator[str]:
 
 
 def _about_ridge(search: RidgeSearch | None) -> Iterator[str]:
-    if search is not None and len(search.ridges) > 1:
-        weakest, strongest = min(search.ridges), max(search.ridges)
-        if search.ridge in (weakest, strongest):
-            end = "weakest" if search.ridge == weakest else "strongest"
-            yield (
-                f"ridge: {search.ridge:g} is the {end} of those tried, so a {end[:-3]}er one may "
-                "be better; extend ridges."
-            )
+    end = None if search is None else end_of(search.ridges, search.results["mean_test_score"])
+    if search is not None and end is not None:
+        yield (
+            f"ridge: {search.ridge:g} is the {end} of those tried, so a {end[:-3]}er one may be "
+            "better; extend ridges."
+        )

@@ -1,6 +1,5 @@
 # The public names of the package, a line each: see `lazy`.
 from .card import ModelCard as ModelCard
-from .finding import check_fit as check_fit
 from .model import PrognosticModel as PrognosticModel
 from .preparation import Preparation as Preparation
 from .proof import is_proven as is_proven

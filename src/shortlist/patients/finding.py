@@ -6,10 +6,8 @@ the same ones.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,23 +17,15 @@ from sklearn.metrics import roc_auc_score
 
 from ..arguments import Float, Int
 from ..backends import solve
-from ..errors import ShortlistWarning, shown
+from ..backends.heuristics import ComparedFits
+from ..cross_validation import end_of, make_folds
+from ..errors import shown
 from ..problem import SubsetProblem
-from ..sample_size import (
-    adjusted_r2,
-    count_parameters,
-    cox_snell_r2,
-    expected_r2,
-    persons_by_outcome,
-    riley_sample_sizes,
-)
+from ..sample_size import judge_sample_size, persons_by_outcome
 from ..solution import Solution
 from .card import ModelCard
 from .suspicion import Finding, suspicious_columns
 from .table import PlainTable
-
-if TYPE_CHECKING:
-    from .model import PrognosticModel
 
 NEARLY_COLLINEAR = 0.95  # correlation
 NEARLY_PERFECT = 0.99  # AUC on the same patients
@@ -43,52 +33,10 @@ LARGE_RATIO = 100.0  # odds ratio between the quartiles, or of a level
 MANY_MISSING = 0.3  # of a predictor that was not bought
 SOME_MISSING = 0.05  # of a predictor that was bought
 NEGLIGIBLE = 0.001  # of the loss
+_N_FOLDS = 10
 _SAME = 1 - 1e-7  # correlation of copies
 _MOST_ROWS = 20_000  # of the linear program; above that, separation is not looked for
 _SOLVED = 0  # the status of scipy's linear programs
-
-
-def check_fit(
-    model: PrognosticModel,
-    X: Any,
-    y: ArrayLike,
-    persons: ArrayLike | None = None,
-    log_loss: float | None = None,
-) -> list[Finding]:
-    """Return findings about a fitted model and its patients.
-
-    Parameters
-    ----------
-    model : PrognosticModel
-        Fitted.
-    X, y, persons
-        The data of the fit.
-    log_loss : float, optional
-        The mean log loss on patients that the model has not seen, from which the sample size is
-        judged; by default it is estimated from that on its own.
-
-    Returns
-    -------
-    list of Finding
-        The `level` ("good", "note" or "warning"), the `topic`, the `text` and the `columns` of
-        each. Those that are not good are `model.findings_`.
-
-    Examples
-    --------
-    >>> import pandas as pd, shortlist as sl
-    >>> from shortlist.patients import check_fit
-    >>> age = [40, 62, 50, 70, 66, 45]
-    >>> patients = pd.DataFrame({"age": age, "years": age})
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])
-    >>> [finding.topic for finding in model.findings_][:2]
-    ['Sample size', 'Copies']
-    """
-    with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
-        # `fit` has warned already
-        plain = model.check(X, y)
-        problem = model.problem(plain, plain.labels)
-    return findings_of(model.card_, plain, problem, model.solution_, persons, log_loss)
 
 
 def findings_of(
@@ -97,19 +45,30 @@ def findings_of(
     problem: SubsetProblem,
     solution: Solution,
     persons: ArrayLike | None = None,
-    log_loss: float | None = None,
 ) -> list[Finding]:
-    """Return the findings of `check_fit`, from what a fit has made."""
+    """Return the findings about a fit, from what it has made: notes and warnings.
+
+    Examples
+    --------
+    >>> import pandas as pd, shortlist as sl
+    >>> age = [40, 62, 50, 70, 66, 45]
+    >>> patients = pd.DataFrame({"age": age, "years": age})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     model = sl.PrognosticModel(max_features=2, ridge=0.1).fit(patients, [0, 0, 0, 1, 1, 1])
+    >>> [finding.topic for finding in model.findings_][:2]
+    ['Sample size', 'Copies']
+    """
     return [
         *_check_search(card),
         *_check_stable(card),
-        *_check_size(card, plain, problem, persons, log_loss),
+        *_check_size(plain, problem, persons),
         *_check_copies(problem, {*card.bought}),
         *_check_rows(plain, persons),
         *suspicious_columns(plain.frame, plain.kinds, plain.labels),
         *_check_separation(separating_predictors(problem, solution.support)),
         *_check_strength(card, plain),
         *_check_ridge(card),
+        *_check_free(card, plain, problem, solution, persons),
         *_check_gains(card, problem, solution),
         *_check_knots(card),
         *_check_missing(card, plain),
@@ -232,36 +191,25 @@ def _check_stable(card: ModelCard) -> Iterator[Finding]:
 
 
 def _check_size(
-    card: ModelCard,
-    plain: PlainTable,
-    problem: SubsetProblem,
-    persons: ArrayLike | None,
-    log_loss: float | None,
+    plain: PlainTable, problem: SubsetProblem, persons: ArrayLike | None
 ) -> Iterator[Finding]:
     """Compare the number of patients with what the criteria of Riley require."""
-    labels = plain.labels
+    labels, found = plain.labels, judge_sample_size(problem)
     n_persons = len(labels) if persons is None else len(pd.unique(np.asarray(persons)))
     unit = "patients" if n_persons == len(labels) else "persons"
     rarer = min(persons_by_outcome(labels, persons))
-    n_parameters, prevalence = count_parameters(problem), float(labels.mean())
-    if log_loss is None:
-        losses = np.logaddexp(0.0, (1 - 2 * labels) * card.log_odds(plain.frame))
-        measured = adjusted_r2(float(losses.mean()), prevalence, len(labels), n_parameters)
-    else:
-        measured = cox_snell_r2(log_loss, prevalence)
-    origin = "adjusted for the candidates" if log_loss is None else "cross-validated"
-    r2, is_default = expected_r2(measured, prevalence)
-    needed = max(riley_sample_sizes(n_parameters, r2, prevalence))
-    is_met = n_persons >= needed
-    advice = " Offer fewer candidates or collect more patients, and validate the model on new ones."
+    if n_persons >= found.needed_overall:
+        return
+    origin = "the full model's, adjusted"
+    if found.is_default:
+        origin = "assumed, as the full model has none that holds for new patients"
     yield Finding(
-        "good" if is_met else "warning",
+        "warning",
         "Sample size",
-        f"The four criteria of Riley and others (2019, 2020), applied post hoc, require {needed} "
-        f"patients for a Cox-Snell R² of {r2:.2f} ({'a default' if is_default else origin}), and "
-        f"there are {n_persons}.{'' if is_met else advice} For information: {rarer} "
-        f"{unit} have the rarer outcome, {rarer / n_parameters:.1f} for each of {n_parameters} "
-        "candidate parameters.",
+        f"Riley's criteria, applied post hoc, require {found.needed_overall} {unit} for a "
+        f"Cox-Snell R² of {found.r2:.2f} ({origin}); there are {n_persons}, {rarer} of them with "
+        f"the rarer outcome, {rarer / found.n_parameters:.1f} for each of {found.n_parameters} "
+        "candidate parameters. Offer fewer candidates, or collect more patients.",
     )
 
 
@@ -300,6 +248,48 @@ def _check_gains(card: ModelCard, problem: SubsetProblem, solution: Solution) ->
         )
 
 
+def _check_free(
+    card: ModelCard,
+    plain: PlainTable,
+    problem: SubsetProblem,
+    solution: Solution,
+    persons: ArrayLike | None,
+) -> Iterator[Finding]:
+    """Name free predictors, which are bought whatever they add, that cross-validation rejects.
+
+    The other predictors bought are kept, and their columns as all patients have prepared them.
+    """
+    limits, labels = problem.limits, plain.labels
+    free = [g for g in solution.support if limits.cost_of((g,)) == 0 and g not in limits.include]
+    if card.limits.budget is None or not free or min(persons_by_outcome(labels, persons)) < 2:
+        return
+    supports = [solution.support, *(tuple(h for h in solution.support if h != g) for g in free)]
+    owners = None if persons is None else np.asarray(persons)
+    losses = np.zeros((len(labels), len(supports)))
+    for train, test in make_folds(_N_FOLDS, None, labels, owners, 0):
+        kept = np.zeros((problem.n_rows // len(labels), len(labels)))
+        kept[:, train] = 1.0
+        fits = ComparedFits(problem.with_weights(kept.ravel() * problem.weights))
+        for number, support in enumerate(supports):
+            model = fits.fit(support)
+            log_odds = problem.X[test] @ model.coef + model.intercept
+            losses[test, number] = np.logaddexp(0.0, (1 - 2 * labels[test]) * log_odds)
+    counts = np.ones(len(labels)) if plain.weights is None else plain.weights
+    means = counts @ losses / counts.sum()
+    unwanted = [
+        problem.name_of(g) for g, mean in zip(free, means[1:], strict=True) if mean < means[0]
+    ]
+    if unwanted:
+        yield Finding(
+            "note",
+            "Free predictors",
+            f"{_listed(unwanted)} {'is' if len(unwanted) == 1 else 'are'} free and so always "
+            "bought, but the cross-validated log loss is lower without "
+            f"{'it' if len(unwanted) == 1 else 'each of them'}: exclude what does not help.",
+            tuple(unwanted),
+        )
+
+
 def _small_share(share: float) -> str:
     return f"{share:.2%}" if share >= 1e-4 else "less than 0.01%"
 
@@ -328,15 +318,14 @@ def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
     shares = gaps.mean()
     shares = shares[shares > 0]
     if len(shares) == 0:
-        yield Finding("good", "Missing values", "The predictors bought have no missing values.")
         return
     few = "predictor" if len(shares) == 1 else "predictors"
     yield Finding(
         "warning" if shares.max() > SOME_MISSING else "note",
         "Missing values",
         f"{len(shares)} {few} bought {'has' if len(shares) == 1 else 'have'} missing values, up to "
-        f"{shares.max():.1%}; they were replaced by {_stand_in(card)}. "
-        f"{int((~gaps.any(axis=1)).sum())} of {len(gaps)} rows are complete.",
+        f"{shares.max():.1%}, {_stand_in(card)}; {int((~gaps.any(axis=1)).sum())} of {len(gaps)} "
+        f"rows have {'it' if len(shares) == 1 else 'all predictors bought'}.",
         tuple(shares.index),
     )
 
@@ -344,14 +333,11 @@ def _check_missing(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
 def _stand_in(card: ModelCard) -> str:
     draws = card.preprocessing.draws
     if draws is not None:
-        return (
-            f"{draws.number} draws each, given the other columns and the outcome; predictions "
-            "replace them by what the predictors bought lead to expect"
-        )
-    unknown = ", which understates the uncertainty; --imputations (in Python imputations) shows it"
+        return f"imputed {draws.number} times; predictions impute from the predictors bought"
+    kind = "imputed from the other predictors"
     if card.preprocessing.imputation == "median":
-        return f"medians and most frequent values{unknown}"
-    return f"what the other predictors lead to expect, levels by the most frequent one{unknown}"
+        kind = "imputed by medians and most frequent values"
+    return f"{kind} once, which hides their uncertainty (--imputations shows it)"
 
 
 def _check_copies(problem: SubsetProblem, bought: set[str]) -> Iterator[Finding]:
@@ -412,9 +398,9 @@ def _check_separation(names: list[str] | None) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "Separation",
-            f"Some patients are separated perfectly by {_listed(names)}. Without the ridge the "
-            "coefficients would be infinite; the ridge alone determines their size, so do not take "
-            "the odds ratios literally.",
+            f"{_listed(names)} separate{'s' if len(names) == 1 else ''} some patients perfectly: "
+            "without the ridge coefficients would be infinite, so do not take the odds ratios "
+            "literally.",
             tuple(names),
         )
 
@@ -451,15 +437,15 @@ def _check_strength(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
 
 
 def _check_ridge(card: ModelCard) -> Iterator[Finding]:
-    ridges = card.search.tried
-    if len(ridges) > 1 and card.search.ridge in (min(ridges), max(ridges)):
-        which = "weakest" if card.search.ridge == min(ridges) else "strongest"
+    tuning = card.search.tuning
+    scores = [np.nan if entry.score is None else entry.score for entry in tuning]
+    end = end_of([entry.ridge for entry in tuning], scores)
+    if end is not None:
         yield Finding(
             "warning",
             "Ridge",
-            f"{card.search.ridge:g} is the {which} of those tried "
-            f"({', '.join(f'{ridge:g}' for ridge in ridges)}): the best may lie beyond it, so try "
-            f"{which[:-3]}er ones too.",
+            f"{card.search.ridge:g} is the {end} of those tried and predicts best, so a "
+            f"{end[:-3]}er one may predict better; without a list, fit looks for it.",
         )
 
 
@@ -470,9 +456,8 @@ def _check_imputed(card: ModelCard, plain: PlainTable) -> Iterator[Finding]:
         several = ", ".join(f"{shown(name)} ({shares[name]:.0%} missing)" for name in lost)
         yield Finding(
             "warning",
-            "Handicapped by missing values",
-            f"Not bought, but the comparison was not fair: {several}. Missing values were "
-            "replaced, which hides the information in these predictors.",
+            "Excess missingness",
+            f"Not bought: {several}. Imputation dilutes what they would add.",
             tuple(lost),
         )
 

@@ -19,6 +19,7 @@ from ..arguments import Float, Int, check_integer, is_integer, is_share
 from ..choice import cheapest_within, solve_path
 from ..choice.stable import N_RESAMPLES, StableCandidates, draw_counts, stable_candidates
 from ..cross_validation import (
+    GRID,
     RidgeSearch,
     Tuning,
     check_ridges,
@@ -257,7 +258,7 @@ class PrognosticModel(LogOddsClassifier):
         found = findings_of(card, plain, problem, solution, owners)
         self._set_fitted(plain, problem, solution, card)
         self.cv_results_ = None if search is None else search.results
-        self.findings_ = [finding for finding in found if finding.level != "good"]
+        self.findings_ = found
         warn_of_limits(solution, search)
         warn_of_mistakes(self.findings_)
         return self
@@ -506,7 +507,7 @@ class PrognosticModel(LogOddsClassifier):
         self, plain: PlainTable, owners: NDArray[Any] | None, announce: Callable[[str], None]
     ) -> RidgeSearch:
         tuning = self.tuning or Tuning()
-        ridges = check_ridges(tuning.ridges)
+        ridges = check_ridges(GRID if tuning.ridges is None else tuning.ridges)
         check_integer("n_repeats", tuning.n_repeats, 1)
         n_repeats = int(tuning.n_repeats) if isinstance(tuning.cv, Integral) else 1
         folds = make_folds(
@@ -534,7 +535,7 @@ class PrognosticModel(LogOddsClassifier):
 
         scorer = check_scoring(self, scoring=tuning.scoring)
 
-        def fit(rows: Int) -> Iterator[PrognosticModel]:
+        def fit(rows: Int, ridges: list[float]) -> Iterator[PrognosticModel]:
             train = plain.rows(rows)
             design = self.design_of(train)
             problem = self.problem_from(train, design, ridges[0])
@@ -554,7 +555,10 @@ class PrognosticModel(LogOddsClassifier):
                 # Levels that only test rows have need no warning.
                 return float(scorer(model, test.frame, test.labels, **weights))
 
-        return search_ridges(ridges, folds, fit, score, tuning.n_jobs, tell, n_repeats, share)
+        n_rows = len(plain.labels) if tuning.ridges is None else None
+        return search_ridges(
+            ridges, folds, fit, score, tuning.n_jobs, tell, n_repeats, share, n_rows
+        )
 
     def _card(
         self,
