@@ -24,7 +24,10 @@ def test_path_is_that_of_the_library(run, record, card):
         [steps.names[g] for g in step.solution.support] for step in steps
     ]
     assert printed["is_proven"]
-    assert "All steps are proven." in run("path", *PRICED).stdout
+    assert min(step["difference"] for step in printed["steps"]) == 0
+    assert all(step["log_loss"] > 0 and step["error"] >= 0 for step in printed["steps"])
+    text = run("path", *PRICED, "--no-cross-validate").stdout
+    assert "All steps are proven." in text and "log loss" not in text
 
 
 @pytest.mark.parametrize("command", ["path", "alternatives"])
@@ -43,6 +46,7 @@ def test_alternatives_start_with_the_model_of_fit(run, record, card):
     assert printed["models"][0]["predictors"] == bought
     assert [row["without"] for row in printed["substitutes"]] == bought
     assert all(row["excess"] >= 0 for row in printed["substitutes"])
+    assert min(row["difference"] for row in printed["models"]) == 0
     assert printed["is_complete"] and printed["is_proven"]
     assert "these are the best 1" in run(*command, "--limit", "1").text
 

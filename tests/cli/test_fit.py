@@ -1,5 +1,6 @@
 """`shortlist costs-template` and `shortlist fit`."""
 
+import html
 import json
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_a_report_is_written_beside_its_numbers(record, clinic):
     content = json.loads((clinic / "r.json").read_text())
     assert printed["report_file"] == "r.html"
     assert content["model"] == printed["model"]
-    assert "Prognostic model for fate = dead" in (clinic / "r.html").read_text()
+    assert "Logistic regression for fate = dead" in (clinic / "r.html").read_text()
 
 
 def test_the_answer_comes_before_the_report(run, clinic, monkeypatch):
@@ -582,3 +583,24 @@ def test_a_report_beside_a_model_of_its_name_has_other_numbers(clinic):
     model, page = Path("m.json"), Path("m.html")
     assert check_paths([], [model], page) == Path("m-report.json")
     assert check_paths([], [Path("other.json")], page) == model
+
+
+def test_the_terminal_and_the_report_agree_on_all_findings(run, clinic, table):
+    """What the terminal notes about the fit stands in the report, word for word."""
+    table = table.assign(coin=np.arange(len(table)) % 2, copy=table["age"])
+    prices = "age,1\nsex,0\nstage,3\nlab,5\nsmoker,1\ncoin,0\ncopy,1\n"
+    (clinic / "prices.csv").write_text(f"predictor,cost\n{prices}")
+    table.to_csv("free.csv", index=False)
+    options = ("--costs", "prices.csv", "--budget", "6", "--ridge", "100,30,10", *REPORT)
+    notes = run("fit", "free.csv", *OUTCOME, *options).notes
+    content = json.loads((clinic / "r.json").read_text())
+    assert {row["topic"] for row in content["findings"]} >= {"Sample size", "Copies"}
+    page = " ".join((clinic / "r.html").read_text().split())
+    for row in content["findings"]:
+        assert " ".join(f"Note: {row['topic']}: {row['text']}".split()) in notes
+        assert html.escape(row["text"]).replace("&#x27;", "&#39;") in page
+    told = {row["topic"] for row in content["findings"]}
+    for topic in ("Sample size", "Ridge", "Free predictors", "Missing values"):
+        assert (f"Note: {topic}:" in notes) == (topic in told)
+    tried = [entry["ridge"] for entry in content["model"]["search"]["tuning"]]
+    assert tried == [100.0, 30.0, 10.0]

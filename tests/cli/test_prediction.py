@@ -180,7 +180,10 @@ def test_a_page_its_json_and_an_updated_model(record, elsewhere, tmp_path):
     content = json.loads((tmp_path / "v.json").read_text())
     assert printed.pop("notes")
     assert printed == content
-    assert "External validation of a model for dead = yes" in (tmp_path / "v.html").read_text()
+    assert (
+        "Validation on other patients: Logistic regression for dead = yes"
+        in (tmp_path / "v.html").read_text()
+    )
     card = sl.ModelCard.load("u.json")
     assert card.update is not None and card.update.rows == 120
     # An updated model is calibrated on the patients of the update.

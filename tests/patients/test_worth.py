@@ -1,6 +1,7 @@
 """The cross-validated loss of every limit, against a plain computation, and what `fit` does."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 import shortlist as sl
-from shortlist.patients.worth import N_FOLDS, N_REPEATS, cross_validate_limits, loss_differences
+from shortlist.cross_validation import make_folds
+from shortlist.patients.worth import (
+    N_FOLDS,
+    N_REPEATS,
+    OutOfFold,
+    cross_validate_limits,
+    cross_validate_selections,
+    loss_differences,
+)
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +126,41 @@ def test_a_share_of_the_gain_is_one_of_what_the_best_model_gains(data):
             fewer = sl.PrognosticModel(max_features=sizes[-1] - 1, ridge=1.0).fit(table, y)
             assert fewer.objective_ - best.objective_ > share * gain
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
+
+
+def test_the_test_tradeoff_is_one_over_the_difference_of_net_benefits():
+    plain = SimpleNamespace(labels=np.array([1, 1, 0, 0, 1, 0, 0, 1]), weights=None)
+    before = np.full((1, 8), -9.0)  # acts on none
+    after = np.array([[2.0, 2.0, -3.0, 2.0, -3.0, -3.0, -3.0, 2.0]])
+    found = OutOfFold(plain, None, np.stack([before, after], axis=-1))
+    gain = np.array([1, 1, 0, -0.25, 0, 0, 0, 1])  # at a threshold of 20 %
+    tests = found.test_tradeoff(0, 1, 0.2)
+    width = 1.959964 * gain.std() / np.sqrt(8)
+    assert tests["tests"] == pytest.approx(1 / gain.mean())
+    assert tests["tests_lower"] == pytest.approx(1 / (gain.mean() + width))
+    assert tests["tests_upper"] == np.inf or gain.mean() > width
+    back = found.test_tradeoff(1, 0, 0.2)
+    assert back["tests"] == np.inf  # measuring less finds no one more
+
+
+def test_selections_are_validated_by_fits_to_the_other_folds():
+    data = sl.datasets.make_prognostic(n_samples=90, label_noise=0.1, random_state=4)
+    model = sl.PrognosticModel(max_features=2, ridge=1.0).fit(data.X, data.y)
+    plain = model.check(data.X, data.y)
+    problem = model.problem(plain, plain.labels)
+    supports = [model.solution_.support, (0,)]
+    table = cross_validate_selections(model, plain, problem, supports, None)
+    folds = make_folds(10, None, plain.labels, None, 0, N_REPEATS)
+    losses = np.zeros((len(data.y), 2))
+    for train, test in folds:
+        for number, support in enumerate(supports):
+            names = [data.X.columns[g] for g in support]
+            centre, scale = (
+                data.X[names].iloc[train].mean(),
+                2 * data.X[names].iloc[train].std(ddof=0),
+            )
+            fit = LogisticRegression(tol=1e-10, max_iter=1000)
+            fit.fit((data.X[names].iloc[train] - centre) / scale, plain.labels[train])
+            u = fit.decision_function((data.X[names].iloc[test] - centre) / scale)
+            losses[test, number] += np.logaddexp(0, (1 - 2 * plain.labels[test]) * u) / N_REPEATS
+    assert table["log_loss"].tolist() == pytest.approx(losses.mean(axis=0), rel=1e-4)

@@ -20,23 +20,51 @@ _ABOUT_DATA = (
 )
 
 
+Validated = Annotated[
+    bool,
+    typer.Option(
+        "--cross-validate/--no-cross-validate",
+        help="Show the cross-validated log loss, which takes 30 times as long.",
+    ),
+]
+_OUT_OF_SAMPLE = "log loss, above the least"
+
+
+def _log_loss(row: dict[str, Any]) -> str:
+    """Return a cross-validated log loss, and its difference to the least with its error."""
+    return f"{row['log_loss']:.4f}, {row['difference']:.4f} ± {row['error']:.4f}"
+
+
 @with_problem_options()
-def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson = False) -> None:
+def path(
+    options: ProblemOptions,
+    loss: LossName = "logistic",
+    validated: Validated = True,
+    as_json: AsJson = False,
+) -> None:
     """List every budget at which the best affordable selection changes, and the new selection.
 
     Up to --budget, or up to the price of everything without one; without prices, every number of
     predictors up to --max-features. --time-limit is for each step. All steps have one ridge: unless
     --ridge gives it, it is tuned for the highest limit, so it may differ from the ridge of `fit`.
+    The penalised loss always falls; the log loss is that of a cross-validation of the whole list.
     """
     check_paths(options.inputs, [])
     options.check_limits(required=False)
     with noting() as notes, working("Reading") as announce:
         from ..choice import solve_path
+        from ..patients.worth import cross_validate_limits
 
-        problem = options.problem(announce, loss)
+        problem, model, plain, persons = options.state(announce, loss)
         announce("Solving for every budget")
         stairs = solve_path(problem, time_limit=options.time_limit, threads=options.threads)
-    proven, steps = stairs.is_certified, stairs.to_records()
+        steps = stairs.to_records()
+        validated = validated and problem.family.gives_risks
+        if validated:
+            curve = cross_validate_limits(model, plain, stairs, persons, announce)
+            measured: list[Any] = curve.table.drop(columns="limit").to_dict("records")
+            steps = [step | found for step, found in zip(steps, measured, strict=True)]
+    proven = stairs.is_certified
     if as_json:
         record = {
             "ridge": problem.ridge,
@@ -52,6 +80,7 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
             (
                 f"{s['limit']:g}",
                 f"{s['objective']:.4f}",
+                *([_log_loss(s)] if validated else []),
                 len(s["predictors"]),
                 s["gained"],
                 s["lost"],
@@ -60,7 +89,10 @@ def path(options: ProblemOptions, loss: LossName = "logistic", as_json: AsJson =
         ]
         print_table(
             f"Best model for every {'budget' if stairs.limit_name == 'budget' else 'number'}",
-            ["from", "penalised loss", "predictors", "gained", "lost"],
+            [
+                *("from", "penalised loss", *([_OUT_OF_SAMPLE] if validated else [])),
+                *("predictors", "gained", "lost"),
+            ],
             cells,
         )
         tuned = ", tuned for the highest limit; pass the ridge of `fit` with --ridge"
@@ -80,23 +112,35 @@ def alternatives(
     ] = 0.01,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of models to list.")] = 20,
     loss: LossName = "logistic",
+    validated: Validated = True,
     as_json: AsJson = False,
 ) -> None:
-    """List all models that are nearly as good as the best, and the substitute of each predictor."""
+    """List all models that are nearly as good as the best, and the substitute of each predictor.
+
+    The log loss is cross-validated with the selection given, and so optimistic for all of them.
+    """
     check_paths(options.inputs, [])
     options.check_limits()
     with noting() as notes, working("Reading") as announce:
         from ..choice import near_optimal, substitutes
+        from ..patients.worth import cross_validate_selections
         from ..solution import Status
 
-        problem = options.problem(announce, loss)
+        problem, model, plain, persons = options.state(announce, loss)
         announce("Listing models")
         seconds, threads = options.time_limit, options.threads
         models = near_optimal(problem, tolerance, limit, time_limit=seconds, threads=threads)
         announce("Finding substitutes")
         instead = substitutes(problem, time_limit=seconds, threads=threads)
+        listed, replaced = models.to_records(), instead.to_records()
+        validated = validated and problem.family.gives_risks
+        if validated:
+            announce("Cross-validating models")
+            supports = [found.support for found in models]
+            found = cross_validate_selections(model, plain, problem, supports, persons)
+            measured: list[Any] = found.to_dict("records")
+            listed = [row | scores for row, scores in zip(listed, measured, strict=True)]
     cut_short = not models.is_complete and len(models) < limit
-    listed, replaced = models.to_records(), instead.to_records()
     proven = (
         not cut_short
         and instead.best.status is Status.OPTIMAL
@@ -117,8 +161,16 @@ def alternatives(
     else:
         print_table(
             f"Models whose penalised loss is at most {100 * tolerance:g} % above the best",
-            ["worse by", "cost", "predictors"],
-            [(f"{row['excess']:.2%}", f"{row['cost']:g}", row["predictors"]) for row in listed],
+            ["worse by", *([_OUT_OF_SAMPLE] if validated else []), "cost", "predictors"],
+            [
+                (
+                    f"{row['excess']:.2%}",
+                    *([_log_loss(row)] if validated else []),
+                    f"{row['cost']:g}",
+                    row["predictors"],
+                )
+                for row in listed
+            ],
         )
         typer.echo(
             "The list is complete."

@@ -122,6 +122,16 @@ def fit(
     ] = None,
     subgroups: Subgroups = None,
     thresholds: Thresholds = None,
+    unfold: Annotated[
+        bool, typer.Option("--unfold", help="Unfold all of the report, to print all of it.")
+    ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The scheduler of a Dask cluster that runs the resamples of the report.",
+        ),
+    ] = None,
     within: Within = None,
     stable: Stable = False,
     loss: LossName = "logistic",
@@ -135,8 +145,14 @@ def fit(
     """
     _check_options(loss, stable, within)
     of_report = {"--resamples": resamples, "--subgroups": subgroups, "--thresholds": thresholds}
+    of_report |= {"--unfold": unfold or None, "--dask": dask}
     _refuse_options(report, of_report, options.weights)
-    groups: dict[str, Any] = {"subgroups": subgroups or (), "thresholds": risks(thresholds)}
+    settings: dict[str, Any] = {
+        "subgroups": subgroups or (),
+        "thresholds": risks(thresholds),
+        "unfold": unfold,
+        "dask": dask,
+    }
     numbers = check_paths(options.inputs, [model, certificate], report)
     require_report(report)
     options.check_limits()
@@ -150,7 +166,7 @@ def fit(
         patients, estimator = options.read()
         estimator.set_params(within=within, stable=stable)
         if report is not None:
-            _check_for_report(patients, groups["subgroups"])
+            _check_for_report(patients, settings["subgroups"])
         announce("Preparing")
         with redirect_stdout(sys.stderr):  # of the log
             estimator.fit(
@@ -185,7 +201,7 @@ def fit(
     if report is not None:
         sys.stdout.flush()
         n_resamples = _RESAMPLES if resamples is None else resamples
-        _make_report(report, estimator, patients, n_resamples, groups | {"numbers": numbers})
+        _make_report(report, estimator, patients, n_resamples, settings | {"numbers": numbers})
     if card.search.status != "optimal":
         raise typer.Exit(3)
 
@@ -250,7 +266,7 @@ def _make_report(
     model: PrognosticModel,
     patients: Patients,
     n_resamples: int,
-    groups: dict[str, Any],
+    settings: dict[str, Any],
 ) -> None:
     """Evaluate the model and the usual rules, on all cores if it takes long; write the report."""
     from ..report import write_report
@@ -267,7 +283,7 @@ def _make_report(
         n_jobs="auto",
         progress=True,
         announce=lambda news: console.print(f"Report: {news[0].lower()}{news[1:]}."),
-        **groups,
+        **settings,
     )
     numbers = groups["numbers"]
     beside = "" if numbers == path.with_suffix(".json") else f" Its numbers are in {numbers}."

@@ -12,15 +12,18 @@ from inspect import Parameter, Signature, signature
 from math import nan
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from ..errors import InvalidProblemError, ShortlistWarning, shown
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..cross_validation import Tuning
     from ..patients import PrognosticModel
-    from ..patients.table import Patients
+    from ..patients.table import Patients, PlainTable
     from ..problem import SubsetProblem
     from ..tables.price_list import PriceList
 
@@ -228,6 +231,15 @@ _column = partial(_in_panel, _COLUMNS)
 _search = partial(_in_panel, _SEARCH)
 
 
+class Stated(NamedTuple):
+    """A problem, and the model and the patients that it was made from."""
+
+    problem: SubsetProblem
+    model: PrognosticModel
+    plain: PlainTable
+    persons: NDArray[Any] | None
+
+
 @dataclass(frozen=True)
 class ProblemOptions:
     """The options that state a problem: patients, prices and limits."""
@@ -299,7 +311,10 @@ class ProblemOptions:
         min=1,
     )
     ridge: str = _search(
-        "Strength of the L2 penalty, or 'tuned' by cross-validation.", "NUMBER", default="tuned"
+        "Strength of the L2 penalty; or 'tuned' by cross-validation, among those given, such as "
+        "1,3,10,30, or else further ones until the best is found.",
+        "NUMBERS",
+        default="tuned",
     )
     title: str | None = _column(
         "What the model is for, such as 'Risk of death in intensive care', for reports and pages.",
@@ -338,7 +353,7 @@ class ProblemOptions:
         from ..patients.table import split_patients
         from ..tables import read_fees, read_synonyms, read_table
 
-        ridge = self._number_of_ridge()
+        ridge, tuning = self._ridge_and_tuning()
         owners = (self.person, self.centre, self.weights)
         table = read_table(self.data)
         patients = split_patients(
@@ -386,6 +401,7 @@ class ProblemOptions:
             ),
             codebook=codebook,
             ridge=ridge,
+            tuning=tuning,
             time_limit=self.time_limit,
             max_coefficient=self.max_coefficient,
             signs=signs or None,
@@ -396,31 +412,45 @@ class ProblemOptions:
 
     def problem(self, announce: Callable[[str], None], loss: str = "logistic") -> SubsetProblem:
         """Read the files and return the problem, its ridge tuned unless it is given."""
+        return self.state(announce, loss).problem
+
+    def state(self, announce: Callable[[str], None], loss: str = "logistic") -> Stated:
+        """Read the files and return the problem, as `problem` does, with what it was made from."""
         from ..families import family_of
         from ..patients.suspicion import suspicious_columns, warn_of_mistakes
 
-        if self.ridge == "tuned" and not family_of(loss).gives_risks:
+        patients, model = self.read()
+        if model.ridge is None and not family_of(loss).gives_risks:
             raise InvalidProblemError(
                 f"--ridge: is tuned by the risks of a logistic regression; give a number with "
                 f"--loss {loss}."
             )
-        patients, model = self.read()
+        plain = model.check(patients.predictors, patients.events)
         if model.ridge is None:
             model.fit(*patients.data, announce, sample_weight=patients.weights)
-            return model.problem(
-                patients.predictors, patients.events, sample_weight=patients.weights, loss=loss
-            )
-        plain = model.check(patients.predictors, patients.events)
-        warn_of_mistakes(suspicious_columns(plain.frame, plain.kinds, plain.labels))
-        return model.problem(plain, plain.labels, sample_weight=patients.weights, loss=loss)
+        else:
+            warn_of_mistakes(suspicious_columns(plain.frame, plain.kinds, plain.labels))
+        problem = model.problem(plain, plain.labels, sample_weight=patients.weights, loss=loss)
+        persons = None if patients.persons is None else patients.persons.to_numpy()
+        if persons is not None and patients.weights is not None:
+            persons = persons[patients.weights > 0]
+        return Stated(problem, model, plain.weighted(patients.weights), persons)
 
-    def _number_of_ridge(self) -> float | None:
-        """Return the ridge, None if it is to be tuned."""
+    def _ridge_and_tuning(self) -> tuple[float | None, Tuning | None]:
+        """Return the ridge, None if it is to be tuned, and among which, None for any."""
+        from ..cross_validation import Tuning
+
+        if self.ridge == "tuned":
+            return None, None
+        parts = self.ridge.split(",")
         try:
-            return None if self.ridge == "tuned" else _decimal(self.ridge)
+            if len(parts) > 2:  # two are a decimal comma
+                return None, Tuning(ridges=tuple(map(float, parts)))
+            return _decimal(self.ridge), None
         except ValueError:
             raise InvalidProblemError(
-                f"--ridge: must be a number greater than 0 or 'tuned', not {self.ridge!r}."
+                "--ridge: must be a number greater than 0, three or more such as 1,3,10 or "
+                f"'tuned', not {self.ridge!r}."
             ) from None
 
 
