@@ -35,7 +35,7 @@ from .report.group import (
 )
 from .report.performance import describe_curves
 from .report.population import count_persons
-from .report.text import describe_versions
+from .report.text import default_title, describe_versions
 
 _ALL, _MOST = 0.98, 0.5  # of the patients are patients of the development
 _MANY_OUTSIDE = 0.1  # of the values of a column
@@ -62,6 +62,7 @@ def describe_external(
     centres: ArrayLike | None = None,
     subgroups: Sequence[str] = (),
     thresholds: Sequence[float] = (),
+    unfold: bool = False,
 ) -> ExternalContent:
     """Return the content of a page about a model and patients it was not fitted to.
 
@@ -77,7 +78,7 @@ def describe_external(
         The person of each row.
     centres : array-like of shape (n_rows,), optional
         The centre of each row; performance is then shown by centre too.
-    subgroups, thresholds
+    subgroups, thresholds, unfold
         As in `write_report`.
 
     Returns
@@ -110,6 +111,8 @@ def describe_external(
     rarer = min(count.with_event, count.without_event)
     development = _development(card, X, labels)
     return ExternalContent(
+        title=f"Validation on other patients: {default_title(card)}",
+        is_unfolded=unfold,
         versions=describe_versions(),
         model=card,
         persons=count,

@@ -82,6 +82,8 @@ def test_auc_and_brier_score_are_corrected_by_the_632_bootstrap(
     evaluation: Evaluation, naive: list[dict[str, Any]]
 ) -> None:
     table = evaluation.optimism()
+    outside = evaluation.resamples["outside_auc"]
+    assert 0 < table.loc["auc", "error"] <= outside.std() / np.sqrt(len(outside)) * (1 + 1e-9)
     chances = {"auc": 0.5, "brier": naive[0]["brier_by_chance"]}
     for metric, chance in chances.items():
         apparent = naive[0][f"data_{metric}"]

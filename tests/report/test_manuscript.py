@@ -32,7 +32,7 @@ def folder(report, tmp_path_factory):
 def test_files(folder):
     tables = {f"{name}.{end}" for name in TABLES for end in ("csv", "tex")}
     figures = {f"{name}.{end}" for name in FIGURES for end in ("svg", "png")}
-    others = {"equation.tex", "tables.docx"}
+    others = {"equation.tex", "methods.txt", "tables.docx"}
     assert {path.name for path in folder.iterdir()} == tables | figures | others
 
 
@@ -142,3 +142,12 @@ def test_labels_take_the_place_of_names_but_not_of_fields():
     assert {item.name for item in page.model.candidates} == {"Ward", "risk, points", "Ampullectomy"}
     assert page.model.search.status == content.model.search.status
     assert page.model.codebook.units == {"risk, points": "points"}
+
+
+def test_methods_go_by_items(folder, model):
+    text = (folder / "methods.txt").read_text(encoding="utf-8")
+    assert "Only the authors can report items 1 to 6" in text
+    assert f"SHA-256 of the candidates and the outcome: {model.card_.data.sha256}" in text
+    assert [line.split()[0] for line in text.splitlines() if line[:1].isdigit()][:3] == [
+        "7", "9a", "10",
+    ]  # fmt: skip

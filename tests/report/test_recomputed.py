@@ -150,17 +150,22 @@ def test_net_benefit_and_its_interval(study):
             benefit(y[rows], probability[rows]) for rows in rng.integers(len(y), size=(400, len(y)))
         ]
         width = 2 * norm.ppf(0.975) * np.std(resampled)
-        assert row["upper"] - row["lower"] == pytest.approx(width, rel=0.2, abs=0.005)
+        assert row["upper"] - row["lower"] == pytest.approx(width, rel=0.2, abs=0.01)
 
 
 def test_riley(study):
-    X, y, _, evaluation, content = study
+    X, y, _, _, content = study
     size = content["sample_size"]
     p, share = X.shape[1], y.mean()
     log_likelihood = share * log(share) + (1 - share) * log(1 - share)
-    r2 = 1 - exp(2 * (evaluation.summary().loc["log_loss", "estimate"] + log_likelihood))
     largest = 1 - exp(2 * log_likelihood)
-    assert size["cox_snell_r2"] == pytest.approx(r2)
+    fit = LogisticRegression(C=np.inf, tol=1e-10, max_iter=100_000)
+    columns = (X - X.mean()) / X.std()
+    risk = fit.fit(columns, y).predict_proba(columns)[:, 1]
+    ratio = 2 * (np.log(np.where(y == 1, risk, 1 - risk)).sum() - len(y) * log_likelihood)
+    r2 = (1 - p / ratio) * (1 - exp(-ratio / len(y)))
+    assert size["r2"] == pytest.approx(r2, rel=1e-3)
+    r2 = size["r2"]
     shrinkage = r2 / (r2 + 0.05 * largest)
     rarer = min(share, 1 - share)
     needed = {
@@ -174,30 +179,14 @@ def test_riley(study):
     assert size["events_per_parameter"] == min(y.sum(), len(y) - y.sum()) / p
 
 
-def test_coefficients_on_resamples(study):
-    X, y, _, evaluation, content = study
-    full, _ = fit_by_hand(X, y, np.arange(len(y)), list(X.columns))
-    for name, whole in zip(X.columns, full, strict=True):
-        spread = np.diff(np.quantile(X[name], [0.25, 0.75]))[0]
-        found, chosen = [], []
-        for resample in range(1, N_RESAMPLES + 1):
-            predictors = selected(evaluation, resample)
-            slopes, _ = fit_by_hand(X, y, draws(len(y), resample), predictors)
-            by_name = dict(zip(predictors, slopes, strict=True))
-            found.append(by_name.get(name, 0.0) * spread)
-            chosen.append(name in predictors)
-        (row,) = [
-            row
-            for row in content["effects"]
-            if row["predictor"] == name and " vs " in row["contrast"]
-        ]
-        assert row["full_coefficient"] == pytest.approx(whole * spread, rel=0.01, abs=1e-3)
-        assert row["frequency"] == np.mean(chosen)
-        distance = np.sqrt(np.mean((np.array(found) - whole * spread) ** 2))
-        assert row["rmsd_ratio"] == pytest.approx(distance / row["full_error"], rel=0.02)
-        if row["relative_conditional_bias"] is not None:
-            bias = np.mean(np.array(found)[chosen]) / (whole * spread) - 1
-            assert row["relative_conditional_bias"] == pytest.approx(bias, rel=0.05, abs=0.01)
+def test_monte_carlo_errors(study):
+    *_, evaluation, content = study
+    for row in content["performance"]["corrected"]:
+        name = row["metric"]
+        if name not in ("auc", "brier"):
+            rows = evaluation.resamples
+            gaps = rows[f"resample_{name}"] - rows[f"data_{name}"]
+            assert row["error"] == pytest.approx(gaps.std() / np.sqrt(gaps.count()))
 
 
 def test_external_validation(study):

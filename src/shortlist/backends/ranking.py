@@ -126,7 +126,8 @@ class L1Path:
 
     def __init__(self, of_rows: RowsLoss, X: Float, intercept: float | None) -> None:
         self._of_rows, self._has_intercept = of_rows, intercept is not None
-        self._design = np.column_stack([X, np.ones((len(X), int(self._has_intercept)))])
+        design = np.column_stack([X, np.ones((len(X), int(self._has_intercept)))])
+        self._design = np.asfortranarray(design)  # some of its columns are taken again and again
         self._beta = np.zeros(self._design.shape[1])
         if intercept is not None:
             self._beta[-1] = intercept

@@ -285,7 +285,7 @@ def _make_report(
         announce=lambda news: console.print(f"Report: {news[0].lower()}{news[1:]}."),
         **settings,
     )
-    numbers = groups["numbers"]
+    numbers = settings["numbers"]
     beside = "" if numbers == path.with_suffix(".json") else f" Its numbers are in {numbers}."
     console.print(f"{path} written. Open it in a browser.{beside}", soft_wrap=True, highlight=False)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from math import nan
+from math import nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -137,8 +137,9 @@ class Evaluation:
         -------
         DataFrame
             Per metric `apparent` performance, of the model and on the data as they are,
-            `corrected` performance, its interval from `lower` to `upper` (NaN without 20 resamples
-            and predictions), `optimism`, by how much the apparent one is higher, `n_resamples`, how
+            `corrected` performance, its Monte-Carlo standard `error`, which more resamples make
+            smaller, its interval from `lower` to `upper` (NaN without 20 resamples and
+            predictions), `optimism`, by how much the apparent one is higher, `n_resamples`, how
             many define it, and `cross_validated`, the score of all cross-validated predictions
             together.
         """
@@ -147,31 +148,39 @@ class Evaluation:
         lines = []
         for metric in METRICS:
             apparent = own[f"data_{metric}"]
-            corrected, n_resamples = self._corrected(metric)
+            corrected, error, n_resamples = self._corrected(metric)
             value, lower, upper = nan, nan, nan
             if measured is not None:
                 found, y, persons = measured[0][metric], *measured[1:]
                 value = found.value
                 if n_resamples >= _FEWEST:
                     lower, upper = interval(metric, corrected, found, y, persons, level)
-            optimism = apparent - corrected
-            lines.append((metric, apparent, optimism, corrected, lower, upper, n_resamples, value))
+            of_resamples = (apparent, apparent - corrected, corrected, error)
+            lines.append((metric, *of_resamples, lower, upper, n_resamples, value))
         columns = [
-            "metric", "apparent", "optimism", "corrected", "lower", "upper", "n_resamples",
+            "metric", "apparent", "optimism", "corrected", "error", "lower", "upper", "n_resamples",
             "cross_validated",
         ]  # fmt: skip
         return pd.DataFrame(lines, columns=columns).set_index("metric")
 
-    def _corrected(self, metric: str) -> tuple[float, int]:
-        """Return a metric corrected for optimism, and on how many resamples that is based."""
+    def _corrected(self, metric: str) -> tuple[float, float, int]:
+        """Return a metric corrected for optimism, its Monte-Carlo error, and of how many resamples.
+
+        The error is that of a mean over resamples, in .632+ by way of a difference.
+        """
         apparent = self._own[f"data_{metric}"]
         if metric in ("auc", "brier"):
             outside = self.resamples[f"outside_{metric}"].dropna()
             chance = 0.5 if metric == "auc" else self._own["brier_by_chance"]
-            return point_632_plus(apparent, outside.mean(), chance), len(outside)
+            mean, error = float(outside.mean()), _error_of_mean(outside)
+            low, middle, high = (
+                point_632_plus(apparent, value, chance)
+                for value in (mean - error, mean, mean + error)
+            )
+            return middle, abs(high - low) / 2, len(outside)
         pairs = self.resamples[[f"resample_{metric}", f"data_{metric}"]].dropna()
-        optimism = (pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]).mean()
-        return apparent - optimism, len(pairs)
+        optimism = pairs[f"resample_{metric}"] - pairs[f"data_{metric}"]
+        return apparent - optimism.mean(), _error_of_mean(optimism), len(pairs)
 
     def corrected_difference(self, other: Evaluation, level: float = 0.95) -> pd.DataFrame:
         """Return the optimism-corrected performance less another evaluation's, paired.
@@ -197,8 +206,8 @@ class Evaluation:
         ours, theirs = self._measured(), other._measured()
         lines = []
         for metric in METRICS:
-            own, n_own = self._corrected(metric)
-            rival, n_rival = other._corrected(metric)
+            own, _, n_own = self._corrected(metric)
+            rival, _, n_rival = other._corrected(metric)
             lower, upper, n_resamples = nan, nan, min(n_own, n_rival)
             if ours is not None and theirs is not None and n_resamples >= _FEWEST:
                 influence = ours[0][metric].influence - theirs[0][metric].influence
@@ -284,6 +293,11 @@ class Evaluation:
             )
 
 
+def _error_of_mean(values: pd.Series[Any]) -> float:
+    n = len(values)
+    return float(np.std(values.to_numpy(np.float64), ddof=1)) / sqrt(n) if n > 1 else nan
+
+
 def evaluate(
     experiment: Experiment,
     n_resamples: int = 399,
@@ -291,7 +305,7 @@ def evaluate(
     journal: str | os.PathLike[str] | None = None,
     n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
-    progress: bool = True,
+    progress: bool | str = True,
     cross_validate_resamples: bool = True,
 ) -> Evaluation:
     """Evaluate an experiment: nested cross-validation inside the nonparametric bootstrap.
@@ -311,8 +325,9 @@ def evaluate(
         change the results.
     dask : str, optional
         Address of the scheduler of a Dask cluster to run on instead; needs `shortlist[dask]`.
-    progress : bool
-        Whether to show a bar with the time left; without a terminal, a line now and then.
+    progress : bool or str
+        Whether to show a bar with the time left, or what it calls the resamples; without a
+        terminal, a line now and then.
     cross_validate_resamples : bool
         Whether the procedure is cross-validated on every resample, which `summary` has its
         intervals from, or only on the data as they are, which takes a quarter of the time.
@@ -352,7 +367,7 @@ def evaluate_all(
     journal: str | os.PathLike[str] | None = None,
     n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
-    progress: bool = True,
+    progress: bool | str = True,
     cross_validate_resamples: bool = True,
     procedures: Mapping[str, type[Procedure]] | None = None,
 ) -> dict[str, Evaluation]:
@@ -396,7 +411,12 @@ def evaluate_all(
         work += " without cross-validation of resamples"
     with Journal(journal, work) if journal is not None else nullcontext() as book:
         results = run_tasks(
-            evaluate_resample, tasks, journal=book, n_jobs=n_jobs, dask=dask, progress=progress
+            evaluate_resample,
+            tasks,
+            journal=book,
+            n_jobs=n_jobs,
+            dask=dask,
+            progress=progress,
         )
     return {
         name: gather(experiment, [results[f"{name}/{resample}"] for resample in resamples])

@@ -55,6 +55,10 @@ class Experiment:
         The name of a backend, as `shortlist.available_backends` lists them.
     ridges : sequence of float
         Strengths of the L2 penalty to choose from. The strongest wins a tie.
+    is_open : bool
+        Whether ridges beyond the ends are tried, while an end scores best.
+    own_ridge : float, optional
+        The ridge of the model of the data as they are, if it was chosen before.
     scoring : {"neg_log_loss", "roc_auc"}
         What chooses among them: the log loss of the validation folds, or their AUC, as in Knauer
         and Rodner (2023), which does not see whether risks are calibrated.
@@ -68,6 +72,8 @@ class Experiment:
         keep them together; needs the clean protocol.
     n_folds : int
         Number of folds, of the outer and of the inner loop.
+    tuning_folds : int, optional
+        Number of folds of the inner loop, if it is another.
     seed : int
         Seed of the resamples and the folds, at least 0.
     gap, node_limit
@@ -118,10 +124,13 @@ class Experiment:
     _: KW_ONLY
     backend: str = "native"
     ridges: Sequence[float] = (0.1, 0.02, 0.004)
+    is_open: bool = False
+    own_ridge: float | None = None
     scoring: Scoring = "neg_log_loss"
     protocol: Protocol = "clean"
     persons: Any = None
     n_folds: int = 3
+    tuning_folds: int | None = None
     seed: int = 0
     gap: float = 1e-6
     node_limit: int | None = None
@@ -241,6 +250,7 @@ class Experiment:
                     f"followed: must be numbers of rows from 0 to {len(self.y) - 1}, not {row!r}."
                 )
         check_integer("n_folds", self.n_folds, 2)
+        check_integer("tuning_folds", self.tuning_folds, 2, or_none=True)
         check_integer("seed", self.seed, 0)
         check_integer("stable", self.stable, 0, or_none=True)
 
@@ -326,23 +336,26 @@ def draw(experiment: Experiment, resample: int) -> tuple[Sample, np.random.Gener
 
 
 def split(
-    experiment: Experiment, sample: Sample, rng: np.random.Generator
+    experiment: Experiment,
+    sample: Sample,
+    rng: np.random.Generator,
+    n_folds: int | None = None,
 ) -> list[tuple[Sample, Sample]]:
-    """Return training and test part of each of `n_folds` stratified folds.
+    """Return training and test part of each stratified fold; `n_folds` if not the experiment's.
 
     Paper protocol: the copies of rows are distributed, each class evenly. Clean protocol:
     the different rows are, so that the folds' total weights are equal on average only; or the
     persons are, the classes being as even as whole persons allow.
     """
-    seed = int(rng.integers(2**31))
+    seed, n_folds = int(rng.integers(2**31)), n_folds or experiment.n_folds
     keeps_persons = experiment.persons is not None
     keeps_copies = experiment.protocol == "clean" and not keeps_persons
     units = sample.rows if keeps_copies else sample.copies
     labels = experiment.y[units]
-    if np.bincount(labels).max() < experiment.n_folds:
+    if np.bincount(labels).max() < n_folds:
         return []  # a handful of rows
     persons = experiment.persons[units] if keeps_persons else None
-    parts = shuffled_folds(labels, experiment.n_folds, seed, persons)
+    parts = shuffled_folds(labels, n_folds, seed, persons)
     if keeps_copies:
         return [(sample.part(train), sample.part(test)) for train, test in parts]
     return [
@@ -351,15 +364,19 @@ def split(
 
 
 def scorable_folds(
-    experiment: Experiment, sample: Sample, rng: np.random.Generator
+    experiment: Experiment,
+    sample: Sample,
+    rng: np.random.Generator,
+    n_folds: int | None = None,
 ) -> list[tuple[Sample, Sample]]:
-    """Return those folds whose training and test part have rows of both classes."""
+    """Return those folds, `n_folds` of them, whose two parts have rows of both classes."""
 
     def has_both_classes(part: Sample) -> bool:
         labels = experiment.y[part.rows]
         return bool(labels.min(initial=1) < labels.max(initial=0))
 
-    return [fold for fold in split(experiment, sample, rng) if all(map(has_both_classes, fold))]
+    folds = split(experiment, sample, rng, n_folds)
+    return [fold for fold in folds if all(map(has_both_classes, fold))]
 
 
 def _has_enough(experiment: Experiment, sample: Sample) -> bool:

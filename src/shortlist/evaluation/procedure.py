@@ -17,7 +17,7 @@ from ..arguments import Float, Int
 from ..backends import solve_ridges
 from ..blocks import one_thread
 from ..choice.stable import draw_counts, stable_candidates
-from ..cross_validation import cross_validate
+from ..cross_validation import cross_validate, widen
 from ..problem import SubsetProblem
 from ..solution import Solution, Status
 from .experiment import Experiment, ModelMatrix, Sample, draw, scorable_folds
@@ -146,19 +146,29 @@ class Procedure:
     def tune(self, sample: Sample, rng: np.random.Generator) -> FittedModel:
         """Choose the ridge by cross-validation on a sample, then select and fit with it."""
         is_choice = len(self.experiment.ridges) > 1
-        folds = scorable_folds(self.experiment, sample, rng) if is_choice else []
+        n_folds = self.experiment.tuning_folds
+        folds = scorable_folds(self.experiment, sample, rng, n_folds) if is_choice else []
         return self.fit(sample, [self.best_ridge(folds)])[0]
 
     def best_ridge(self, folds: Sequence[tuple[Sample, Sample]]) -> float:
         """Return the ridge with the best mean score over folds; of several, the strongest."""
         experiment = self.experiment
+        if not folds:
+            return experiment.ridges[0]
         measure = auc if experiment.scoring == "roc_auc" else _neg_log_loss
-        tried = cross_validate(
-            folds,
-            lambda train: self.fit(train, experiment.ridges),
-            lambda model, test: model.score(measure, experiment.y, test),
-        )
-        return experiment.ridges[int(np.mean(tried, axis=0).argmax()) if tried else 0]
+
+        def run(ridges: list[float]) -> list[list[float]]:
+            return cross_validate(
+                folds,
+                lambda train: self.fit(train, ridges),
+                lambda model, test: model.score(measure, experiment.y, test),
+            )
+
+        tried = list(experiment.ridges)
+        scores = run(tried)
+        if experiment.is_open:
+            tried, scores = widen(tried, scores, run, float, experiment.n_rows)
+        return tried[int(np.mean(scores, axis=0).argmax())]
 
     def cross_validate(self, sample: Sample, rng: np.random.Generator) -> CrossValidation:
         """Tune on the training part of each outer fold, and score on its test part."""
@@ -235,7 +245,9 @@ def evaluate_resample(
         chosen = procedure(experiment)
         sample, rng = draw(experiment, resample)
         validated = chosen.cross_validate(sample, rng) if nested else CrossValidation()
-        result = evaluate_model(chosen, chosen.tune(sample, rng), sample, validated)
+        own = None if resample else experiment.own_ridge
+        model = chosen.tune(sample, rng) if own is None else chosen.fit(sample, [own])[0]
+        result = evaluate_model(chosen, model, sample, validated)
     return result | ({"log_odds": validated.log_odds.tolist()} if nested and not resample else {})
 
 

@@ -19,10 +19,9 @@ from joblib import Parallel, delayed, parallel_config
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
+    TaskProgressColumn,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
@@ -45,7 +44,7 @@ def run_tasks(
     journal: Journal | None = None,
     n_jobs: int | Literal["auto"] | None = None,
     dask: str | None = None,
-    progress: bool = True,
+    progress: bool | str = True,
 ) -> dict[str, Any]:
     """Return the result of every task, in the order of `tasks`, whatever the order they end in.
 
@@ -63,8 +62,9 @@ def run_tasks(
     dask : str, optional
         Address of the scheduler of a Dask cluster that runs the tasks instead; all its workers are
         used. Tasks of a worker that dies are done by another.
-    progress : bool
-        Whether to show a bar with the time left; without a terminal, a line now and then.
+    progress : bool or str
+        Whether to show a bar with the time left, or what it calls the tasks; without a terminal, a
+        line now and then.
 
     Returns
     -------
@@ -83,7 +83,8 @@ def run_tasks(
     jobs = iter(
         [delayed(_timed)(function, key, arguments) for key, arguments in open_tasks.items()]
     )
-    with _workers(dask), _bar(progress, len(tasks), len(tasks) - len(open_tasks)) as advance:
+    n_known = len(tasks) - len(open_tasks)
+    with _workers(dask), _bar(progress, len(tasks), n_known) as advance:
 
         def keep(key: str, result: Any, seconds: float) -> None:
             results[key] = result
@@ -126,13 +127,26 @@ def _workers(dask: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]:
-    """Give what counts a finished task: on a bar, or without a terminal by lines now and then."""
+def _bar(shown: bool | str, n_tasks: int, n_known: int) -> Iterator[Callable[[], None]]:
+    """Give what counts a finished task: on a bar, or without a terminal by lines now and then.
+
+    Both name the phase, its share and the time left.
+    """
+    phase = shown if isinstance(shown, str) else "Tasks"
+    n_done, started = n_known, perf_counter()
+
+    def line() -> str:
+        text = f"{phase}: {n_done / n_tasks:.0%}"
+        if n_done == n_known:
+            return text
+        left = (perf_counter() - started) / (n_done - n_known) * (n_tasks - n_done)
+        return f"{text}, {left:.0f} s left"
+
     console = Console(stderr=True)
     has_bar = console.is_interactive or console.is_jupyter
     bar = Progress(
-        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()),
-        *(TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()),
+        *(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()),
+        *(TextColumn("left"), TimeRemainingColumn()),
         console=console,
         disable=not (shown and has_bar),
     )
@@ -142,9 +156,9 @@ def _bar(shown: bool, n_tasks: int, n_done: int) -> Iterator[Callable[[], None]]
         n_done += 1
         bar.update(task, completed=n_done)
 
-    lines = telling(lambda: f"{n_done} of {n_tasks} tasks are done.")
+    lines = telling(line)
     with bar, lines if shown and not has_bar else nullcontext():
-        task = bar.add_task("tasks", total=n_tasks, completed=n_done)
+        task = bar.add_task(phase, total=n_tasks, completed=n_done)
         yield advance
 
 

@@ -10,22 +10,21 @@ from numpy.typing import ArrayLike
 
 from ..choice import near_optimal, solve_path, substitutes
 from ..families import LOGISTIC
-from ..patients import ModelCard, PrognosticModel
+from ..patients import PrognosticModel
 from ..patients.table import PlainTable
-from ..patients.worth import cross_validate_limits
+from ..patients.worth import cross_validate_limits, cross_validate_selections
 from ..problem import SubsetProblem
 from ..verification import verify
 from .content import (
     MOST_MODELS,
     TOLERANCE,
-    WORTHWHILE,
     Alternatives,
     ProofCheck,
     Staircase,
-    StaircaseStep,
 )
 
 _BEYOND = 1.5  # the highest limit of the staircase, relative to the model's
+_VISIBLE = 0.005  # of the loss of the cheapest selection: smaller steps are not shown
 
 
 def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck:
@@ -48,11 +47,16 @@ def describe_proof(model: PrognosticModel, problem: SubsetProblem) -> ProofCheck
 
 
 def describe_staircase(
-    model: PrognosticModel, plain: PlainTable, problem: SubsetProblem, persons: ArrayLike | None
+    model: PrognosticModel,
+    plain: PlainTable,
+    problem: SubsetProblem,
+    persons: ArrayLike | None,
+    threshold: float | None = None,
 ) -> Staircase:
     """Return the best selection for every budget, up to half as much again as there was.
 
-    Its loss is measured by cross-validation too.
+    Its loss is measured by cross-validation too, and if there is a threshold, how many patients
+    each step has to measure for one more true positive.
     """
     card, limits = model.card_, problem.limits
     highest: dict[str, Any] = {}  # with prices but without a budget, the price of everything
@@ -68,24 +72,26 @@ def describe_staircase(
     steps: list[Any] = path.to_records()
     within = own * (1 + LOGISTIC.resolution)
     affordable = max(i for i, step in enumerate(path) if step.limit <= within)
-    beyond = steps[affordable + 1 :]
-    shown: dict[str, Any] | None = None  # the last step that the page shows
+    shown = -1  # the last step that the page shows
     measured = curve.table.to_dict("records")
     for position, step in enumerate(steps):
         step |= {name: measured[position][name] for name in ("log_loss", "difference", "error")}
         # A model whose search was cut short may be on no step.
         step["is_chosen"] = position == affordable and set(step["predictors"]) == {*card.bought}
         step["reduction"] = 1.0 - step["objective"] / steps[0]["objective"]
-        before = [] if shown is None else shown["predictors"]
+        last = steps[shown] if shown >= 0 else None
         step["is_shown"] = (
-            shown is None
+            last is None
             or step["is_chosen"]
             or step["limit"] in (curve.best, curve.enough)
-            or f"{step['reduction']:.1%}" != f"{shown['reduction']:.1%}"
+            or step["reduction"] - last["reduction"] >= _VISIBLE
         )
+        before = [] if last is None else last["predictors"]
         step["new"] = [name for name in step["predictors"] if name not in before]
         step["given_up"] = [name for name in before if name not in step["predictors"]]
-        shown = step if step["is_shown"] else shown
+        if threshold is not None and last is not None:
+            step |= curve.predictions.test_tradeoff(shown, position, threshold)
+        shown = position if step["is_shown"] else shown
     return Staircase(
         limit_name=path.limit_name,
         own_limit=own,
@@ -96,36 +102,26 @@ def describe_staircase(
         enough=curve.enough,
         steps=steps,
         n_hidden=sum(not step["is_shown"] for step in steps),
-        next=_first_step(card, beyond, 0.0),
-        next_worthwhile=_first_step(card, beyond, WORTHWHILE),
+        threshold=threshold,
     )
 
 
-def _first_step(card: ModelCard, steps: list[Any], smallest_gain: float) -> StaircaseStep | None:
-    """Return the first of some steps that lowers the model's loss by at least a share."""
-    before = card.bought
-    for step in steps:
-        gain = 1.0 - step["objective"] / card.search.objective
-        if gain >= smallest_gain:
-            return StaircaseStep(
-                limit=step["limit"],
-                gain=gain,
-                gained=[name for name in step["predictors"] if name not in before],
-                lost=[name for name in before if name not in step["predictors"]],
-            )
-    return None
-
-
 def describe_alternatives(
-    card: ModelCard, problem: SubsetProblem, time_limit: float | None, threads: int | None
+    model: PrognosticModel, plain: PlainTable, problem: SubsetProblem, persons: ArrayLike | None
 ) -> Alternatives:
     """Return the models that are nearly as good, and the substitute of each predictor."""
-    models = near_optimal(problem, TOLERANCE, MOST_MODELS, time_limit=time_limit, threads=threads)
-    instead = substitutes(problem, time_limit=time_limit, threads=threads)
-    bought = card.bought
+    options: dict[str, Any] = {"time_limit": model.time_limit, "threads": model.threads}
+    models = near_optimal(problem, TOLERANCE, MOST_MODELS, **options)
+    instead = substitutes(problem, **options)
+    bought = model.card_.bought
+    owners = None if persons is None else np.asarray(persons)
+    supports = [found.support for found in models]
+    measured = cross_validate_selections(model, plain, problem, supports, owners)
     rows: list[Any] = [
-        record | {"is_chosen": set(record["predictors"]) == set(bought)}
-        for record in models.to_records(compared_with=bought)
+        record | out_of_sample | {"is_chosen": set(record["predictors"]) == set(bought)}
+        for record, out_of_sample in zip(
+            models.to_records(compared_with=bought), measured.to_dict("records"), strict=True
+        )
     ]
     listed_beyond_ties = len(rows) == MOST_MODELS and rows[-1]["excess"] > LOGISTIC.resolution
     replaced: list[Any] = instead.to_records()

@@ -2,7 +2,7 @@
 
 Two of them show the price of selecting: the ridge regression of all candidates and the lasso, which
 know no limit. The others are the usual rules within the same limits. Each has the penalty that has
-the lowest cross-validated log loss for it.
+the lowest cross-validated log loss for it on all patients, also on resamples; so has the model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..backends import solve
 from ..backends.ranking import L1Path
 from ..backends.support_fit import SupportFits
-from ..cross_validation import Fold, Tuning, make_folds
+from ..cross_validation import GRID, Fold, Tuning, make_folds
 from ..evaluation import (
     Evaluation,
     Experiment,
@@ -34,11 +34,12 @@ from ..patients import PrognosticModel
 from ..problem import SubsetProblem
 from ..solution import Status, solution_of
 from .content import LEVEL, RuleRow, json_rows
-from .validation import N_RESAMPLES, make_experiment
+from .validation import make_experiment
 
 _N_PENALTIES, _LEAST_PENALTY = 20, 1e-3  # of the lasso; the least relative to the largest
 _N_FOLDS = 5  # where the model's are not a number
-_OWN, _OWN_OF_STABLE = "proven best", "best among stable predictors"
+N_OF_RULES = 49  # resamples, the first of a report's: rules are compared by paired differences
+_OWN_OF_STABLE = "best among stable predictors"
 _HEURISTICS = ("lasso", "stepwise", "univariable")
 _SHOWN = ("auc", "brier", "calibration_slope")
 
@@ -70,16 +71,17 @@ class Lasso(Procedure):
 
 
 class Rule(NamedTuple):
-    """A way to get a model: its name on pages, and what it does, without and with prices."""
+    """A way to get a model: its name on pages, and what it does; where there are prices too."""
 
     name: str
     text: str
-    text_with_prices: str
+    text_with_prices: str = ""
     is_limited: bool = True
     procedure: type[Procedure] = Procedure
 
 
 RULES = {
+    "own": Rule("proven best", "the model of this report"),
     "full": Rule(
         "all candidates, ridge",
         "ridge regression of all candidates, without selection",
@@ -127,50 +129,59 @@ def compare_rules(
     y: ArrayLike,
     *,
     persons: ArrayLike | None = None,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int = N_OF_RULES,
     seed: int = 0,
     n_jobs: int | Literal["auto"] | None = None,
+    dask: str | None = None,
     progress: bool = False,
 ) -> dict[str, Evaluation]:
     """Evaluate other ways to get a model as `validate_model` evaluates a model.
 
     Parameters
     ----------
-    model, X, y, persons, n_resamples, seed, n_jobs, progress
+    model, X, y, persons, n_resamples, seed, n_jobs, dask, progress
         As in `validate_model`; resamples and folds are the same.
 
     Returns
     -------
     dict
-        Evaluations by the keys of the rules: "full", "l1", "optimum" (if the model is narrowed to
-        stable predictors), "lasso", "stepwise", "univariable".
+        Evaluations by the keys of the rules: "own", "full", "l1", "optimum" (if the model is
+        narrowed to stable predictors), "lasso", "stepwise", "univariable".
     """
-    own = make_experiment(model, X, y, persons, seed)
+    base = make_experiment(model, X, y, persons, seed)
+    fixed = replace(base, probes=None, followed=(), ridges=(model.ridge_,), is_open=False)
+    fixed = replace(fixed, own_ridge=None)
     tuning = model.tuning or Tuning()
-    own = replace(own, probes=None, followed=(), ridges=tuning.ridges, stable=None)
+    own = replace(fixed, ridges=tuning.ridges or GRID, is_open=tuning.ridges is None, stable=None)
     all_of_them = own.problem.with_limits(budget=inf, max_features=len(own.names))
     unlimited = replace(own, problem=all_of_them, backend="native")
     everything = all_of_them.with_limits(include=range(len(own.names)))
     experiments = {
         "full": replace(unlimited, problem=everything),
-        "l1": replace(unlimited, ridges=_l1_penalties(unlimited)),
+        "l1": replace(unlimited, ridges=_l1_penalties(unlimited), is_open=False),
     }
     if model.stable:
         experiments["optimum"] = own
     experiments |= {name: replace(own, backend=name) for name in _HEURISTICS}
     cv = tuning.cv if isinstance(tuning.cv, Integral) else _N_FOLDS
     folds = make_folds(cv, None, own.y, own.persons, model.random_state, int(tuning.n_repeats))
-    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    options: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask}
     penalties = run_tasks(
         choose_penalty,
         {name: (each, RULES[name].procedure, folds) for name, each in experiments.items()},
+        progress=progress and "Tuning usual rules",
         **options,
     )
+    chosen = {
+        name: replace(each, ridges=(penalties[name],), is_open=False)
+        for name, each in experiments.items()
+    }
     return evaluate_all(
-        {name: replace(each, ridges=(penalties[name],)) for name, each in experiments.items()},
+        {"own": fixed, **chosen},
         n_resamples,
         procedures={name: rule.procedure for name, rule in RULES.items()},
         cross_validate_resamples=False,
+        progress=progress and "Repeating usual rules",
         **options,
     )
 
@@ -194,31 +205,30 @@ def _l1_penalties(experiment: Experiment) -> list[float]:
     return [float(penalty) for penalty in penalties]
 
 
-def describe_comparison(
-    problem: SubsetProblem, evaluation: Evaluation, rivals: Mapping[str, Evaluation]
-) -> list[RuleRow]:
+def describe_comparison(problem: SubsetProblem, rivals: Mapping[str, Evaluation]) -> list[RuleRow]:
     """Return each way to get a model, and its paired differences to the proven selection.
 
     Parameters
     ----------
     problem : SubsetProblem
         Of the model, at whose ridge selections are compared by their loss.
-    evaluation, rivals
-        From `validate_model` and `compare_rules`, with the same resamples.
+    rivals
+        From `compare_rules`.
     """
-    if not rivals:
-        return []
     has_prices = np.isfinite(problem.limits.budget)
-    own = Rule(_OWN_OF_STABLE if "optimum" in rivals else _OWN, "", "")
-    rows = [_describe(own, problem, evaluation, evaluation)]
+    rows: list[RuleRow] = []
     for name, rival in rivals.items():
         rule = RULES[name]
-        text = rule.text_with_prices if has_prices else rule.text
-        rows.append({**_describe(rule, problem, evaluation, rival), "definition": text})
+        if name == "own" and "optimum" in rivals:
+            rule = rule._replace(name=_OWN_OF_STABLE)
+        text = rule.text_with_prices if has_prices and rule.text_with_prices else rule.text
+        rows.append(_describe(rule, text, problem, rivals["own"], rival))
     return rows
 
 
-def _describe(rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evaluation) -> RuleRow:
+def _describe(
+    rule: Rule, text: str, problem: SubsetProblem, own: Evaluation, rival: Evaluation
+) -> RuleRow:
     same = own.rows["support"] == rival.rows["support"]
     is_own = rival is own
     is_same_model = same.iloc[0] and own.rows["ridge"].iloc[0] == rival.rows["ridge"].iloc[0]
@@ -229,8 +239,9 @@ def _describe(rule: Rule, problem: SubsetProblem, own: Evaluation, rival: Evalua
         "rule": rule.name,
         "is_own": is_own,
         "is_limited": rule.is_limited,
-        "definition": "",
+        "definition": text,
         "penalty": rival.rows["ridge"].iloc[0],
+        "n_resamples": len(rival.resamples),
         "predictors": list(rival.selected),
         "cost": rival.rows["cost"].iloc[0],
         "excess": _excess(problem, own, rival) if rule.is_limited else None,

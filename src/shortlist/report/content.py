@@ -37,13 +37,11 @@ Card = Annotated[
 ]
 
 LEVEL = 0.95  # of all intervals
+TUNING_FOLDS = 3  # of the choice of the ridge inside a resample or fold
 TOLERANCE = 0.01  # relative excess of the loss of alternatives
-MOST_MODELS = 20  # alternatives
-WORTHWHILE = 0.01  # of the loss
+MOST_MODELS = 10  # alternatives
 ENOUGH = 100  # patients of each outcome in a validation (Collins, Ogundimu and Altman 2016)
 FEWEST_OF_GROUP = 10  # patients of each outcome, for a subgroup or centre to be measured
-# Items of TRIPOD+AI that only the authors of a study can report.
-AUTHORS_ITEMS = "1 to 6, 8, 9b, 9c, 14, 17 to 19, 20a and 25 to 27"
 
 
 # The rows of tables. What is not in a type is refused, as in the sections that have them.
@@ -87,7 +85,10 @@ class ExampleTerm(TypedDict):
 
 
 class StepRow(TypedDict):
-    """A step of the staircase, its cross-validated loss, and how the page shows it."""
+    """A step of the staircase, its cross-validated loss, and how the page shows it.
+
+    `tests` is the test tradeoff against the step shown before; None is infinite.
+    """
 
     limit: float
     cost: float
@@ -105,11 +106,17 @@ class StepRow(TypedDict):
     is_shown: bool
     new: list[str]
     given_up: list[str]
+    tests: NotRequired[Number]
+    tests_lower: NotRequired[Number]
+    tests_upper: NotRequired[Number]
 
 
 class AlternativeRow(TypedDict):
-    """A model that is nearly as good."""
+    """A model that is nearly as good; its cross-validated log loss, above the least of them."""
 
+    log_loss: float
+    difference: float
+    error: float
     excess: float
     cost: float
     objective: float
@@ -144,22 +151,31 @@ class NetBenefit(TypedDict):
 
     threshold: float
     model: float
-    lower: Number
-    upper: Number
+    lower: float
+    upper: float
     everyone: float
     gain: float
-    gain_lower: Number
-    gain_upper: Number
+    gain_lower: float
+    gain_upper: float
+
+
+class ShareOf(TypedDict):
+    """A share of some rows, with its interval; None of none."""
+
+    n: int
+    value: Number
+    lower: Number
+    upper: Number
 
 
 class ThresholdRow(NetBenefit):
     """The accuracy of acting above a threshold too."""
 
     share_above: float
-    sensitivity: float
-    specificity: float
-    predictive_value: Number
-    negative_predictive_value: Number
+    sensitivity: ShareOf
+    specificity: ShareOf
+    predictive_value: ShareOf
+    negative_predictive_value: ShareOf
     positive_likelihood_ratio: Number
     negative_likelihood_ratio: Number
 
@@ -194,6 +210,7 @@ class CorrectedRow(TypedDict):
     apparent: Number
     optimism: Number
     corrected: Number
+    error: Number
     lower: Number
     upper: Number
     n_resamples: int
@@ -243,7 +260,6 @@ class PooledRow(TypedDict):
     prediction_lower: Number
     prediction_upper: Number
     tau: Number
-    i2: Number
     n_centres: int
 
 
@@ -276,6 +292,7 @@ class RuleRow(TypedDict):
     is_limited: bool
     definition: str
     penalty: float
+    n_resamples: int
     predictors: list[str]
     cost: float
     excess: Number
@@ -323,24 +340,15 @@ class RiskGroup(TypedDict):
 
 
 class EffectRow(TypedDict):
-    """A contrast in the model, in the full one and, with enough of them, on resamples."""
+    """A contrast of the model; its odds ratio over the resamples that select the predictor."""
 
     predictor: str
     contrast: str
-    is_bought: bool
-    coefficient: Number
+    coefficient: float
     odds_ratio: Number
-    full_coefficient: float
-    full_error: float
     lower: NotRequired[Number]
     upper: NotRequired[Number]
-    odds_ratio_lower: NotRequired[Number]
-    odds_ratio_upper: NotRequired[Number]
-    selected_lower: NotRequired[Number]
-    selected_upper: NotRequired[Number]
     frequency: NotRequired[float]
-    rmsd_ratio: NotRequired[Number]
-    relative_conditional_bias: NotRequired[Number]
 
 
 class SplinePoint(TypedDict):
@@ -403,14 +411,6 @@ class FindingRow(TypedDict):
     topic: str
     text: str
     columns: list[str]
-
-
-class MethodRow(TypedDict):
-    """Sentences of the methods, and the item of TRIPOD+AI that they belong to."""
-
-    item: str
-    heading: str
-    text: str
 
 
 class ColumnShares(TypedDict):
@@ -520,15 +520,6 @@ class ProofCheck(Section):
     problem_digest: str
 
 
-class StaircaseStep(Section):
-    """A step beyond the limit: how much it lowers the loss, and the change of predictors."""
-
-    limit: float
-    gain: float
-    gained: list[str]
-    lost: list[str]
-
-
 class Staircase(Section):
     """The best selection for every budget, or for every number of predictors."""
 
@@ -541,9 +532,7 @@ class Staircase(Section):
     enough: float
     steps: list[StepRow]
     n_hidden: int
-    next: StaircaseStep | None
-    worthwhile: float = WORTHWHILE
-    next_worthwhile: StaircaseStep | None
+    threshold: Number  # of the test tradeoff
 
 
 class Alternatives(Section):
@@ -579,6 +568,7 @@ class Performance(Section):
     level: float = LEVEL
     n_resamples: int
     n_folds: int
+    tuning_folds: int  # 0 if the ridge was given
     corrected: list[CorrectedRow]
     log_loss: Number
     n_unproven: int
@@ -612,6 +602,7 @@ class Stability(Section):
     """The frequencies of predictors and of models on resamples."""
 
     n_resamples: int
+    n_not_competing: int
     stability: Number
     lower: Number
     upper: Number
@@ -641,15 +632,14 @@ class SampleSize(Section):
     n_parameters: int
     rarer: int
     events_per_parameter: float
-    cox_snell_r2: float
-    nagelkerke_r2: float
-    r2_is_default: bool
+    r2: float
+    is_default: bool
     default_share: float = DEFAULT_SHARE
     shrinkage: float = SHRINKAGE
     r2_difference: float = R2_DIFFERENCE
     risk_margin: float = RISK_MARGIN
     prediction_error: float = PREDICTION_ERROR
-    is_beyond_formula: bool
+    is_beyond: bool
     needed: dict[str, int]
     needed_overall: int
 
@@ -660,6 +650,27 @@ class MissingValues(Section):
     columns: list[MissingColumn]
     complete_rows: int
     complete_rows_bought: int
+
+
+class Enough(Section):
+    """The cheapest step that is within a standard error of the best one, below the limit."""
+
+    limit: float
+    predictors: list[str]
+
+
+class Decision(Section):
+    """The lines above all else, beside what the page has elsewhere.
+
+    The scores of a model that gives everyone the share of events, calibration in a phrase, the
+    worst caution.
+    """
+
+    brier_of_none: float
+    log_loss_of_none: float
+    calibration: str
+    enough: Enough | None
+    caution: FindingRow | None
 
 
 class ReportContent(Section):
@@ -690,9 +701,10 @@ class ReportContent(Section):
     baseline: list[BaselineRow]
     fewest_of_group: int = FEWEST_OF_GROUP
     findings: list[FindingRow]
+    title: str
+    is_unfolded: bool
     checks: list[FindingRow] = []
-    methods: list[MethodRow] = []
-    authors_items: str = AUTHORS_ITEMS
+    decision: Decision | None = None
 
 
 class ExternalContent(Section):
@@ -720,6 +732,8 @@ class ExternalContent(Section):
     development: Literal["none", "most", "all"]
     findings: list[FindingRow]
     updates: list[UpdateRow]
+    title: str
+    is_unfolded: bool
 
 
 def finding_rows(findings: Iterable[Finding]) -> list[FindingRow]:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation
 from ..files import write_whole
-from ..patients import PrognosticModel, check_fit
+from ..patients import PrognosticModel
 from .choice import describe_alternatives, describe_proof, describe_staircase
-from .comparison import compare_rules, describe_comparison
+from .comparison import N_OF_RULES, compare_rules, describe_comparison
 from .content import Centres, ExternalContent, ReportContent, finding_rows
 from .equation import (
     describe_effects,
@@ -23,7 +23,6 @@ from .equation import (
     describe_example,
     describe_purchase,
     describe_splines,
-    fit_full_model,
 )
 from .group import describe_subgroups, split_subgroups, validate_centres
 from .page import render_report, require_packages
@@ -34,7 +33,13 @@ from .performance import (
     describe_stability,
 )
 from .population import count_persons, describe_baseline, describe_sample_size
-from .text import describe_checks, describe_methods, describe_missing, describe_versions
+from .text import (
+    default_title,
+    describe_checks,
+    describe_decision,
+    describe_missing,
+    describe_versions,
+)
 from .validation import N_RESAMPLES, validate_model
 
 
@@ -50,6 +55,7 @@ def describe_model(
     centres: Centres | None = None,
     subgroups: Sequence[str] = (),
     thresholds: Sequence[float] = (),
+    unfold: bool = False,
 ) -> ReportContent:
     """Return the content of a report.
 
@@ -67,7 +73,7 @@ def describe_model(
         Evaluations of the usual rules, as `compare_rules` gives them.
     announce : callable
         Called with a sentence on the progress.
-    centres, subgroups, thresholds
+    centres, subgroups, thresholds, unfold
         As in `write_report`.
 
     Returns
@@ -76,6 +82,7 @@ def describe_model(
         The content.
     """
     card = model.card_
+    check_thresholds(thresholds)
     groups = split_subgroups(subgroups, X, card)
     with warnings.catch_warnings(action="ignore", category=ShortlistWarning):
         # `fit` has warned already
@@ -85,15 +92,13 @@ def describe_model(
     announce("Checking the proof")
     proof = describe_proof(model, problem)
     announce("Solving for other budgets")
-    limits = (model.time_limit, model.threads)
-    staircase = describe_staircase(model, plain, problem, persons)
+    threshold = thresholds[0] if len(thresholds) else None
+    staircase = describe_staircase(model, plain, problem, persons, threshold)
     announce("Listing alternatives")
-    alternatives = describe_alternatives(card, problem, *limits)
+    alternatives = describe_alternatives(model, plain, problem, persons)
     announce("Describing performance")
-    performance = describe_performance(evaluation, thresholds)
+    performance = describe_performance(card, evaluation, thresholds)
     predictions = evaluation.predictions
-    findings = check_fit(model, plain, plain.labels, persons, performance.log_loss)
-    full = fit_full_model(model, plain)
     content = ReportContent(
         versions=describe_versions(),
         model=card,
@@ -111,19 +116,23 @@ def describe_model(
         else describe_subgroups(
             groups, *(predictions[name].to_numpy() for name in ("y", "log_odds", "person"))
         ),
-        comparison=describe_comparison(problem, evaluation, rivals or {}),
+        comparison=describe_comparison(problem, rivals or {}),
         evaluated=list(evaluation.selected),
         stability=describe_stability(card, evaluation),
         individual_risks=describe_risks(evaluation),
-        effects=describe_effects(model, full, plain, evaluation),
-        splines=describe_splines(model, full, plain, evaluation),
-        sample_size=describe_sample_size(problem, plain.labels, performance.log_loss, count),
+        effects=describe_effects(card, evaluation),
+        splines=describe_splines(card, plain, evaluation),
+        sample_size=describe_sample_size(problem, plain.labels, count),
         missing=describe_missing(card, plain.frame),
         baseline=describe_baseline(card, plain),
-        findings=finding_rows(findings),
+        findings=finding_rows(model.findings_),
+        title=default_title(card),
+        is_unfolded=unfold,
     )
-    sentences = {"checks": describe_checks(content), "methods": describe_methods(content)}
-    return content.model_copy(update=sentences)
+    checks = describe_checks(content)
+    return content.model_copy(
+        update={"checks": checks, "decision": describe_decision(content, checks)}
+    )
 
 
 def write_report(
@@ -137,12 +146,14 @@ def write_report(
     rivals: Mapping[str, Evaluation] | None = None,
     n_resamples: int = N_RESAMPLES,
     n_jobs: int | Literal["auto"] | None = None,
+    dask: str | None = None,
     progress: bool = False,
     announce: Callable[[str], None] = lambda text: None,
     centres: Centres | ArrayLike | None = None,
     subgroups: Sequence[str] = (),
     thresholds: Sequence[float] = (),
     numbers: Path | None = None,
+    unfold: bool = False,
 ) -> dict[str, Any]:
     """Write a report about a fitted model: one HTML file, and its numbers as JSON beside it.
 
@@ -161,7 +172,7 @@ def write_report(
         From `validate_model`; by default it is made here.
     rivals : mapping, optional
         From `compare_rules`; by default made here if the evaluation is, or else left out.
-    n_resamples, n_jobs, progress
+    n_resamples, n_jobs, dask, progress
         As for `validate_model`, if the evaluation is made here.
     announce : callable
         Called with a sentence on the progress.
@@ -172,7 +183,10 @@ def write_report(
         Columns, each level of which is a subgroup, and comparisons such as "age>65", both sides of
         which are. Columns that are not predictors may be among them.
     thresholds : sequence of float
-        Risks above which one would act, between 0 and 1; by default round ones are chosen.
+        Risks above which one would act, between 0 and 1; by default round ones are chosen. At the
+        first that is given, every step of the staircase has its test tradeoff.
+    unfold : bool
+        Whether everything is unfolded, for a print of all of it.
     numbers : Path, optional
         Another file for the numbers.
 
@@ -199,13 +213,18 @@ def write_report(
     require_packages()
     split_subgroups(subgroups, X, model.card_)
     check_thresholds(thresholds)
-    options: dict[str, Any] = {"persons": persons, "n_jobs": n_jobs, "progress": progress}
+    options: dict[str, Any] = {
+        "persons": persons,
+        "n_jobs": n_jobs,
+        "dask": dask,
+        "progress": progress,
+    }
     if evaluation is None:
         announce(f"Repeating the selection on {n_resamples} resamples")
         evaluation = validate_model(model, X, y, n_resamples=n_resamples, **options)
         if rivals is None:
             announce("Repeating usual rules on the same resamples")
-            rivals = compare_rules(model, X, y, n_resamples=n_resamples, **options)
+            rivals = compare_rules(model, X, y, n_resamples=min(n_resamples, N_OF_RULES), **options)
     by_centre = centres if isinstance(centres, Centres) else None
     if centres is not None and by_centre is None:
         announce("Leaving out each centre in turn")
@@ -221,6 +240,7 @@ def write_report(
         centres=by_centre,
         subgroups=subgroups,
         thresholds=thresholds,
+        unfold=unfold,
     )
     announce("Drawing the report")
     return write_page(path, content, numbers)

@@ -233,6 +233,7 @@ def validate_centres(
     *,
     persons: ArrayLike | None = None,
     n_jobs: int | Literal["auto"] | None = None,
+    dask: str | None = None,
     progress: bool = False,
 ) -> Centres:
     """Leave out each centre in turn, fit on the others, and measure the model on the centre.
@@ -249,7 +250,7 @@ def validate_centres(
         The data of the fit.
     centres : array-like of shape (n_rows,)
         The centre of each row, which should not be a column of X.
-    n_jobs, progress
+    n_jobs, dask, progress
         As in `validate_model`.
 
     Returns
@@ -281,7 +282,8 @@ def validate_centres(
         both = len(np.unique(plain.labels[train])) == 2
         if both and too_few(plain.labels[test], own) is None:
             tasks[places[test[0]]] = (clone(model), plain, train, test, owners)
-    found = run_tasks(fit_elsewhere, tasks, n_jobs=n_jobs, progress=progress)
+    phase = progress and "Leaving out centres"
+    found = run_tasks(fit_elsewhere, tasks, n_jobs=n_jobs, dask=dask, progress=phase)
     log_odds = np.full(len(places), nan)
     for place, (*_, test, _) in tasks.items():
         log_odds[test] = found[place]["log_odds"]

@@ -20,12 +20,19 @@ from ..errors import (
 )
 from ..evaluation.metric import METRICS
 from ..files import make_folder, write_whole
+from ..page import template_environment
 from ..patients.term import NumericTerm
 from ..tables import csv_text
 from .content import BaselineRow, EquationPart, ReportContent, labelled
 from .group import SHOWN
 from .page import make_figures, require_packages
 
+_METHODS = Path(__file__).with_name("methods.txt")
+_INTRODUCTION = (
+    "Draft sentences for a methods section. The numbers are those of the TRIPOD+AI checklist "
+    "(Collins and others 2024).\nOnly the authors can report items 1 to 6, 8, 9b, 9c, 14, 17 to "
+    "19, 20a and 25 to 27."
+)
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -51,8 +58,9 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
     list of Path
         The files: `characteristics` (Table 1), `coefficients`, `performance`, `thresholds`, and
         `centres`, `heterogeneity` and `subgroups` if the report has them, as `.csv` and `.tex`,
-        `equation.tex`, all tables and the equation in `tables.docx` (extra `word`; a warning
-        without it), and a `.svg` and a `.png` for each figure.
+        `equation.tex`, `methods.txt` (a draft by items of TRIPOD+AI), all tables and the equation
+        in `tables.docx` (extra `word`; a warning without it), and a `.svg` and a `.png` for each
+        figure.
     """
     require_packages()
     from matplotlib import pyplot, rc_context
@@ -66,7 +74,10 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
     content = labelled(content)
     folder = Path(folder)
     make_folder(folder)
-    files: dict[str, str | bytes] = {"equation.tex": latex_equation(content)}
+    files: dict[str, str | bytes] = {
+        "equation.tex": latex_equation(content),
+        "methods.txt": draft_methods(content),
+    }
     tables = manuscript_tables(content)
     for name, (header, rows) in tables.items():
         files[f"{name}.csv"] = csv_text(header, rows)
@@ -90,6 +101,18 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
     for name, text in files.items():
         write_whole(folder / name, text)
     return [folder / name for name in files]
+
+
+def draft_methods(content: ReportContent) -> str:
+    """Return a draft of the methods, by items of TRIPOD+AI (Collins et al. 2024)."""
+    environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
+    known = dict(content) | {"card": content.model, "size": content.sample_size}
+    sections = []
+    for section in _METHODS.read_text(encoding="utf-8").removeprefix("## ").split("\n## "):
+        title, _, words = section.partition("\n")
+        lines = environment.from_string(words).render(known).split("\n")
+        sections.append(f"{title.replace(' | ', ' ')}\n{' '.join(filter(None, lines))}\n")
+    return f"{_INTRODUCTION}\n\n" + "\n".join(sections)
 
 
 Cell = str | float | None
@@ -116,7 +139,7 @@ def manuscript_tables(content: ReportContent) -> dict[str, Table]:
         "performance": (["measure", *_PARTS], measures),
     }
     if content.performance.curves is not None:
-        rows = content.performance.curves.thresholds
+        rows = [_flat(row) for row in content.performance.curves.thresholds]
         tables["thresholds"] = _as_table(rows, {name: _words(name) for name in rows[0]})
     if content.centres is not None:
         tables["centres"] = _by_group(content.centres.rows, "centre")
@@ -125,6 +148,16 @@ def manuscript_tables(content: ReportContent) -> dict[str, Table]:
     if content.subgroups:
         tables["subgroups"] = _by_group(content.subgroups, "group")
     return tables
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row whose shares have a column each for the value and the ends of its interval."""
+    parts = {"": "value", ", lower": "lower", ", upper": "upper"}
+    return {
+        name + end: value[part] if isinstance(value, dict) else value
+        for name, value in row.items()
+        for end, part in (parts if isinstance(value, dict) else {"": ""}).items()
+    }
 
 
 def _words(name: str) -> str:

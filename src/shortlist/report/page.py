@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from math import floor, log10
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,6 +128,18 @@ def _decimals(value: float | None, digits: int = 3) -> str:
     return text.replace("-", _MINUS)
 
 
+def _to_error(value: float | None, error: float | None) -> str:
+    """Return a number to the first digit of its Monte-Carlo error: one to four decimals."""
+    if not error:
+        return _decimals(value)
+    return _decimals(value, min(4, max(1, -floor(log10(error)))))
+
+
+def _tests(value: float | None) -> str:
+    """Return how many patients must be measured for one more true positive; None is never."""
+    return "never" if value is None else f"{ceil(value)}"
+
+
 def _places(prevalence: float) -> int:
     """Return the decimals of all measures of a page: three, and more where events are rare.
 
@@ -171,6 +183,8 @@ def _signed(value: float, digits: int = 4) -> str:
 _FILTERS: dict[str, Callable[..., str]] = {
     "number": _number,
     "decimals": _decimals,
+    "to_error": _to_error,
+    "tests": _tests,
     "p_value": _p_value,
     "percent": _percent,
     "risk": _risk,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.metrics import roc_curve
 
@@ -13,19 +14,20 @@ from ..arguments import Float, Int
 from ..errors import InvalidProblemError
 from ..evaluation import (
     Evaluation,
-    Measure,
     inclusion_frequencies,
-    interval,
     model_frequencies,
     net_benefit,
     share_interval,
+    share_of,
     smooth_calibration,
     stability,
+    worth_interval,
 )
 from ..evaluation.metric import HIGHEST
 from ..patients import ModelCard
 from .content import (
     LEVEL,
+    TUNING_FOLDS,
     Bar,
     CalibrationGroup,
     Curves,
@@ -34,6 +36,7 @@ from .content import (
     NetBenefit,
     Performance,
     RocPoint,
+    ShareOf,
     Stability,
     ThresholdRow,
     json_rows,
@@ -43,6 +46,7 @@ _THRESHOLDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
 )  # fmt: skip
 _FEWEST_ROWS, _FEWEST_SHARE = 5, 0.02  # on both sides of a threshold that is worth a line
+_MOST_THRESHOLDS = 5
 _MOST_GROUPS = 10
 _SMALLEST_GROUP, _EVENTS_PER_GROUP = 20, 5
 _N_BINS = 30
@@ -53,7 +57,9 @@ _N_RISK_GROUPS = 5
 _MOST_DRAWN = 200  # patients whose ranges of risks can be told apart in a figure
 
 
-def describe_performance(evaluation: Evaluation, thresholds: Sequence[float] = ()) -> Performance:
+def describe_performance(
+    card: ModelCard, evaluation: Evaluation, thresholds: Sequence[float] = ()
+) -> Performance:
     """Return measures with and without optimism, and curves."""
     known = evaluation.predictions.dropna() if evaluation.predictions is not None else None
     curves = None
@@ -67,6 +73,7 @@ def describe_performance(evaluation: Evaluation, thresholds: Sequence[float] = (
     return Performance(
         n_resamples=len(evaluation.resamples),
         n_folds=evaluation.rows["test_folds"].iloc[0],
+        tuning_folds=TUNING_FOLDS if card.search.tuning else 0,
         corrected=json_rows(evaluation.optimism(LEVEL)),
         log_loss=float(evaluation.summary(LEVEL)["estimate"]["log_loss"]),
         n_unproven=int(evaluation.rows["unproven"].sum()),
@@ -76,12 +83,17 @@ def describe_performance(evaluation: Evaluation, thresholds: Sequence[float] = (
 
 
 def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | None:
-    """Return the frequencies of predictors and models on resamples; None for fewer than two."""
+    """Return the frequencies of predictors and models on resamples; None for fewer than two.
+
+    What is free or required is always bought, and does not count.
+    """
     selection = evaluation.selection
     if len(selection) < 2:
         return None
+    competing = competing_predictors(card)
+    selection = selection[competing]
     frequencies = model_frequencies(selection)
-    own = {*card.bought}
+    own = {*card.bought}.intersection(competing)
     overall = stability(selection, LEVEL)
     models: list[ModelFrequency] = [
         {"predictors": list(model), "frequency": frequency, "is_chosen": set(model) == own}
@@ -92,6 +104,7 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
         stability=overall.value,
         lower=overall.lower,
         upper=min(overall.upper, 1.0),  # of stability, which is 1 at most
+        n_not_competing=len(evaluation.names) - len(competing),
         inclusion=[
             row | {"is_bought": row["predictor"] in own}
             for row in json_rows(inclusion_frequencies(selection, LEVEL), "predictor")
@@ -100,6 +113,17 @@ def describe_stability(card: ModelCard, evaluation: Evaluation) -> Stability | N
         n_models=len(models),
         own_frequency=sum((row["frequency"] for row in models if row["is_chosen"]), 0.0),
     )
+
+
+def competing_predictors(card: ModelCard) -> list[str]:
+    """Return the candidates that are neither required nor, where there is a budget, free."""
+    by_fee = {name for fee in card.limits.fees for name in fee.members if fee.amount > 0}
+    return [
+        item.name
+        for item in card.candidates
+        if item.name not in card.limits.include
+        and (card.limits.budget is None or item.cost > 0 or item.name in by_fee)
+    ]
 
 
 def describe_risks(evaluation: Evaluation) -> IndividualRisks | None:
@@ -180,6 +204,9 @@ def choose_thresholds(probability: Float) -> list[float]:
         for threshold in _THRESHOLDS
         if fewest <= int((probability >= threshold).sum()) <= len(probability) - fewest
     ]
+    if len(chosen) > _MOST_THRESHOLDS:
+        kept = np.linspace(0, len(chosen) - 1, _MOST_THRESHOLDS).round().astype(np.int64)
+        chosen = [chosen[i] for i in kept.tolist()]
     return chosen or [float(np.clip(np.median(probability), 1e-6, 0.99))]
 
 
@@ -202,38 +229,44 @@ def _at_threshold(
     What divides by 0, such as the predictive value if no risk is above, is None.
     """
     acted, event = probability >= threshold, y == 1
-    sensitivity, specificity = acted[event].mean(), (~acted)[~event].mean()
+
+    def share(has: NDArray[np.bool_], among: NDArray[np.bool_]) -> ShareOf:
+        owners = None if persons is None else persons[among]
+        value, lower, upper = share_of(has[among], owners, LEVEL)
+        return {"n": int(among.sum()), "value": value, "lower": lower, "upper": upper}
+
+    sensitivity, specificity = float(acted[event].mean()), float((~acted)[~event].mean())
     return {
         **_net_benefit(y, probability, persons, threshold),
         "share_above": acted.mean(),
-        "sensitivity": sensitivity,
-        "specificity": specificity,
-        "predictive_value": event[acted].mean() if acted.any() else None,
-        "negative_predictive_value": None if acted.all() else (~event)[~acted].mean(),
+        "sensitivity": share(acted, event),
+        "specificity": share(~acted, ~event),
+        "predictive_value": share(event, acted),
+        "negative_predictive_value": share(~event, ~acted),
         "positive_likelihood_ratio": sensitivity / (1 - specificity) if specificity < 1 else None,
         "negative_likelihood_ratio": (1 - sensitivity) / specificity if specificity > 0 else None,
     }
 
 
 def _net_benefit(y: Int, probability: Float, persons: Int | None, threshold: float) -> NetBenefit:
-    """Return the net benefit, and by how much acting on everyone has less.
+    """Return the net benefit, and by how much it exceeds that of acting on everyone.
 
     Acting on no one has 0, so that the first is the difference to that.
     """
+    acted, event, harm = probability >= threshold, y == 1, threshold / (1 - threshold)
     benefit = net_benefit(y, probability, threshold)
     everyone = net_benefit(y, np.ones(len(y)), threshold)
-    gain = Measure(benefit.value - everyone.value, benefit.influence - everyone.influence)
-    lower, upper = interval("net_benefit", benefit.value, benefit, y, persons, LEVEL)
-    gain_lower, gain_upper = interval("net_benefit", gain.value, gain, y, persons, LEVEL)
+    above = worth_interval((acted & event, 1.0), (acted & ~event, harm), persons, LEVEL)
+    below = worth_interval((~acted & ~event, harm), (~acted & event, 1.0), persons, LEVEL)
     return {
         "threshold": threshold,
-        "model": benefit.value,
-        "lower": lower,
-        "upper": upper,
-        "everyone": everyone.value,
-        "gain": gain.value,
-        "gain_lower": gain_lower,
-        "gain_upper": gain_upper,
+        "model": benefit,
+        "lower": above[0],
+        "upper": above[1],
+        "everyone": everyone,
+        "gain": benefit - everyone,
+        "gain_lower": below[0],
+        "gain_upper": below[1],
     }
 
 

@@ -12,17 +12,8 @@ from ..arguments import Int
 from ..patients import ModelCard
 from ..patients.table import PlainTable
 from ..problem import SubsetProblem
-from ..sample_size import (
-    count_parameters,
-    cox_snell_r2,
-    expected_r2,
-    largest_r2,
-    persons_by_outcome,
-    riley_sample_sizes,
-)
+from ..sample_size import judge_sample_size, persons_by_outcome
 from .content import BaselineRow, Facts, PersonCount, SampleSize
-
-_MOST_PARAMETERS = 30  # for which the formula of the fourth criterion was made
 
 
 def count_persons(labels: Int, persons: ArrayLike | None) -> PersonCount:
@@ -46,33 +37,16 @@ def count_persons(labels: Int, persons: ArrayLike | None) -> PersonCount:
     )
 
 
-def describe_sample_size(
-    problem: SubsetProblem, labels: Int, log_loss: float | None, persons: PersonCount
-) -> SampleSize:
-    """Return events per candidate parameter, and the number of persons that Riley's criteria need.
-
-    Without a log loss, or with one that explains nothing, R2 is a default.
-    """
-    events = int(labels.sum())
-    prevalence = events / len(labels)
-    n_parameters = count_parameters(problem)
-    measured = 0.0 if log_loss is None else cox_snell_r2(log_loss, prevalence)
-    r2, is_default = expected_r2(measured, prevalence)
-    sizes = riley_sample_sizes(n_parameters, r2, prevalence)
+def describe_sample_size(problem: SubsetProblem, labels: Int, persons: PersonCount) -> SampleSize:
+    """Return events per candidate parameter, and how many persons Riley's criteria need."""
+    found, events = judge_sample_size(problem), int(labels.sum())
     rarer = min(persons.with_event, persons.without_event)
     return SampleSize(
         patients=persons.persons,
         events=events,
-        prevalence=prevalence,
-        n_parameters=n_parameters,
         rarer=rarer,
-        events_per_parameter=rarer / n_parameters,
-        cox_snell_r2=r2,
-        nagelkerke_r2=r2 / largest_r2(prevalence),
-        r2_is_default=is_default,
-        is_beyond_formula=n_parameters > _MOST_PARAMETERS,
-        needed=sizes._asdict(),
-        needed_overall=max(sizes),
+        events_per_parameter=rarer / found.n_parameters,
+        **found._asdict() | {"prevalence": events / len(labels), "needed": found.needed._asdict()},
     )
 
 

@@ -1,25 +1,22 @@
-"""The sentences of a report: checks and cautions, and a draft of the methods of a paper.
-
-The draft goes by items of TRIPOD+AI (Collins et al. 2024).
-"""
+"""The sentences of a report: what decides, checks and cautions."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
+from math import log
 
 import pandas as pd
 
 from .. import __version__
-from ..page import template_environment
 from ..patients import Finding, ModelCard
 from .content import (
     Alternatives,
+    CorrectedRow,
+    Decision,
+    Enough,
     FindingRow,
-    MethodRow,
     MissingValues,
     PersonCount,
     ProofCheck,
@@ -30,8 +27,12 @@ from .content import (
 )
 
 UNSTABLE = 0.5  # of the resamples select the model
-SMALL_SLOPE, LARGE_SLOPE = 0.9, 1.1
-_METHODS = Path(__file__).with_name("methods.txt")
+# Topics of cautions, those first that forbid the use of a model most.
+_WORST = (
+    "Leak", "Nearly perfect", "Patient numbers", "Codes for missing values", "Proof", "Search",
+    "Evaluation", "Optimism", "Calibration", "Separation", "Duplicated rows", "Large odds ratios",
+    "Sample size", "Excess missingness", "Stability", "Ridge",
+)  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "python-flint")
 
 
@@ -49,38 +50,88 @@ def describe_missing(card: ModelCard, X: pd.DataFrame) -> MissingValues:
     )
 
 
+def default_title(card: ModelCard) -> str:
+    """Return what a report is called: the outcome and the kind of model."""
+    outcome = card.outcome
+    event = f"{card.outcome_label} = {outcome.event}" if outcome.name else outcome.event
+    return card.codebook.title or f"Logistic regression for {event}"
+
+
 def describe_checks(content: ReportContent) -> list[FindingRow]:
-    """Return findings about everything that limits the model, from the rest of the report."""
-    among = "" if content.model.search.stable is None else f" among {content.model.among}"
-    of_proof = [*_check_proof(content.proof, among), *_check_persons(content.persons)]
-    of_evaluation = [
-        *_check_ties(content.alternatives),
-        *_check_stability(content.stability),
-        *_check_evaluation(content),
-        *_check_performance(content),
+    """Return findings about everything that limits the model: those of the fit, then of the report.
+
+    Those of one kind are one, and those about columns that were not bought come last.
+    """
+    bought = {row["predictor"] for row in content.purchase.bought}
+    found = [
+        *finding_rows(_check_proof(content.proof)),
+        *content.findings,
+        *finding_rows(
+            [
+                *_check_persons(content.persons),
+                *_check_ties(content.alternatives),
+                *_check_stability(content.stability),
+                *_check_evaluation(content),
+                *_check_performance(content),
+            ]
+        ),
     ]
-    said_elsewhere = {"Search"}  # by the proof
-    if _ridge_contradicts_slope(content):
-        said_elsewhere.add("Ridge")  # which would advise the opposite of what calibration needs
-    return [
-        *finding_rows(of_proof),
-        *(row for row in content.findings if row["topic"] not in said_elsewhere),
-        *finding_rows(of_evaluation),
-    ]
+    kinds: dict[tuple[str, str], FindingRow] = {}
+    for row in found:
+        kind = (row["level"], row["topic"])
+        if kind in kinds:
+            earlier = kinds[kind]
+            row = row | {
+                "text": f"{earlier['text']} {row['text']}",
+                "columns": [*earlier["columns"], *row["columns"]],
+            }
+        kinds[kind] = row
+
+    def is_aside(row: FindingRow) -> bool:
+        return bool(row["columns"]) and bought.isdisjoint(row["columns"])
+
+    return sorted(kinds.values(), key=lambda row: (row["level"] != "warning", is_aside(row)))
 
 
-def _check_proof(proof: ProofCheck, among: str) -> Iterator[Finding]:
-    if not proof.is_optimal:
-        text = (
-            f"The search stopped ({proof.status.replace('_', ' ')}) before the proof was "
-            f"complete: a better selection may exist, by at most {proof.gap:.2%} of the loss."
-        )
-    elif not proof.valid:
+def describe_decision(content: ReportContent, checks: Sequence[FindingRow]) -> Decision:
+    """Return what the page says first, of its content and its checks."""
+    share, staircase = content.sample_size.prevalence, content.staircase
+    limit = content.purchase.cost if staircase.limit_name == "budget" else content.purchase.n_bought
+    enough = None
+    if staircase.enough < limit:
+        (step,) = (s for s in staircase.steps if s["limit"] == staircase.enough)
+        enough = Enough(limit=staircase.enough, predictors=step["predictors"])
+    cautions = [row for row in checks if row["level"] == "warning"]
+    order = {topic: place for place, topic in enumerate(_WORST)}
+    worst = min(cautions, key=lambda row: order.get(row["topic"], len(order)), default=None)
+    return Decision(
+        brier_of_none=share * (1 - share),
+        log_loss_of_none=-(share * log(share) + (1 - share) * log(1 - share)),
+        calibration=_calibration(content.performance.row("calibration_slope")),
+        enough=enough,
+        caution=worst,
+    )
+
+
+def _calibration(slope: CorrectedRow) -> str:
+    """Return calibration in a phrase: too extreme only if the interval of the slope excludes 1."""
+    value, lower, upper = slope["corrected"], slope["lower"], slope["upper"]
+    if value is None:
+        return "calibration not known"
+    if lower is None or upper is None:
+        return f"calibration slope {value:.2f}"
+    ends = f"(slope {value:.2f}, {lower:.2f} to {upper:.2f})"
+    if upper < 1:
+        return f"risks too extreme {ends}"
+    if lower > 1:
+        return f"risks not extreme enough {ends}"
+    return f"calibrated as far as these patients can tell {ends}"
+
+
+def _check_proof(proof: ProofCheck) -> Iterator[Finding]:
+    if proof.is_optimal and not proof.valid:
         why = proof.reason or "there is no certificate to check."
-        text = f"The independent checker did not confirm the proof: {why}"
-    else:
-        text = f"The selection is proven optimal{among}, and the proof was verified independently."
-    yield Finding("good" if proof.is_optimal and proof.valid else "warning", "Proof", text)
+        yield Finding("warning", "Proof", f"The checker did not confirm it: {why}")
 
 
 def _check_persons(persons: PersonCount) -> Iterator[Finding]:
@@ -100,29 +151,19 @@ def _check_ties(alternatives: Alternatives) -> Iterator[Finding]:
         others = "1 other selection is" if n == 1 else f"{n} other selections are"
         text = f"{others} exactly as good; the choice between them is arbitrary."
         yield Finding("warning", "Ties", least + text)
-    elif are_known:
-        yield Finding("good", "Ties", "No other selection is exactly as good.")
-    else:
+    elif not are_known:
         text = "Unknown: a limit was reached before the list of other selections was complete."
         yield Finding("note", "Ties", text)
 
 
 def _check_stability(stability: Stability | None) -> Iterator[Finding]:
-    if stability is not None:
-        is_stable = stability.own_frequency >= UNSTABLE
+    if stability is not None and stability.own_frequency < UNSTABLE:
         yield Finding(
-            "good" if is_stable else "warning",
+            "warning",
             "Stability",
             f"{stability.own_frequency:.0%} of {stability.n_resamples} resamples select exactly "
-            f"these predictors; {_counted(stability.n_models, 'different selection')} "
-            f"{'occurs' if stability.n_models == 1 else 'occur'}. Do not interpret the selection "
-            "as causal, however stable it is.",
+            f"these predictors, and {stability.n_models} different selections occur.",
         )
-
-
-def _counted(n: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _check_evaluation(content: ReportContent) -> Iterator[Finding]:
@@ -137,20 +178,8 @@ def _check_evaluation(content: ReportContent) -> Iterator[Finding]:
         )
 
 
-def _ridge_contradicts_slope(content: ReportContent) -> bool:
-    """Whether the ridge is at the end of those tried beyond which calibration would get worse."""
-    slope = content.performance.row("calibration_slope")["corrected"]
-    tried = content.model.search.tried
-    if slope is None or not tried:
-        return False
-    ridge = content.model.search.ridge
-    return (slope < SMALL_SLOPE and ridge == min(tried)) or (
-        slope > LARGE_SLOPE and ridge == max(tried)
-    )
-
-
 def _check_performance(content: ReportContent) -> Iterator[Finding]:
-    performance, search = content.performance, content.model.search
+    performance = content.performance
     if not performance.n_resamples:
         text = "No resamples were requested: nothing is corrected for optimism."
         yield Finding("warning", "Optimism", text)
@@ -161,18 +190,9 @@ def _check_performance(content: ReportContent) -> Iterator[Finding]:
             f"{performance.n_unproven} of {performance.n_solves} selections on resamples "
             "reached a limit before their proof.",
         )
-    slope = performance.row("calibration_slope")["corrected"]
-    if slope is not None and not SMALL_SLOPE <= slope <= LARGE_SLOPE:
-        is_small = slope < SMALL_SLOPE
-        problem = "too extreme" if is_small else "too close to the overall event rate"
-        text = f"The corrected calibration slope is {slope:.2f}: predictions are {problem}"
-        if _ridge_contradicts_slope(content):
-            end = "weak" if is_small else "strong"
-            text += f"; the ridge is the {end}est tried, and a {end}er one would not help."
-        else:
-            other = "stronger" if is_small else "weaker"
-            text += "." if search.tuning else f"; a {other} ridge may help."
-        yield Finding("warning", "Calibration", text)
+    calibration = _calibration(performance.row("calibration_slope"))
+    if calibration.startswith("risks"):
+        yield Finding("warning", "Calibration", f"R{calibration[1:]}.")
 
 
 def describe_versions() -> dict[str, str]:
@@ -184,26 +204,3 @@ def describe_versions() -> dict[str, str]:
         except PackageNotFoundError:  # installed without its metadata
             versions[package] = "unknown"
     return versions
-
-
-def describe_methods(content: ReportContent) -> list[MethodRow]:
-    """Return the draft of the methods, each section with the item that it belongs to."""
-    known = dict(content) | {"card": content.model, "size": content.sample_size}
-    return [
-        {"item": item, "heading": heading, "text": _filled(template, known)}
-        for item, heading, template in _methods()
-    ]
-
-
-def _methods() -> Iterator[tuple[str, str, Any]]:
-    """Yield item, heading and template of each section of `methods.txt`."""
-    environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
-    for section in _METHODS.read_text(encoding="utf-8").removeprefix("## ").split("\n## "):
-        title, _, words = section.partition("\n")
-        item, _, heading = title.partition(" | ")
-        yield item, heading, environment.from_string(words)
-
-
-def _filled(template: Any, known: Mapping[str, Any]) -> str:
-    """Return the text of a section; its lines are parts of it."""
-    return " ".join(line for line in template.render(known).split("\n") if line)

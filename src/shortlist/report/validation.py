@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..cross_validation import Tuning
 from ..errors import InvalidProblemError, ShortlistWarning
 from ..evaluation import Evaluation, Experiment, evaluate
 from ..patients import PrognosticModel
 from ..problem import SubsetProblem
 from ..sample_size import persons_by_outcome
 from ..solution import Status
-from .equation import fit_full_model, make_probes
+from .content import TUNING_FOLDS
+from .equation import make_probes
 
 N_RESAMPLES = 199  # the ends of a 95 % percentile interval are then the fifth values
 FEWEST_FOLDS, MOST_FOLDS = 3, 10
@@ -31,13 +33,15 @@ def validate_model(
     n_resamples: int = N_RESAMPLES,
     seed: int = 0,
     n_jobs: int | Literal["auto"] | None = None,
+    dask: str | None = None,
     progress: bool = False,
 ) -> Evaluation:
-    """Repeat the fit of a model, its ridge given, on bootstrap resamples and in cross-validation.
+    """Repeat the fit of a model on bootstrap resamples and in cross-validation.
 
-    Imputation, scaling, levels, selection and fit are repeated from the start each time. The choice
-    of the ridge is not: all are fitted with the model's ridge, so that this model is judged. If the
-    model's search ran out of time, the others end after as many nodes as it had.
+    Imputation, scaling, levels, the choice of the ridge unless it was given, selection and fit are
+    repeated from the start each time. A ridge is chosen in three folds, of those tried that are
+    next to the model's and, while an end of them scores best, beyond it. If the model's search ran
+    out of time, the others end after as many nodes as it had.
 
     Parameters
     ----------
@@ -51,6 +55,8 @@ def validate_model(
         Seed of the resamples and the folds.
     n_jobs : int, optional
         Number of processes, -1 for one per core, "auto" for that if it pays; it changes no result.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster to run on instead; needs `shortlist[dask]`.
     progress : bool
         Whether to show a bar with the time left; without a terminal, a line now and then.
 
@@ -71,14 +77,19 @@ def validate_model(
     """
     experiment = make_experiment(model, X, y, persons, seed)
     return evaluate(
-        experiment, n_resamples, n_jobs=n_jobs, progress=progress, cross_validate_resamples=False
+        experiment,
+        n_resamples,
+        n_jobs=n_jobs,
+        dask=dask,
+        progress=progress and "Repeating the selection",
+        cross_validate_resamples=False,
     )
 
 
 def make_experiment(
     model: PrognosticModel, X: Any, y: ArrayLike, persons: ArrayLike | None, seed: int
 ) -> Experiment:
-    """Return the experiment that repeats the fit of a model, its ridge given."""
+    """Return the experiment that repeats the fit of a model."""
     node_limit = model.node_limit
     if node_limit is None and model.status_ is Status.TIME_LIMIT:
         node_limit = max(1, model.solution_.nodes)
@@ -88,6 +99,8 @@ def make_experiment(
         check_enough(plain.labels, persons)
         preprocessor = model.unfitted_design(plain)
         design = clone(preprocessor).fit(plain.frame, plain.labels)
+        asked = str((model.tuning or Tuning()).scoring)
+        scoring: Any = asked if asked == "roc_auc" else "neg_log_loss"
         problem = SubsetProblem(
             design.transform(plain.frame),
             plain.labels,
@@ -98,18 +111,31 @@ def make_experiment(
         return Experiment(
             problem,
             backend=model.backend,
-            ridges=(model.ridge_,),
+            ridges=_near(model),
+            own_ridge=model.ridge_,
+            is_open=model.ridge is None and (model.tuning or Tuning()).ridges is None,
+            scoring=scoring,
             persons=persons,
             n_folds=choose_folds(plain.labels, persons),
+            tuning_folds=TUNING_FOLDS,
             seed=seed,
             gap=model.gap,
             node_limit=node_limit,
             preprocessor=preprocessor,
             table=plain.frame,
             stable=model.random_state if model.stable else None,
-            probes=make_probes(fit_full_model(model, plain)),
+            probes=make_probes(model.card_, plain),
             followed=choose_followed(len(plain.labels)),
         )
+
+
+def _near(model: PrognosticModel) -> tuple[float, ...]:
+    """Return the ridge of a model, and those tried that are next to it."""
+    tried = sorted(model.card_.search.tried, reverse=True)
+    if not tried:
+        return (model.ridge_,)
+    place = tried.index(model.ridge_)
+    return tuple(tried[max(0, place - 1) : place + 2])
 
 
 def choose_followed(n_rows: int) -> list[int]:
