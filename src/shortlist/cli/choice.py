@@ -253,7 +253,7 @@ def explore(
                 codebook=model.codebook,
                 budget=model.budget,
             )
-            if ridge is None:
+            if ridge is None and settings is None:  # settings have a ridge
                 limits = prepared.first_state().limits()
                 limits |= {"include": (), "exclude": model.exclude}
                 ridge = model.set_params(**limits).fit(*patients.data, announce).ridge_
