@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --maxprocesses=4
 CORE := build/develop
 INSTALL = $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings build-dir=$(CORE) --editable
 
-.PHONY: help demo develop test test-slow test-all coverage regression lint docs dist smoke wheels release-check bench bench-full study study-quick study-page clean
+.PHONY: help demo develop test test-slow test-all coverage regression lint docs dist smoke wheels release-check bench bench-full study study-quick study-as-published study-page clean
 
 help:
 	@echo "make demo       what a budget of 10 buys, what the greedy rule buys instead, and a report"
@@ -35,6 +35,7 @@ help:
 	@echo "make bench      the benchmarks; some of them: make bench BENCH='--only grid tall'"
 	@echo "make bench-full the benchmarks with other solvers and packages; an hour or two"
 	@echo "make study      the paper's experiments, an hour of two cores; goes on where it stopped"
+	@echo "make study-as-published  the paper's protocol on one draw, half an hour of a core"
 	@echo "make study-quick  the same with a few draws of the data, in minutes"
 	@echo "make study-page docs/study.md and its figures from the tables in study/results"
 	@echo "make clean      remove the virtual environment and the caches"
@@ -115,11 +116,22 @@ study study-quick: $(VENV)/.installed
 	$(BIN)/python -m study figures build/$@
 	$(BIN)/python -m study compare build/$@
 	$(BIN)/python -m study page build/$@ --output build/$@/page.md
+	$(if $(filter study,$@),$(MAKE) study-as-published)
+
+# The paper's own protocol, on one draw: half an hour of a core.
+study-as-published: $(VENV)/.installed
+	if [ -e build/$@/study.json ]; then $(BIN)/python -m study resume build/$@; \
+		else $(BIN)/python -m study run --preset as-published --out build/$@; fi
+	$(BIN)/python -m study parkinson --out build/$@
+	$(BIN)/python -m study figures build/$@
+	$(BIN)/python -m study page build/$@ --output build/$@/page.md
 
 study-page: $(VENV)/.installed
 	$(BIN)/python -m study compare study/results
 	$(BIN)/python -m study figures study/results --figures docs/study/figures
 	$(BIN)/python -m study page study/results --figures docs/study/figures --output docs/study.md
+	$(BIN)/python -m study figures study/results/as-published --figures docs/study/as-published
+	$(BIN)/python -m study page study/results/as-published --figures docs/study/as-published --output docs/study/as-published.md
 
 clean:
 	rm -rf $(VENV) src/shortlist/native/*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist docs/api docs/gallery

@@ -3,15 +3,16 @@
 A comparison is a quantity of a draw that should be above 0. Its mean over draws has an interval
 over draws. A claim asks for a least number of some comparisons, or of several such groups. It is
 
-- true on average if enough comparisons of every group have an interval above 0,
-- false on average if in some group too many have an interval below 0,
+- said to hold on average if enough comparisons of every group have an interval above 0,
+- not to hold on average if in some group too many have an interval below 0,
 - and else not decided.
 
-A claim is called true, or false, wrongly with a probability of 2.5 % at most, whatever the number
-of comparisons: if k of J are needed, a wrong "true" takes an interval above 0 for one of at least
-J - k + 1 comparisons that do not hold, and a wrong "false" one below 0 for one of at least k that
-hold, in one of the groups. So the 5 % that the intervals leave are divided by J - k + 1, or by k
-times the number of groups.
+The paper describes its own draw, of which such a verdict says nothing. A single verdict is wrong
+with a probability of about 2.5 % at most, whatever its number of comparisons: if k of J are needed,
+a wrong "holds" takes an interval above 0 for one of at least J - k + 1 comparisons that do not
+hold, and a wrong "does not hold" one below 0 for one of at least k that do, in one of the groups.
+So the 5 % that the intervals leave are divided by J - k + 1, or by k times the number of groups.
+Student's intervals of means are approximate, and nothing is corrected for the number of claims.
 
 Words need thresholds, and all of them are ours; `Claim` has a lower and a higher one, too.
 """
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from .draws import EPVS, LEVEL, Draws, Float, Mean, mean_of
 from .plan import GREEDY, METHODS, NUMBERS, OPTIMAL
 
-TRUE, FALSE, OPEN, FEW_DRAWS = "true", "false", "not decided", "few draws"
+TRUE, FALSE, OPEN, FEW_DRAWS = "holds", "does not hold", "not decided", "few draws"
 MIN_DRAWS = 10
 ALMOST_ALWAYS = 0.9  # of the runs; of four EPVs, three
 FEW = 0.02  # a very low fraction
@@ -125,8 +126,14 @@ class Judgement(NamedTuple):
 def judge(groups: list[Group]) -> Judgement:
     """Judge a claim on the average over draws, and on each of them."""
     n_draws = len(groups[0].comparisons[0].values)
+    shares = [
+        float(np.mean(np.all([group.holds(floor) for group in groups], axis=0)))
+        if n_draws
+        else np.nan
+        for floor in (_TIE, -_TIE)
+    ]
     if n_draws < 2:
-        return Judgement(FEW_DRAWS, "", np.nan, np.nan, np.nan, n_draws, np.nan, np.nan)
+        return Judgement(FEW_DRAWS, "", np.nan, np.nan, np.nan, n_draws, *shares)
     deciding = min((group.deciding() for group in groups), key=_clearness)
     if n_draws < MIN_DRAWS:
         verdict = FEW_DRAWS
@@ -134,10 +141,6 @@ def judge(groups: list[Group]) -> Judgement:
         verdict = TRUE
     else:
         verdict = FALSE if any(group.is_false(len(groups)) for group in groups) else OPEN
-    shares = [
-        float(np.mean(np.all([group.holds(floor) for group in groups], axis=0)))
-        for floor in (_TIE, -_TIE)
-    ]
     return Judgement(verdict, deciding.words, *deciding.margin(), n_draws, *shares)
 
 
@@ -216,9 +219,12 @@ def differ_by_less(
 
 
 def differ_most_at(draws: Draws, _: float, epv: float, role: str, noise: int) -> list[Group]:
-    """The methods differ most in a role at an EPV, whichever selects more."""
+    """The methods differ most in a role at an EPV, whichever selects more.
+
+    Which one selects more is told to each draw by the others, so that no draw judges itself.
+    """
     gaps = draws.differences(role, noise)
-    signed = gaps * np.sign(gaps.mean(axis=0))  # the means are distances, and linear in draws
+    signed = gaps * np.sign(gaps.sum(axis=0) - gaps)
     at = EPVS.index(epv)
     comparisons = [
         Comparison(

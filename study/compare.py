@@ -31,10 +31,10 @@ _LARGE_OVERLAP = 0.5  # of the shorter interval
 _NAMES = ["place", "key", "meaning"]
 _NUMBER = ["paper", "mean", "lower", "upper", "n_draws", "percentile", "verdict"]
 _THRESHOLDS = ["lower_threshold", "threshold", "higher_threshold"]
-_OTHER_VERDICTS = [
+OTHER_VERDICTS = [
     f"verdict_{other}" for other in ("lower_threshold", "higher_threshold", "of_selected")
 ]
-_CLAIM = [*Judgement._fields, "word", *_THRESHOLDS, *_OTHER_VERDICTS]
+_CLAIM = [*Judgement._fields, "word", *_THRESHOLDS, *OTHER_VERDICTS]
 
 
 class PaperComparison(NamedTuple):
@@ -106,7 +106,7 @@ def _claim(key: str, draws: Draws, other: Draws) -> dict[str, object]:
     line = judgement._asdict() | {"verdict_of_selected": judge(claim.groups(other, own)).verdict}
     if claim.word:
         line |= {"word": claim.word} | dict(zip(_THRESHOLDS, claim.thresholds, strict=True))
-        for name, threshold in zip(_OTHER_VERDICTS, (lower, higher), strict=False):
+        for name, threshold in zip(OTHER_VERDICTS, (lower, higher), strict=False):
             line[name] = judge(claim.groups(draws, threshold)).verdict
     return line
 

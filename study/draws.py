@@ -16,8 +16,8 @@ from scipy.stats import t
 
 from shortlist.evaluation import percentile_interval
 
-from .plan import GREEDY, LABEL_NOISE, METHODS, NUMBERS, OPTIMAL
-from .tables import FILES, ROLES, read_runs, read_table
+from .plan import GREEDY, LABEL_NOISE, METHODS, NUMBERS, OPTIMAL, Run
+from .tables import FILES, ROLES, Bool, read_runs, read_table, shares
 
 Float = NDArray[np.float64]
 
@@ -71,6 +71,7 @@ class Draws:
         values = np.moveaxis(table.reshape([*map(len, cells), len(MEASURES)]), -1, 0)
         is_complete = ~np.isnan(values).any(axis=(0, 2, 3, 4, 5))
         self.seeds = [seed for seed, kept in zip(cells[0], is_complete, strict=True) if kept]
+        self.every = f"{len(self.seeds)} draws"
         self._values = dict(zip(MEASURES, values[:, is_complete], strict=True))
         own = intervals[intervals["study"] == study]
         aucs = [np.array(text.split(), dtype=np.float64) for text in own["aucs"]]
@@ -109,18 +110,18 @@ class Draws:
 
     def extreme_ends(self, method: str, which: str, end: str) -> Float:
         """Return an end of the interval of that AUC, for the draws that have it."""
-        rows = self.intervals.query("arm == 'extremes' and method == @method")
+        rows = self.intervals.query("arm != 'intervals' and method == @method")
         by_seed = rows.sort_values(["seed", "auc"], kind="stable").groupby("seed")
         extremes = by_seed.tail(1) if which == "highest" else by_seed.head(1)
         return extremes[end].to_numpy(dtype=np.float64)
 
     def overlaps(self, share: float) -> Float:
         """Return in which part of the runs AUC intervals share this much of the shorter one."""
-        rows = self.intervals.query("arm == 'intervals'")
+        rows = self.intervals.query("arm != 'extremes'")
         if rows.empty:
             return np.empty(0)
         ends: Any = rows.pivot(
-            index=["seed", "n_samples", "n_features", "label_noise"],
+            index=["seed", "n_samples", "n_features", "label_noise", "run"],
             columns="method",
             values=["lower", "upper"],
         )
@@ -129,6 +130,30 @@ class Draws:
         known = ~ends.isna().any(axis=1)
         holds: Float = (shared >= share * width)[known].groupby("seed").mean().to_numpy()
         return holds
+
+
+class Resamples:
+    """The resamples of a single draw, whose fractions are read as those of `Draws`.
+
+    Parameters
+    ----------
+    selections : mapping from Run to ndarray of bool, shape (n_resamples, n_features)
+        What each resample selects.
+    study : {"cardinality", "budget"}
+        Which constraint.
+    """
+
+    def __init__(self, selections: dict[Run, Bool], study: str) -> None:
+        self._shares = {run: shares(run, m) for run, m in selections.items() if run.study == study}
+        self.every = f"{len(next(iter(selections.values())))} resamples"
+
+    def cells(self, method: str, measure: str, noise: int) -> Float:
+        """Return a fraction by resample and EPV: the mean over the runs of a data set."""
+        values: dict[float, list[Float]] = {epv: [] for epv in EPVS}
+        for run, found in self._shares.items():
+            if (run.method, run.label_noise) == (method, LABEL_NOISE[noise]):
+                values[run.epv].append(found[measure])
+        return np.stack([np.mean(values[epv], axis=0) for epv in EPVS], axis=1)
 
 
 def read_draws(folder: str | os.PathLike[str], of_selected: bool = False) -> dict[str, Draws]:
@@ -168,13 +193,15 @@ def averages(draws: dict[str, Draws]) -> pd.DataFrame:
 def effects(draws: dict[str, Draws]) -> pd.DataFrame:
     """Return what label noise, more rows and fewer candidates change on average.
 
-    `effect` is "noise" (5 % less none), "rows" (1090 less 82, at the same number of candidates) or
-    "candidates" (14 less 53, at the same number of rows), in the mean over the other two.
+    `effect` is "noise" (5 % less none) in the mean over the data, "rows" (1090 less 82, in the mean
+    over 14 and 53 candidates) or "candidates" (14 less 53, in the mean over both numbers of rows),
+    the latter two with 0 or 5 % label noise.
     """
-    contrasts = {  # by label noise and EPV, that is 82x53, 82x14, 1090x53, 1090x14
-        "noise": np.array([[-1, -1, -1, -1], [1, 1, 1, 1]]) / 4,
-        "rows": np.array([[-1, -1, 1, 1], [-1, -1, 1, 1]]) / 4,
-        "candidates": np.array([[-1, 1, -1, 1], [-1, 1, -1, 1]]) / 4,
+    by_epv = {"rows": np.array([-1, -1, 1, 1]) / 2, "candidates": np.array([-1, 1, -1, 1]) / 2}
+    contrasts = {"noise": np.outer([-1, 1], np.ones(4)) / 4} | {  # by label noise and EPV
+        f"{effect}, noise {noise:g}": np.outer(np.equal(LABEL_NOISE, noise), weights)
+        for effect, weights in by_epv.items()
+        for noise in LABEL_NOISE
     }
     lines = []
     for study, own in draws.items():

@@ -1,10 +1,11 @@
-"""The four figures of a study, drawn from its saved tables alone."""
+"""The figures of a study, drawn from its saved tables alone."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,12 @@ from shortlist.plots.style import (
 )
 
 from .claims import STABLE
-from .draws import EPVS, Draws, averages, mean_of, read_draws
+from .draws import EPVS, Draws, Resamples, averages, mean_of, read_draws
 from .methods import METHOD_NAMES, differences
 from .paper import fractions_of
-from .plan import FULL, METHODS, SHAPES
-from .tables import ROLES, read_runs, write_whole
+from .plan import FULL, LABEL_NOISE, METHODS, NUMBERS, SHAPES
+from .published import frequencies, is_published
+from .tables import ROLES, read_runs, read_selections, write_whole
 
 _NOISE_LABELS = ("no noise", "5 % noise")
 _STUDY_LABELS = {"cardinality": "limit", "budget": "budget"}
@@ -44,8 +46,9 @@ def draw_figures(folder: str | os.PathLike[str], out: str | os.PathLike[str]) ->
 
     `fractions` is the paper's Fig. 1 with the spread over draws, `stability` the same for the
     stability of selections, `aucs` the paired differences of the methods' AUCs, and `methods`
-    compares others with the optimum. Without its results a figure is not drawn. The same results
-    give the same bytes.
+    compares others with the optimum. Without its results a figure is not drawn. Of a single draw
+    they are the paper's: `fig1a` and `fig1b`, and four of its appendix with four panels each. The
+    same results give the same bytes.
 
     Parameters
     ----------
@@ -77,6 +80,15 @@ def draw_figures(folder: str | os.PathLike[str], out: str | os.PathLike[str]) ->
 
 
 def _figures(folder: Path) -> Iterator[tuple[str, Figure]]:
+    if is_published(folder):
+        selections = read_selections(folder)
+        for letter, study in zip("ab", NUMBERS, strict=True):
+            yield f"fig1{letter}", draw_fractions({study: Resamples(selections, study)})
+        table = frequencies(selections)
+        for study, noise in product(NUMBERS, LABEL_NOISE):
+            part = table[(table["study"] == study) & (table["label_noise"] == noise)]
+            yield f"appendix-{study}-{100 * noise:.0f}", draw_frequencies(part)
+        return
     draws = read_draws(folder)
     if all(len(own.seeds) > 1 for own in draws.values()):
         yield "fractions", draw_fractions(draws)
@@ -87,11 +99,11 @@ def _figures(folder: Path) -> Iterator[tuple[str, Figure]]:
         yield "methods", draw_methods(table)
 
 
-def draw_fractions(draws: dict[str, Draws]) -> Figure:
+def draw_fractions(draws: Mapping[str, Draws | Resamples]) -> Figure:
     """Draw the fraction selected of each role, by study, label noise, EPV and method."""
-    figure = new_figure(7.2, 7.6)
-    panels = figure.subplots(4, 3, sharex=True, sharey="col")
     rows = [(study, noise) for study in draws for noise in (0, 1)]
+    figure = new_figure(7.2, 0.6 + 1.75 * len(rows))
+    panels = figure.subplots(len(rows), 3, sharex=True, sharey="col")
     for row, (study, noise) in zip(panels, rows, strict=True):
         for ax, role in zip(row, ROLES, strict=True):
             _draw_by_epv(ax, draws[study], role, noise)
@@ -123,7 +135,53 @@ def draw_stability(draws: dict[str, Draws]) -> Figure:
     return figure
 
 
-def _draw_by_epv(ax: Axes, draws: Draws, measure: str, noise: int) -> None:
+def draw_frequencies(table: pd.DataFrame) -> Figure:
+    """Draw how often each feature is selected, by data set, run and method."""
+    figure = new_figure(7.2, 5.6)
+    panels = figure.subplots(2, 2, sharex=True, sharey=True)
+    names = [*range(1, 6), "redundant", "uninformative"]
+    for ax, (n, p), epv in zip(panels.flat, SHAPES, EPVS, strict=True):
+        axes_for(ax, 0, 0)
+        part = table[(table["n_samples"] == n) & (table["n_features"] == p)]
+        runs = sorted(part["run"].unique())
+        for i, method in enumerate(METHODS):
+            for x, run in enumerate(runs):
+                own = part[(part["run"] == run) & (part["method"] == method)]
+                places = np.minimum(np.arange(len(own)), (own["role"] == "informative").sum() + 1)
+                _draw_features(ax, own, x - 0.42 + 0.45 * i + 0.06 * places, is_filled=i == 0)
+        ax.set_xticks(range(len(runs)), [str(run) for run in runs])
+        ax.set_title(f"EPV {epv:.2f}, {n}x{p}", loc="left", fontsize=7.5)
+        ax.set(ylim=(-0.03, 1.03), ylabel="" if ax in panels[:, 1] else "share of resamples")
+    study = table["study"].iloc[0]
+    kinds = {"cardinality": "informative features, and at most as many selected"}
+    figure.supxlabel(kinds.get(study, "draw of the costs, budget of 10"), fontsize=8)
+    marks = [ax.plot([], [], MARKERS[0], color=HUES[k], markersize=4)[0] for k in range(5)]
+    marks += [ax.plot([], [], "D", color="black", markersize=4)[0]]
+    marks += [ax.plot([], [], ".", color=GREY, markersize=4)[0]]
+    labels = [f"informative {name}" if name in range(6) else str(name) for name in names]
+    figure.legend(
+        marks, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=7.5,
+        title="filled: optimal, left; hollow: greedy, right", title_fontsize=7.5,
+    )  # fmt: skip
+    return figure
+
+
+def _draw_features(ax: Axes, table: pd.DataFrame, places: Any, *, is_filled: bool) -> None:
+    """Draw frequencies of the features of a run, and intervals of all but uninformative ones."""
+    for (_, line), x in zip(table.iterrows(), places, strict=True):
+        if line["role"] == "uninformative":
+            ax.plot(x, line["estimate"], ".", color=GREY, markersize=2.5, zorder=1)
+            continue
+        is_informative = line["role"] == "informative"
+        hue = HUES[int(line["feature"])] if is_informative else "black"
+        ax.vlines(x, line["lower"], line["upper"], color=hue, linewidth=1.2)
+        ax.plot(
+            x, line["estimate"], MARKERS[0] if is_informative else "D", color=hue, markersize=3.5,
+            markerfacecolor=hue if is_filled else "white",
+        )  # fmt: skip
+
+
+def _draw_by_epv(ax: Axes, draws: Draws | Resamples, measure: str, noise: int) -> None:
     """Draw means with their intervals, and the central 95 % of draws as bands."""
     axes_for(ax, 0, 0)
     places = np.arange(len(EPVS))
@@ -147,10 +205,12 @@ def _draw_by_epv(ax: Axes, draws: Draws, measure: str, noise: int) -> None:
     ax.set_xlim(-0.3, len(EPVS) - 0.7)
 
 
-def _add_legend(figure: Figure, ax: Axes, draws: dict[str, Draws], star: list[Any]) -> None:
+def _add_legend(
+    figure: Figure, ax: Axes, draws: Mapping[str, Draws | Resamples], star: list[Any]
+) -> None:
     handles, names = ax.get_legend_handles_labels()
-    n_draws = len(next(iter(draws.values())).seeds)
-    names = [f"{name}: mean, its 95 % interval, central 95 % of {n_draws} draws" for name in names]
+    every = next(iter(draws.values())).every
+    names = [f"{name}: mean, its 95 % interval, central 95 % of {every}" for name in names]
     names += ["stated in the paper"] * len(star)
     figure.legend(
         [*handles, *star], names, loc="outside upper center", ncols=2, frameon=False, fontsize=7.5

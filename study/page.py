@@ -1,4 +1,4 @@
-"""The page about a study: words from `page.md`, numbers from the study's tables."""
+"""The page about a study: words from `page.md` or `published.md`, numbers from its tables."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 
 from .claims import ALMOST_ALWAYS, FALSE, FEW_DRAWS, OPEN, STABLE, TRUE
-from .compare import INSIDE, NOT_RUN, OUTSIDE, PaperComparison, compare
-from .draws import EPVS, read_draws
+from .compare import INSIDE, NOT_RUN, OTHER_VERDICTS, OUTSIDE, PaperComparison, compare
+from .draws import EPVS, Draws, read_draws
 from .paper import MEASURES
 from .parkinson import BY_PERSON, PAPER_VARIANT, VARIANTS, describe
-from .plan import EVENT_SHARE, LABEL_NOISE, MAIN_SEED, OPTIMAL, SHAPES
+from .plan import EVENT_SHARE, LABEL_NOISE, MAIN_SEED, OPTIMAL, PRESETS, SHAPES
 from .provenance import read_provenance
+from .published import ARM, auc_rows, is_published
 from .tables import read_table
 
 Rows = list[list[Any]]
@@ -56,33 +57,71 @@ def render(
     source = Path(folder)
     tables = compare(source)
     draws = read_draws(source)
-    page: str = environment.get_template("page.md").render(
+    name, facts = "page.md", _averages
+    if is_published(source):
+        name, facts = "published.md", _draw
+    page: str = environment.get_template(name).render(
         folder=source.as_posix(),
         figures=Path(os.path.relpath(Path(figures).resolve(), Path(place).resolve())).as_posix(),
         drawn={path.stem for path in Path(figures).glob("*.svg")},
         seed=MAIN_SEED,
-        epvs=EPVS,
-        stable=STABLE,
-        almost_always=ALMOST_ALWAYS,
-        n_draws=len(draws["budget"].seeds),
-        n_intervals=len(draws["budget"].overlaps(0.5)),
-        counts=_counts(tables),
-        claims=_claims(tables.claims),
-        numbers=_numbers(tables.numbers),
-        average=_finder(tables.averages, "study", "measure", "method", "label_noise", "epv"),
-        effect=_finder(tables.effects, "study", "measure", "method", "effect"),
-        methods=_finder(tables.methods, "study", "method", "measure"),
-        n_methods=0 if tables.methods.empty else int(tables.methods["n_draws"].max()),
         parkinson=_parkinson(source),
-        cells=_cells(tables.averages),
-        doubling=_doubling(tables.effects),
-        ceiling=_auc_of_true_labels(),
-        shift=pd.concat(
-            [own.intervals.query("arm == 'intervals'")["shift"] for own in draws.values()]
-        ).mean(),
         work=_work(source),
+        **facts(tables, draws),
     )
     return page
+
+
+def _draw(tables: PaperComparison, draws: dict[str, Draws]) -> dict[str, Any]:
+    """Return what the page about a single draw shows."""
+    numbers, claims = (table[table["place"] != "5.1"] for table in (tables.numbers, tables.claims))
+    holds = claims["share_with_ties"] > 0
+    return {
+        "n_resamples": PRESETS["as-published"].arms[ARM].resamples[-1],
+        "n_draws": len(PRESETS["paper"].arms["aucs"].seeds),
+        "numbers": numbers[["place", "meaning", "paper"]]
+        .assign(own=numbers["mean"].map("{:.2f}".format))
+        .to_numpy()
+        .tolist(),
+        "claims": claims[["place", "meaning"]]
+        .assign(own=np.where(holds, "holds", "does not hold"))
+        .to_numpy()
+        .tolist(),
+        "n_holding": int(holds.sum()),
+        "aucs": {study: auc_rows(own, study) for study, own in draws.items()},
+    }
+
+
+def _averages(tables: PaperComparison, draws: dict[str, Draws]) -> dict[str, Any]:
+    """Return what the page about many draws shows."""
+    return {
+        "epvs": EPVS,
+        "stable": STABLE,
+        "almost_always": ALMOST_ALWAYS,
+        "n_draws": len(draws["budget"].seeds),
+        "n_intervals": len(draws["budget"].overlaps(0.5)),
+        "counts": _counts(tables),
+        "width": _widths(tables.numbers),
+        "claims": _claims(tables.claims),
+        "numbers": _numbers(tables.numbers),
+        "average": _finder(tables.averages, "study", "measure", "method", "label_noise", "epv"),
+        "effect": _finder(tables.effects, "study", "measure", "method", "effect"),
+        "methods": _finder(tables.methods, "study", "method", "measure"),
+        "n_methods": 0 if tables.methods.empty else int(tables.methods["n_draws"].max()),
+        "cells": _cells(tables.averages),
+        "doubling": _doubling(tables.effects),
+        "ceiling": _auc_of_true_labels(),
+        "shift": pd.concat(
+            [own.intervals.query("arm == 'intervals'")["shift"] for own in draws.values()]
+        ).mean(),
+    }
+
+
+def _widths(numbers: pd.DataFrame) -> dict[str, float]:
+    """Return how wide the central 95 % of draws are in the median, of fractions and of AUCs."""
+    widths = (numbers["upper"] - numbers["lower"])[numbers["place"] != "5.1"]
+    is_auc = numbers["key"].str.contains("auc")
+    return {"aucs": widths[is_auc].median(), "fractions": widths[~is_auc].median()}
 
 
 def _auc_of_true_labels() -> float:
@@ -105,6 +144,9 @@ def _counts(tables: PaperComparison) -> dict[str, Any]:
             found = rows["verdict"].value_counts()
             counts[part] = {verdict: int(found.get(verdict, 0)) for verdict in verdicts}
             counts[part]["all"] = len(rows)
+    others, verdicts = tables.claims[OTHER_VERDICTS], tables.claims["verdict"]
+    is_same = others.isna() | others.eq(verdicts, axis=0)
+    counts["claims"]["robust"] = int((is_same.all(axis=1) & (tables.claims["place"] != "5.1")).sum())
     return counts
 
 
@@ -125,7 +167,9 @@ def _claims(table: pd.DataFrame) -> Rows:
             shares = (_percent(line[name]) for name in ("share", "share_with_ties"))
             share = ", ".join(dict.fromkeys(shares))
         verdict = f"**{line['verdict']}**"
-        rows.append([line["place"], line["meaning"], verdict, mean, share, sensitivity])
+        other = line["verdict_of_selected"]
+        other = "" if other == line["verdict"] or pd.isna(other) else other
+        rows.append([line["place"], line["meaning"], verdict, mean, share, sensitivity, other])
     return rows
 
 
@@ -184,7 +228,11 @@ def _doubling(table: pd.DataFrame) -> Any:
         effect: max(sizes) / min(sizes)
         for effect, sizes in zip(("rows", "candidates"), zip(*SHAPES, strict=True), strict=True)
     }
-    return lambda study, effect: f"{estimates[study, effect] / np.log2(ratios[effect]):.3f}"
+
+    def add(study: str, effect: str, noise: float) -> str:
+        return f"{estimates[study, f'{effect}, noise {noise:g}'] / np.log2(ratios[effect]):.3f}"
+
+    return add
 
 
 def _parkinson(folder: Path) -> dict[str, Any] | None:
@@ -207,6 +255,7 @@ def _parkinson(folder: Path) -> dict[str, Any] | None:
     return {
         "n_readings": len(optima.groups),
         "agreeing": agreeing,
+        "literal": describe(PAPER_VARIANT),
         "rows": accuracy(PAPER_VARIANT),
         "persons": accuracy(BY_PERSON),
         "n_resamples": int(variants.loc[PAPER_VARIANT, "n_resamples"]),

@@ -68,7 +68,12 @@ def _fraction(method: str, role: str, noise: int, epv: float) -> Callable[[Draws
     return lambda draws: draws.cells(method, role, noise)[:, EPVS.index(epv)]
 
 
-# How numbers are measured on draws.
+def _largest(method: str, noise: int) -> Callable[[Draws], Float]:
+    return lambda draws: draws.cells(method, "informative", noise).max(axis=1)
+
+
+# How numbers are measured on draws. A fraction that the paper calls the largest is compared with the
+# largest of each draw, at whichever EPV that has it.
 QUANTITIES: dict[str, Callable[[Draws], Float]] = {
     **{
         f"{study}.{method}.{which}_auc.{end}": _extreme(method, which, end)
@@ -79,6 +84,10 @@ QUANTITIES: dict[str, Callable[[Draws], Float]] = {
         f"cardinality.{method}.{role}.noise{noise}.{epv}": _fraction(method, role, noise, epv)
         for method, role, noise, epv in product(METHODS, ROLES, (0, 1), EPVS)
     },
+    **{
+        f"cardinality.{method}.informative.noise{noise}.largest.{epv}": _largest(method, noise)
+        for method, noise, epv in product(METHODS, (0, 1), EPVS)
+    },
 }
 
 
@@ -87,4 +96,5 @@ def fractions_of(study: str, role: str, noise: int) -> Iterator[tuple[str, float
     for statement in STATEMENTS:
         parts = statement.key.split(".", 4)
         if len(parts) == 5 and (parts[0], parts[2], parts[3]) == (study, role, f"noise{noise}"):
-            yield parts[1], float(parts[4]), (statement.low + statement.high) / 2
+            epv = float(parts[4].removeprefix("largest."))
+            yield parts[1], epv, (statement.low + statement.high) / 2

@@ -105,6 +105,8 @@ def make_preset(seeds: int, resamples: int, others: int, some: int, ends: int) -
 PRESETS = {
     "paper": make_preset(seeds=100, resamples=50, others=50, some=100, ends=39),
     "quick": make_preset(seeds=10, resamples=10, others=5, some=2, ends=2),
+    # The paper's own protocol: one draw, 399 resamples of every run, nested cross-validation.
+    "as-published": Preset({"published": Arm(METHODS, range(399 + 1), (MAIN_SEED,))}),
 }
 
 

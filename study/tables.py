@@ -24,7 +24,6 @@ Outcome = dict[str, Any]
 Bool = NDArray[np.bool_]
 ROLES = ("informative", "redundant", "uninformative")
 FILES = {name: f"{name}.csv.gz" for name in ("selections", "runs", "intervals")}
-_ON_DATA = ("aucs", "methods")  # the arms with the data as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +33,16 @@ class Tables:
     Parameters
     ----------
     selections : DataFrame
-        One row per run of the arm "selections": what identifies the run, and `selected`, the
-        numbers of the features that each resample selects; a comma is between resamples.
+        One row per run whose resamples say what they select: what identifies the run, and
+        `selected`, the numbers of the features by resample; a comma is between resamples.
     runs : DataFrame
-        One row per run. Over the resamples of `selections`: the mean share of the informative,
+        One row per run. Over its resamples in `selections`: the mean share of the informative,
         redundant and uninformative features that is selected, `*_of_selected`, the mean share of
         the selected features that has the role, and Nogueira's `stability`. On the data as they
         are: `auc`, nested cross-validated, and the share of each role that is selected, `*_data`.
     intervals : DataFrame
-        One row per run of the arms "intervals" and "extremes": `aucs`, nested cross-validated, of
-        the data as they are and of each resample.
+        One row per run and arm that cross-validates resamples: `aucs` of the data as they are and
+        of each resample.
     """
 
     selections: pd.DataFrame
@@ -58,23 +57,27 @@ class Tables:
 
 
 def tabulate(outcomes: Mapping[str, Mapping[Run, Outcome]]) -> Tables:
-    """Return the tables of some arms, given the results of each run."""
+    """Return the tables of some arms, given the results of each run.
+
+    An arm that cross-validates begins with the data as they are; other arms have resamples alone.
+    """
     selections, intervals = [], []
     runs: dict[Run, dict[str, Any]] = {}
     for arm, results in outcomes.items():
         for run, outcome in results.items():
-            supports = outcome["supports"]
-            if arm == "selections":
-                texts = [" ".join(map(str, support)) for support in supports]
+            matrix, aucs = chosen(outcome["supports"], run.n_features), outcome["aucs"]
+            resamples = matrix[1:] if aucs else matrix
+            if len(resamples):
+                texts = [" ".join(map(str, row.nonzero()[0])) for row in resamples]
                 selections.append(vars(run) | {"selected": ",".join(texts)})
-                runs.setdefault(run, {}).update(measures(run, chosen(supports, run.n_features)))
-            elif arm in _ON_DATA:
-                of_role = shares(run, chosen(supports, run.n_features))
+                runs.setdefault(run, {}).update(measures(run, resamples))
+            if len(resamples) < len(matrix):
+                of_role = shares(run, matrix[:1])
                 line = {f"{role}_data": float(of_role[role][0]) for role in ROLES}
-                runs.setdefault(run, {}).update(line | {"auc": outcome["aucs"][0]})
-            else:
-                aucs = " ".join(f"{np.nan if auc is None else auc:.6g}" for auc in outcome["aucs"])
-                intervals.append({"arm": arm} | vars(run) | {"aucs": aucs})
+                runs.setdefault(run, {}).update(line | {"auc": aucs[0]})
+            if len(aucs) > 1:
+                text = " ".join(f"{np.nan if auc is None else auc:.6g}" for auc in aucs)
+                intervals.append({"arm": arm} | vars(run) | {"aucs": text})
     of_selected = (f"{role}_of_selected" for role in ROLES)
     on_data = (f"{role}_data" for role in ROLES)
     columns = [*KEYS, "epv", *ROLES, *of_selected, "stability", "auc", *on_data]
@@ -126,6 +129,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def read_runs(folder: str | os.PathLike[str]) -> pd.DataFrame:
     """Return the runs of a study, as `Tables` describes them."""
     return read_table(folder, FILES["runs"], (*KEYS, "epv", *ROLES, "stability", "auc"))
+
+
+def read_selections(folder: str | os.PathLike[str]) -> dict[Run, Bool]:
+    """Return what the resamples of each run select, a row per resample and a column per feature."""
+    lines = read_table(folder, FILES["selections"], (*KEYS, "selected"))
+    found = {}
+    for *keys, selected in lines[[*KEYS, "selected"]].itertuples(index=False):
+        run = Run(*keys)
+        supports = [[int(number) for number in text.split()] for text in selected.split(",")]
+        found[run] = chosen(supports, run.n_features)
+    return found
 
 
 def read_table(

@@ -53,10 +53,10 @@ def test_no_number_is_left_out_or_there_twice():
 def test_every_statement_has_a_line(folder):
     tables = compare(folder)
     assert len(tables.numbers) + len(tables.claims) == len(STATEMENTS)
-    assert tables.claims.query("place == '5.1'")["verdict"].tolist() == ["true", "true"]
+    assert tables.claims.query("place == '5.1'")["verdict"].tolist() == ["holds", "holds"]
     synthetic = tables.claims[tables.claims["place"] != "5.1"]
     assert (synthetic["n_draws"] == len(SEEDS)).all()
-    assert set(synthetic["verdict"]) <= {"true", "false", "not decided"}
+    assert set(synthetic["verdict"]) <= {"holds", "does not hold", "not decided"}
     assert (synthetic["share"] <= synthetic["share_with_ties"]).all()
     has_word = synthetic["word"].notna()
     assert synthetic.loc[has_word, "verdict_lower_threshold"].notna().all()
@@ -108,25 +108,25 @@ DOUBTFUL = Comparison("doubtful", 0.01 + np.linspace(-1, 1, 12))
 @pytest.mark.parametrize(
     ("groups", "verdict", "deciding"),
     [
-        ([([1, 2, 3], 3)], "true", "1"),
-        ([([1, -2, 3], 3)], "false", "-2"),
-        ([([1, -2, 3], 2)], "true", "1"),
-        ([([1, -2, -3], 2)], "false", "-2"),
-        ([([-1, -2, -3], 1)], "false", "-1"),
-        ([([1, 2], 2), ([3, -1], 1)], "true", "1"),
-        ([([1, 2], 2), ([-3, -1], 1)], "false", "-1"),
+        ([([1, 2, 3], 3)], "holds", "1"),
+        ([([1, -2, 3], 3)], "does not hold", "-2"),
+        ([([1, -2, 3], 2)], "holds", "1"),
+        ([([1, -2, -3], 2)], "does not hold", "-2"),
+        ([([-1, -2, -3], 1)], "does not hold", "-1"),
+        ([([1, 2], 2), ([3, -1], 1)], "holds", "1"),
+        ([([1, 2], 2), ([-3, -1], 1)], "does not hold", "-1"),
     ],
 )
 def test_verdicts_without_doubt(groups, verdict, deciding):
     judgement = judge([Group([sure(mean) for mean in means], k) for means, k in groups])
     assert (judgement.verdict, judgement.deciding) == (verdict, deciding)
-    assert judgement.share == judgement.share_with_ties == (verdict == "true")
+    assert judgement.share == judgement.share_with_ties == (verdict == "holds")
 
 
 def test_doubt_counts_where_it_can_matter():
     assert judge([Group([sure(1), DOUBTFUL], 2)]).verdict == "not decided"
-    assert judge([Group([sure(1), DOUBTFUL], 1)]).verdict == "true"
-    assert judge([Group([sure(-1), DOUBTFUL], 2)]).verdict == "false"
+    assert judge([Group([sure(1), DOUBTFUL], 1)]).verdict == "holds"
+    assert judge([Group([sure(-1), DOUBTFUL], 2)]).verdict == "does not hold"
     assert judge([Group([sure(-1), DOUBTFUL], 1)]).verdict == "not decided"
     assert judge([Group([sure(1, n=9)], 1)]).verdict == "few draws"
 
@@ -157,13 +157,13 @@ def test_verdicts_are_wrong_in_one_case_of_40_at_most(n_all, k):
     wrong = Counter()
     for _ in range(1000):
         noise = rng.normal(size=(n_all, 20))
-        for verdict, n_zero, far in (("true", n_all - k + 1, 100), ("false", k, -100)):
+        for verdict, n_zero, far in (("holds", n_all - k + 1, 100), ("does not hold", k, -100)):
             means = np.where(np.arange(n_all) < n_zero, 0, far)
             values = noise + means[:, np.newaxis]
             wrong[verdict] += (
                 judge([Group([Comparison("", v) for v in values], k)]).verdict == verdict
             )
-    for verdict in ("true", "false"):
+    for verdict in ("holds", "does not hold"):
         assert wrong[verdict] <= 25 + 2.5 * np.sqrt(25)
 
 
@@ -278,31 +278,31 @@ def verdict_on(key, draws):
 @pytest.mark.parametrize(("key", "measure", "true", "false"), SINGLE)
 def test_claims_about_one_measure(key, measure, true, false):
     holds = verdict_on(key, draws_with(**{measure: true}))
-    assert (holds.verdict, holds.share) == ("true", 1.0)
+    assert (holds.verdict, holds.share) == ("holds", 1.0)
     fails = verdict_on(key, draws_with(**{measure: false}))
-    assert (fails.verdict, fails.share_with_ties) == ("false", 0.0)
+    assert (fails.verdict, fails.share_with_ties) == ("does not hold", 0.0)
 
 
 def test_claims_about_several_measures():
     key = "cardinality.interpretable_only_at"
     good = {"informative": both(0.9, 0.9), "uninformative": both(0.01, 0)}
-    assert verdict_on(key, draws_with(stability=ONCE, **good)).verdict == "true"
+    assert verdict_on(key, draws_with(stability=ONCE, **good)).verdict == "holds"
     bad = good | {"uninformative": both(0.1, 0)}
-    assert verdict_on(key, draws_with(stability=ONCE, **bad)).verdict == "false"
+    assert verdict_on(key, draws_with(stability=ONCE, **bad)).verdict == "does not hold"
     everywhere = draws_with(stability=both(0.9, 0.9), **good)
-    assert verdict_on(key, everywhere).verdict == "false"
+    assert verdict_on(key, everywhere).verdict == "does not hold"
     less, more = {OPTIMAL: {0: 0.8, 1: 0.6}}, {OPTIMAL: {0: 0.6, 1: 0.8}}
-    for informative, verdict in ((less, "true"), (more, "false")):
+    for informative, verdict in ((less, "holds"), (more, "does not hold")):
         draws = draws_with(informative=informative, stability=less)
         assert verdict_on("budget.noise_harms", draws).verdict == verdict
 
 
 def test_a_strict_threshold_is_met_by_fewer():
-    """More of the same word never turns a "true" of its kind into one elsewhere."""
+    """More of the same word never turns a "holds" of its kind into one elsewhere."""
     draws = draws_with(auc=both(0.8, 0.792))
     claim = CLAIMS["cardinality.no_difference"]
     assert [judge(claim.groups(draws, t)).verdict for t in claim.thresholds] == [
-        "false", "true", "true",
+        "does not hold", "holds", "holds",
     ]  # fmt: skip
 
 
@@ -311,7 +311,7 @@ def test_overlaps_of_intervals_are_shares_of_runs():
     draws = draws_with()
     draws.intervals = pd.DataFrame(
         {"arm": "intervals", "seed": 1, "n_samples": 82, "n_features": [14, 14, 53, 53]}
-        | {"label_noise": 0.0, "method": [OPTIMAL, GREEDY] * 2}
+        | {"label_noise": 0.0, "run": 2, "method": [OPTIMAL, GREEDY] * 2}
         | ends
     )
     assert draws.overlaps(0.5).tolist() == [0.5]
@@ -332,7 +332,7 @@ def test_claims_about_the_parkinson_data(folder, tmp_path):
     accuracy = pd.read_csv(tmp_path / "parkinson_accuracy.csv")
     accuracy["accuracy"] -= 0.1
     accuracy.to_csv(tmp_path / "parkinson_accuracy.csv", index=False)
-    assert compare(tmp_path).claims.query("place == '5.1'")["verdict"].tolist() == ["false"] * 2
+    assert compare(tmp_path).claims.query("place == '5.1'")["verdict"].tolist() == ["does not hold"] * 2
 
 
 def fake_draws(study, **how):
@@ -372,8 +372,10 @@ def test_averages_and_effects_are_means_of_draws():
     changes = effects(draws).set_index(["measure", "method", "effect"])["estimate"]
     for effect, expected in (
         ("noise", means[1].mean() - means[0].mean()),
-        ("rows", means[:, 2:].mean() - means[:, :2].mean()),
-        ("candidates", means[:, 1::2].mean() - means[:, ::2].mean()),
+        ("rows, noise 0", means[0, 2:].mean() - means[0, :2].mean()),
+        ("rows, noise 0.05", means[1, 2:].mean() - means[1, :2].mean()),
+        ("candidates, noise 0", means[0, 1::2].mean() - means[0, ::2].mean()),
+        ("candidates, noise 0.05", means[1, 1::2].mean() - means[1, ::2].mean()),
     ):
         assert changes["informative", OPTIMAL, effect] == pytest.approx(expected)
 

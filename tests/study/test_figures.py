@@ -8,10 +8,13 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 import pytest
-from fake_study import write_fake_study
+from fake_study import write_fake_study, write_published_study
 
 from shortlist import InvalidFileError
-from study.figures import draw_figures
+from study.figures import draw_figures, draw_frequencies
+from study.plan import METHODS, NUMBERS, SHAPES
+from study.published import frequencies
+from study.tables import read_selections
 
 matplotlib.use("agg")
 from matplotlib import pyplot
@@ -31,6 +34,40 @@ def test_same_tables_same_bytes_whatever_the_user_s_style(tmp_path):
     svg = (out / "stability.svg").read_text(encoding="utf-8")
     assert "central 95 % of 12 draws" in svg
     assert "dc:date" not in svg
+
+
+def test_a_single_draw_has_the_figures_of_the_paper(tmp_path):
+    """Figure 1 in two parts, and sixteen panels, in each of which every run shows every feature."""
+    paths = draw_figures(write_published_study(tmp_path), tmp_path / "figures")
+    appendix = [f"appendix-{study}-{noise}" for study in NUMBERS for noise in (0, 5)]
+    assert [path.stem for path in paths] == ["fig1a", "fig1b", *appendix]
+    table = frequencies(read_selections(tmp_path))
+    for study, runs in NUMBERS.items():
+        part = table[(table["study"] == study) & (table["label_noise"] == 0)]
+        figure = draw_frequencies(part)
+        panels = figure.get_axes()
+        assert len(panels) == 4
+        for ax, (_, n_features) in zip(panels, SHAPES, strict=True):
+            marks = [line for line in ax.lines if len(line.get_xdata()) == 1]
+            assert len(marks) == len(METHODS) * len(runs) * n_features
+        pyplot.close(figure)
+
+
+def test_frequencies_are_shares_of_the_resamples(tmp_path):
+    selections = read_selections(write_published_study(tmp_path))
+    table = frequencies(selections)
+    assert table["feature"].size == sum(m.shape[1] for m in selections.values())
+    for run, matrix in list(selections.items())[::20]:
+        own = table[(table[[*vars(run)]] == pd.Series(vars(run))).all(axis=1)]
+        assert own["estimate"].tolist() == matrix.mean(axis=0).tolist()
+        roles = [str(role) for role in run.data().roles]
+        assert own["role"].tolist() == roles
+        n, z = len(matrix), 1.959963984540054
+        p = matrix.mean(axis=0)
+        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+        assert own["lower"].to_numpy() == pytest.approx(middle - half, abs=1e-12)
+        assert own["upper"].to_numpy() == pytest.approx(middle + half, abs=1e-12)
 
 
 def test_what_was_not_run_is_not_drawn(tmp_path):

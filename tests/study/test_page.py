@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from fake_study import write_fake_study
+from fake_study import write_fake_study, write_published_study
 
 from study.compare import compare
 from study.page import _auc_of_true_labels, render
@@ -41,6 +41,22 @@ def test_page_is_filled_from_the_tables(tmp_path):
     for meaning in (*tables.claims["meaning"], *tables.numbers["meaning"]):
         assert meaning in page
     assert render(folder, figures, figures.parent) == page
+
+
+def test_a_single_draw_has_a_page_of_its_own(tmp_path):
+    page = render(write_published_study(tmp_path), tmp_path, tmp_path)
+    assert page.startswith("# The paper's protocol, on one draw")
+    assert "nan" not in page
+    tables = compare(tmp_path)
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| 5.")]
+    assert len(rows) == sum((table["place"] != "5.1").sum() for table in (tables.numbers, tables.claims))
+    n_holding = sum(row[-1] == "holds |" for row in rows)
+    assert f"{n_holding} hold on ours too" in page
+    aucs = pd.read_csv(tmp_path / "intervals.csv.gz")
+    cells = re.findall(r"(\d\.\d\d) \[(\d\.\d\d), (\d\.\d\d)\]", page)
+    assert len(cells) == len(aucs)
+    given = sorted(f"{float(text.split()[0]):.2f}" for text in aucs["aucs"])
+    assert sorted(cell[0] for cell in cells) == given
 
 
 def test_the_page_in_the_documents_is_that_of_the_results(monkeypatch):

@@ -29,8 +29,8 @@ SMALL = Preset(
         "selections": Arm(METHODS, range(1, 5), SEEDS, nested=False),
         "aucs": Arm(METHODS, range(1), SEEDS),
         "methods": Arm(("lasso", "full"), range(1), SEEDS[:1], rotating=True),
-        "intervals": Arm(METHODS, range(3), SEEDS[:1], rotating=True),
-        "extremes": Arm(METHODS, range(2), SEEDS[:1], extremes_of="aucs"),
+        "intervals": Arm(METHODS, range(3), SEEDS[:1], selecting=False, rotating=True),
+        "extremes": Arm(METHODS, range(2), SEEDS[:1], selecting=False, extremes_of="aucs"),
     },
     shapes=((82, 14),),
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from study.parkinson import BY_PERSON, N_SPLITS, PAPER_VARIANT
-from study.plan import METHODS, OTHER_METHODS, SHAPES, Arm, Preset, Run
+from study.plan import METHODS, OTHER_METHODS, SHAPES, Arm, Preset, Run, runs_of
 from study.run import arm_runs
 from study.tables import Outcome, Tables, tabulate
 
@@ -23,19 +23,19 @@ def fake_preset(shapes: tuple[tuple[int, int], ...]) -> Preset:
             "selections": Arm(METHODS, range(1, 5), SEEDS, nested=False),
             "aucs": Arm(METHODS, range(1), SEEDS),
             "methods": Arm(OTHER_METHODS, range(1), SEEDS[:3], rotating=True),
-            "intervals": Arm(METHODS, range(40), SEEDS, rotating=True),
-            "extremes": Arm(METHODS, range(40), SEEDS[:3], extremes_of="aucs"),
+            "intervals": Arm(METHODS, range(40), SEEDS, selecting=False, rotating=True),
+            "extremes": Arm(METHODS, range(40), SEEDS[:3], selecting=False, extremes_of="aucs"),
         },
         shapes,
     )
 
 
-def fake_result(run: Run, resamples: range, nested: bool) -> Outcome:
+def fake_result(run: Run, arm: Arm) -> Outcome:
     """Return a result that depends on run and resamples in a plausible way."""
     code = sum(ord(letter) for letter in run.study + run.method)
     data = (run.seed, run.n_samples, run.n_features, run.run, int(100 * run.label_noise))
     supports, aucs = [], []
-    for resample in resamples:
+    for resample in arm.resamples:
         rng = np.random.default_rng((code, resample, *data))
         chances = np.full(run.n_features, 0.05)
         chances[: run.n_informative] = 0.4 + run.epv / 40
@@ -44,9 +44,10 @@ def fake_result(run: Run, resamples: range, nested: bool) -> Outcome:
         supports.append(np.flatnonzero(rng.random(run.n_features) < chances).tolist())
         auc = 1 - 0.25 * rng.random() * (1 + 4 * run.label_noise)
         aucs.append(min(1.0, auc + 0.01 * (run.method == "optimal")))
-    solves = 40 * len(resamples)
+    solves = 40 * len(arm.resamples)
     unproven = 0 if run.method == "optimal" else solves
-    aucs = aucs if nested else []
+    aucs = aucs if arm.nested else []
+    supports = supports if arm.selecting else []
     return {"supports": supports, "aucs": aucs, "solves": solves, "unproven": unproven}
 
 
@@ -57,10 +58,18 @@ def fake_tables(shapes: tuple[tuple[int, int], ...] = SHAPES) -> Tables:
     outcomes: dict[str, dict[Run, Outcome]] = {}
     for name, arm in preset.arms.items():
         outcomes[name] = {
-            run: fake_result(run, arm.resamples, arm.nested)
-            for run in arm_runs(preset, arm, outcomes)
+            run: fake_result(run, arm) for run in arm_runs(preset, arm, outcomes)
         }
     return tabulate(outcomes)
+
+
+def write_published_study(folder: Path) -> Path:
+    """Write the tables of a study by the paper's own protocol, with few resamples."""
+    arm = Arm(METHODS, range(40), (2023,))
+    runs = runs_of(Preset({"published": arm}), arm)
+    results = {run: fake_result(run, arm) for run in runs}
+    tabulate({"published": results}).save(folder)
+    return folder
 
 
 def write_fake_study(folder: Path, shapes: tuple[tuple[int, int], ...] = SHAPES) -> Path:

@@ -64,7 +64,9 @@ def verdict(groups: list[tuple[list[tuple[pd.Series, float | None]], int]]) -> s
         no = sum(p < 0.025 / (at_least * len(groups)) for _, p in values)
         shown.append(yes >= at_least)
         refuted.append(no >= surplus)
-    return "true" if all(shown) else "false" if any(refuted) else "not decided"
+    if all(shown):
+        return "holds"
+    return "does not hold" if any(refuted) else "not decided"
 
 
 def all_of(*margins: pd.Series):
@@ -142,7 +144,7 @@ def largest(table: pd.DataFrame, cell: str):
 
 def cardinality_claims(o, g, gap):
     far = gap["uninformative"][CLEAN]
-    far = far * np.sign(far.mean())
+    far = far * np.sign(far.sum() - far)  # the sign of the other draws
     drop = o["informative"][CLEAN].max(axis=1) - o["informative"][NOISY].max(axis=1)
     rise = g["informative"][NOISY].max(axis=1) - g["informative"][CLEAN].max(axis=1)
     return {
@@ -188,4 +190,4 @@ if __name__ == "__main__":
     given = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS
     kept = pd.read_csv(given / "claims.csv").set_index("key")["verdict"]
     for key, again in verdicts(given).items():
-        print(f"{key:50} {again:12} {'' if kept[key] == again else 'but kept: ' + kept[key]}")
+        print(f"{key:50} {again:14} {'' if kept[key] == again else 'but kept: ' + kept[key]}")
