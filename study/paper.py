@@ -72,8 +72,8 @@ def _largest(method: str, noise: int) -> Callable[[Draws], Float]:
     return lambda draws: draws.cells(method, "informative", noise).max(axis=1)
 
 
-# How numbers are measured on draws. A fraction that the paper calls the largest is compared with the
-# largest of each draw, at whichever EPV that has it.
+# How numbers are measured on draws. A fraction that the paper calls the largest is compared with
+# the largest of each draw, at whichever EPV that has it.
 QUANTITIES: dict[str, Callable[[Draws], Float]] = {
     **{
         f"{study}.{method}.{which}_auc.{end}": _extreme(method, which, end)

@@ -49,13 +49,14 @@ def frequencies(selections: dict[Run, Bool]) -> pd.DataFrame:
 
 def auc_rows(draws: Draws, study: str) -> list[list[str]]:
     """Return a row for each data set and method: the AUC of every run with its interval."""
-    keys = ["n_samples", "n_features", "label_noise", "method", "run"]
-    table = draws.intervals.set_index(keys)[["auc", "lower", "upper"]].sort_index()
+    keys = ["n_samples", "n_features", "label_noise", "method"]
+    groups = dict(list(draws.intervals.set_index("run").groupby(keys)))
     rows = []
     for noise in LABEL_NOISE:
         for n, p in SHAPES:
             for method in METHODS:
-                own = table.loc[n, p, noise, method].loc[list(NUMBERS[study])]
-                cells = [f"{a:.2f} [{low:.2f}, {high:.2f}]" for a, low, high in own.to_numpy()]
+                own = groups[n, p, noise, method].loc[list(NUMBERS[study])]
+                ends = own[["auc", "lower", "upper"]].to_numpy()
+                cells = [f"{auc:.2f} [{low:.2f}, {high:.2f}]" for auc, low, high in ends]
                 rows.append([f"{n} x {p}, {100 * noise:.0f} % noise", method, *cells])
     return rows

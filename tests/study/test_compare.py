@@ -332,7 +332,10 @@ def test_claims_about_the_parkinson_data(folder, tmp_path):
     accuracy = pd.read_csv(tmp_path / "parkinson_accuracy.csv")
     accuracy["accuracy"] -= 0.1
     accuracy.to_csv(tmp_path / "parkinson_accuracy.csv", index=False)
-    assert compare(tmp_path).claims.query("place == '5.1'")["verdict"].tolist() == ["does not hold"] * 2
+    assert (
+        compare(tmp_path).claims.query("place == '5.1'")["verdict"].tolist()
+        == ["does not hold"] * 2
+    )
 
 
 def fake_draws(study, **how):

@@ -49,7 +49,9 @@ def test_a_single_draw_has_a_page_of_its_own(tmp_path):
     assert "nan" not in page
     tables = compare(tmp_path)
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| 5.")]
-    assert len(rows) == sum((table["place"] != "5.1").sum() for table in (tables.numbers, tables.claims))
+    assert len(rows) == sum(
+        (table["place"] != "5.1").sum() for table in (tables.numbers, tables.claims)
+    )
     n_holding = sum(row[-1] == "holds |" for row in rows)
     assert f"{n_holding} hold on ours too" in page
     aucs = pd.read_csv(tmp_path / "intervals.csv.gz")

@@ -57,9 +57,7 @@ def fake_tables(shapes: tuple[tuple[int, int], ...] = SHAPES) -> Tables:
     preset = fake_preset(shapes)
     outcomes: dict[str, dict[Run, Outcome]] = {}
     for name, arm in preset.arms.items():
-        outcomes[name] = {
-            run: fake_result(run, arm) for run in arm_runs(preset, arm, outcomes)
-        }
+        outcomes[name] = {run: fake_result(run, arm) for run in arm_runs(preset, arm, outcomes)}
     return tabulate(outcomes)
 
 
