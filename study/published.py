@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from .draws import Draws
+from .methods import METHOD_NAMES
 from .plan import LABEL_NOISE, METHODS, NUMBERS, SHAPES, Run
 from .tables import FILES, Bool, read_table
 
@@ -58,5 +59,6 @@ def auc_rows(draws: Draws, study: str) -> list[list[str]]:
                 own = groups[n, p, noise, method].loc[list(NUMBERS[study])]
                 ends = own[["auc", "lower", "upper"]].to_numpy()
                 cells = [f"{auc:.2f} [{low:.2f}, {high:.2f}]" for auc, low, high in ends]
-                rows.append([f"{n} x {p}, {100 * noise:.0f} % noise", method, *cells])
+                data = f"{n} x {p}, {100 * noise:.0f} % noise"
+                rows.append([data, METHOD_NAMES[method], *cells])
     return rows

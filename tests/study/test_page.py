@@ -65,6 +65,8 @@ def test_the_page_in_the_documents_is_that_of_the_results(monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2])
     page = render("study/results", "docs/study/figures", "docs")
     assert page == Path("docs/study.md").read_text(encoding="utf-8")
+    own = render("study/results/as-published", "docs/study/as-published", "docs/study")
+    assert own == Path("docs/study/as-published.md").read_text(encoding="utf-8")
     assert "not finished" not in page
     for name, table in compare("study/results")._asdict().items():
         kept = Path(f"study/results/{name}.csv").read_text(encoding="utf-8")
