@@ -186,3 +186,15 @@ def test_permuted_rows_and_weights_of_copies_are_the_same_model():
     first, second = sl.solve(weighted), sl.solve(copies)
     assert first.support == second.support
     assert first.objective == pytest.approx(second.objective, rel=1e-10)
+
+
+def test_masked_and_swapped_outcomes_are_refused():
+    time, event = [1.0, 2.0, 3.0], np.ma.array([1, 0, 1], mask=[False, True, False])
+    with pytest.raises(sl.InvalidProblemError, match="event: some values are masked"):
+        sl.survival(time, event)
+    y = np.ma.array(sl.survival(time, [1, 0, 1]), mask=[(True, False)] + 2 * [(False, False)])
+    with pytest.raises(sl.InvalidProblemError, match="y: some values are masked"):
+        sl.SubsetProblem(np.eye(3), y, loss="cox", ridge=1.0)
+    swapped = np.column_stack([[1, 0, 1], time])
+    with pytest.raises(sl.InvalidProblemError, match="give time first and event second"):
+        sl.SubsetProblem(np.eye(3), swapped, loss="cox", ridge=1.0)

@@ -57,7 +57,9 @@ def survival(time: ArrayLike, event: ArrayLike) -> NDArray[Any]:
     >>> y["time"].tolist(), y["event"].tolist()
     ([3.0, 5.0, 2.0], [True, False, True])
     """
-    times, events = _checked(np.asarray(unmasked("time", time)), np.asarray(event))
+    times, events = _checked(
+        np.asarray(unmasked("time", time)), np.asarray(unmasked("event", event))
+    )
     outcome = np.empty(len(times), dtype=[("event", bool), ("time", np.float64)])
     outcome["event"], outcome["time"] = events, times
     return outcome
@@ -349,13 +351,13 @@ def times_and_events(y: Any) -> tuple[Float, Booleans]:
         if len(columns) == 2 and columns[0].dtype == bool:
             columns = columns[::-1]
     else:
-        given = np.asarray(unmasked("y", y))
+        given = np.asanyarray(y)  # which may be masked
         if given.dtype.names is not None:
-            columns = [given[name] for name in given.dtype.names]
+            columns = [np.asarray(unmasked("y", given[name])) for name in given.dtype.names]
             if len(columns) == 2 and given.dtype[0].kind == "b":
                 columns = columns[::-1]
         else:
-            columns = list(given.T) if given.ndim == 2 else []
+            columns = list(np.asarray(unmasked("y", given)).T) if given.ndim == 2 else []
     if len(columns) != 2:
         raise InvalidProblemError(
             "y: must have a time and an event indicator per row; use sl.survival(time, event), an "
@@ -373,6 +375,11 @@ def _checked(time: NDArray[Any], event: NDArray[Any]) -> tuple[Float, Booleans]:
         )
     if not np.isfinite(times).all():
         raise InvalidProblemError("y: a time is missing or infinite; remove those rows.")
+    if len(times) and set(np.unique(times)) == {0.0, 1.0}:
+        raise InvalidProblemError(
+            "y: the times are 0 and 1 only, as an event indicator is; give time first and event "
+            "second."
+        )
     if len(times) and times.min() <= 0:
         raise InvalidProblemError(
             f"y: times must be above 0, but one is {times.min():g}; remove those rows or shift "

@@ -246,7 +246,7 @@ class SubsetProblem:
                     f"strata: {without} of {response.stratum.max() + 1} have no event; their rows "
                     "say nothing and are left out.",
                     ShortlistWarning,
-                    stacklevel=4,
+                    stacklevel=3,
                 )
             return response
         if strata is not None or ties != "efron":
@@ -348,14 +348,14 @@ class SubsetProblem:
         return digest.hexdigest()
 
     def _warn_if_nothing_is_affordable(self) -> None:
-        limits = self.limits
+        limits, has_intercept = self.limits, self.family.has_intercept
         if limits.budget == inf or limits.include or limits.max_features == 0:
             return
         offered = [g for g in range(self.n_predictors) if g not in limits.exclude]
         if offered and not any(limits.is_affordable((g,)) for g in offered):
             warnings.warn(
                 f"budget: {limits.budget:g} is below the price of the cheapest predictor, "
-                "so the best model is the intercept alone.",
+                f"so the best model is {'the intercept alone' if has_intercept else 'empty'}.",
                 ShortlistWarning,
                 stacklevel=3,
             )

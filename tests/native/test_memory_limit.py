@@ -94,3 +94,59 @@ def test_running_out_of_memory_keeps_the_answer(problem, monkeypatch):
     assert solution.status is sl.Status.MEMORY_LIMIT
     assert solution.objective < problem.n_rows
     assert solution.support
+
+
+@pytest.fixture
+def priced(monkeypatch):
+    """A problem whose searches take several slices, and no free memory for any tree."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 25)) + 0.8 * rng.normal(size=(120, 1))
+    y = X[:, :8] @ rng.normal(size=8) + 2 * rng.normal(size=120) > 0
+    monkeypatch.setattr(search, "_FIRST_SLICE", 1)
+    costs = rng.integers(1, 10, 25)
+    return sl.SubsetProblem(X, y, ridge=0.3, costs=costs, budget=30)
+
+
+def starve(monkeypatch):
+    monkeypatch.setattr(search, "_LITTLE", 0)
+    monkeypatch.setattr(search, "_SHARE_OF_FREE", 0)
+
+
+def test_a_path_claims_no_proof_that_memory_has_ended(priced, monkeypatch):
+    whole = sl.solve_path(priced)
+    assert whole.is_certified
+    starve(monkeypatch)
+    found = sl.solve_path(priced)
+    for step in found:
+        best = whole.at(step.limit).solution.objective
+        assert step.solution.lower_bound <= best * (1 + 1e-9)
+        if step.solution.status is sl.Status.OPTIMAL:
+            assert step.solution.objective == pytest.approx(best, rel=1e-6)
+    assert not found.is_certified
+
+
+def test_a_list_that_memory_has_ended_is_not_complete(priced, monkeypatch):
+    starve(monkeypatch)
+    found = sl.near_optimal(priced, 0.02)
+    assert not found.is_complete
+    assert len(found) >= 1
+    with pytest.raises(sl.InvalidProblemError, match="memory ran out"):
+        sl.price_ranges(priced)
+
+
+def test_ctrl_c_while_a_proof_is_checked_keeps_the_model(monkeypatch):
+    from shortlist import verification
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    y = X[:, 0] + rng.normal(size=60) > 0
+    far = sl.SubsetProblem(X + 1e6, y, ridge=0.5, max_features=3)
+    best = sl.solve(far)
+    monkeypatch.setattr(verification, "verify", interrupted)
+    solution = sl.solve(far)
+    assert solution.status is sl.Status.INTERRUPTED
+    assert solution.support == best.support
+    assert solution.lower_bound == 0

@@ -82,8 +82,8 @@ def solve(
     """Find the affordable selection of predictors with the lowest objective, and prove it.
 
     A heuristic backend buys by its rule instead, and proves nothing: its status is
-    `Status.HEURISTIC`, its lower bound is 0, and it takes no notice of gap, limits, callback and
-    warm start.
+    `Status.HEURISTIC`, its lower bound is the least that the loss can be, and it takes no notice of
+    gap, limits, callback and warm start.
 
     Parameters
     ----------

@@ -121,12 +121,14 @@ def near_optimal(
     problem : SubsetProblem
         Data, prices and limits.
     tolerance : float
-        Relative to the optimum: 0.01 lists models that are at most 1 % worse. 0 lists ties.
+        Relative to the optimum: 0.01 lists models that are at most 1 % worse. 0 lists ties. Of a
+        partial likelihood it is a share of the weight of the events.
     limit : int
         The largest number of models to return. If there are more, the best ones are returned and
         `is_complete` is False.
     time_limit : float, optional
-        Seconds after which the models found so far are returned, with `is_complete` False.
+        Seconds after which the models found so far are returned, with `is_complete` False; as they
+        are if memory runs out.
     callback : callable, optional
         As in `solve`. An exception that it raises ends the search.
     threads : int, optional
@@ -164,7 +166,7 @@ def near_optimal(
         seconds_left = deadline - perf_counter()
         listing = list_models(problem, threshold, n_places, seconds_left, callback)
         models = _within_tolerance(problem, listing.models, share)
-        if listing.is_complete or len(models) > limit or perf_counter() >= deadline:
+        if listing.is_complete or not listing.has_ended or len(models) > limit:
             break
         n_places *= 2
     if not models:  # out of time before the first one

@@ -198,11 +198,11 @@ def solve_path(
     if not by_budget and limits.max_features < limits.n_predictors - len(limits.exclude):
         highest = float(limits.max_features)
     options = {"time_limit": time_limit, "callback": callback, "threads": threads}
-    solutions: Iterable[tuple[SubsetProblem, Solution]]
+    solutions: Iterable[tuple[SubsetProblem, Solution]] = _solve_downwards(current, name, **options)
     if by_budget and time_limit is None and callback is None and has_shared_tree(current):
-        solutions = reversed(solve_budgets(current, GAP))
-    else:
-        solutions = _solve_downwards(current, name, **options)
+        of_budgets = solve_budgets(current, GAP)
+        if of_budgets is not None:
+            solutions = reversed(of_budgets)
     found: list[tuple[SubsetProblem, Solution]] = []
     is_certified = True
     for solved, solution in solutions:
@@ -271,7 +271,8 @@ def cheapest_within(
     problem : SubsetProblem
         Data, prices and limits; without prices the fewest predictors are the cheapest.
     tolerance : float
-        Relative to the optimum: 0.01 gives up at most 1 %.
+        Relative to the optimum: 0.01 gives up at most 1 %. Of a partial likelihood it is a share of
+        the weight of the events.
     null_objective : float, optional
         The objective of no model; then the tolerance is relative to the gain of the optimum over
         it.

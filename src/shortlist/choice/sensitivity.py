@@ -260,6 +260,11 @@ def price_ranges(problem: SubsetProblem) -> PriceRanges:
 def _optimum(problem: SubsetProblem) -> Solution:
     """Solve precisely enough to resolve ties."""
     solution = best_of(problem)
+    if solution.status is Status.MEMORY_LIMIT:
+        raise InvalidProblemError(
+            f"problem: memory ran out, which leaves a gap of "
+            f"{solution.gap:.2g}; offer fewer predictors, or solve it where there is more of it."
+        )
     if solution.status is not Status.OPTIMAL:
         raise InvalidProblemError(
             f"problem: rounding leaves a gap of {solution.gap:.2g} where {GAP:g} is needed to say "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from sys import maxsize
@@ -69,7 +70,11 @@ def branch_and_bound(problem: SubsetProblem, options: Options) -> Solution:
         # Rounding has spoilt all models: the one without coefficients is better.
         model = _empty_model(problem, prepared)
         solution = solution_of(problem, *model, status=status, seconds=seconds, **found)
-    return confirmed(problem, prepared, solution, gap)
+    try:
+        return confirmed(problem, prepared, solution, gap)
+    except KeyboardInterrupt:  # the model is found, and what was to be checked is not claimed
+        least = problem.scale.least
+        return replace(solution, status=Status.INTERRUPTED, lower_bound=least)
 
 
 def _empty_model(
@@ -106,6 +111,8 @@ class Listing(NamedTuple):
         The models; the best, if there are more than the limit; after the time limit those found.
     is_complete : bool
         Whether these are all of them that there are.
+    has_ended : bool
+        Whether the search came to its end, and not to a limit of time or memory.
     is_safe : bool
         Whether rounding cannot have hidden any: not in bounds, and not by making a fit fail.
     prover : Prover, optional
@@ -116,6 +123,7 @@ class Listing(NamedTuple):
 
     models: list[ListedModel]
     is_complete: bool
+    has_ended: bool
     is_safe: bool
     prover: Prover | None
     nodes: int
@@ -145,6 +153,7 @@ def list_models(
     return Listing(
         [_listed(problem, prepared, *model) for model in search.models()],
         is_complete=status is Status.OPTIMAL and search.n_left_out == 0,
+        has_ended=status is Status.OPTIMAL,
         is_safe=is_rounding_harmless(problem, prepared, threshold) and search.n_doubtful == 0,
         prover=Prover.of(problem, prepared, search) if with_proof else None,
         nodes=search.nodes,
@@ -170,8 +179,13 @@ def has_shared_tree(problem: SubsetProblem) -> bool:
     )
 
 
-def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProblem, Solution]]:
-    """Solve the problem with every whole budget from what `include` costs, lowest first."""
+def solve_budgets(
+    problem: SubsetProblem, gap: float
+) -> list[tuple[SubsetProblem, Solution]] | None:
+    """Solve the problem with every whole budget from what `include` costs, lowest first.
+
+    Where memory does not suffice for the tree of all of them, nothing is proven: None.
+    """
     started = perf_counter()
     gap = max(gap, problem.family.resolution)
     prepared = prepare(problem)
@@ -181,6 +195,8 @@ def solve_budgets(problem: SubsetProblem, gap: float) -> list[tuple[SubsetProble
     status = _drive(problem, search, prepared, Options(), started)
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
+    if status is not Status.OPTIMAL:
+        return None
     return list(_by_budget(problem, prepared, search, gap, perf_counter() - started))
 
 
