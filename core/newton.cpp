@@ -120,7 +120,10 @@ FitScore Fit::fit(const Decisions& decisions, double intercept, double cutoff, d
     if (bound >= cutoff) return {intercept, new_objective, bound};
     // 2. Go half-way back if the last step overshot.
     if (!(new_objective <= problem.above(objective, 1e-13))) {
-      if (++n_halvings == max_halvings || is_last) return {intercept, new_objective, bound};
+      if (++n_halvings == max_halvings || is_last) {
+        if (new_objective < infinity || objective == infinity) return {intercept, new_objective, bound};
+        return take_back(n, last_intercept, objective);
+      }
       intercept = halve_step(n, intercept, last_intercept);
       continue;
     }
@@ -225,6 +228,14 @@ double Fit::halve_step(Index n, double intercept, double last_intercept) {
   intercept = 0.5 * (intercept + last_intercept);
   problem_.linear_predictor(theta, intercept, rows.u.data());
   return intercept;
+}
+
+FitScore Fit::take_back(Index n, double last_intercept, double objective) {
+  for (Index i = 0; i < n; ++i) theta[hessian.columns[i]] -= hessian.step[i];
+  problem_.linear_predictor(theta, last_intercept, rows.u.data());
+  const Evaluation last = evaluate_rows(problem_, rows, last_intercept, problem_.balance);
+  const double values = evaluate_columns(problem_, rows, hessian.columns.data(), n, gradient);
+  return {last.intercept, objective, last.entropy - values};
 }
 
 double Fit::squares(Index n) const {

@@ -108,6 +108,8 @@ class Fit {
   double take_step(Index n, double intercept, double step);
   /// Take back half of the last step; return the intercept.
   double halve_step(Index n, double intercept, double last_intercept);
+  /// Take back all that is left of the last step, beyond which the loss is infinite; score the model before it.
+  FitScore take_back(Index n, double last_intercept, double objective);
   /// The sum of squares of the listed coefficients.
   double squares(Index n) const;
 

@@ -100,3 +100,21 @@ def test_units_of_time_and_shifts_of_columns_change_nothing():
     first, second = sl.solve(plain), sl.solve(other)
     assert first.support == second.support
     assert first.objective == pytest.approx(second.objective, rel=1e-9)
+
+
+def test_a_row_far_away_leaves_a_model_that_is_finite():
+    """A linear predictor beyond the range of the loss: fits end before it, and nothing is claimed."""
+    rng, n = np.random.default_rng(1), 200
+    x = rng.normal(size=n)
+    death, end = rng.exponential(np.exp(-x)) + 0.01, rng.exponential(2, size=n)
+    time, event = np.minimum(death, end), death <= end
+    X = np.column_stack([x, rng.normal(size=(n, 2))])
+    X[time.argmax(), 0] = -999  # a code for a missing value
+    y = sl.survival(time, event)
+    problem = sl.SubsetProblem(X, y, loss="cox", ridge=0.1, max_features=1)
+    reference = sl.solve(problem, "enumeration")
+    for backend in ("native", "forward", "swap"):
+        solution = sl.solve(problem, backend)
+        assert solution.support == reference.support == (0,)
+        assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
+        assert solution.lower_bound <= reference.objective
