@@ -103,7 +103,7 @@ def test_units_of_time_and_shifts_of_columns_change_nothing():
 
 
 def test_a_row_far_away_leaves_a_model_that_is_finite():
-    """A linear predictor beyond the range of the loss: fits end before it, and nothing is claimed."""
+    """Linear predictors beyond the range of the loss: fits end before, and nothing is claimed."""
     rng, n = np.random.default_rng(1), 200
     x = rng.normal(size=n)
     death, end = rng.exponential(np.exp(-x)) + 0.01, rng.exponential(2, size=n)
