@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import shortlist as sl
 from shortlist.cli.proof import _restate
 from shortlist.patients import problem_of, save_proof
-from shortlist.report.text import _filled, _methods
+from shortlist.report.manuscript import filled, methods_templates
 from shortlist.tables import read_table
 
 VERIFY = ("verify", "proof.json", "patients.csv")
@@ -268,13 +268,13 @@ def test_limits_on_coefficients_are_part_of_the_problem(run, refusal, clinic):
 
 def written_methods(card):
     """What a report writes about the building of a model."""
-    (building,) = (template for item, _, template in _methods() if item == "12c")
+    (building,) = (t for title, t in methods_templates() if title.startswith("12c"))
     known = {
         "proof": SimpleNamespace(is_optimal=True, problem_digest=""),
         "performance": SimpleNamespace(n_resamples=0, n_folds=3),
         "persons": SimpleNamespace(has_several_rows=False),
     }
-    return _filled(building, known | {"card": card, "versions": {}})
+    return filled(building, known | {"card": card, "versions": {}})
 
 
 def test_limits_on_coefficients_are_said_in_words():

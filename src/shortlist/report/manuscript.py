@@ -105,14 +105,22 @@ def write_manuscript(folder: str | Path, report: str | Path) -> list[Path]:
 
 def draft_methods(content: ReportContent) -> str:
     """Return a draft of the methods, by items of TRIPOD+AI (Collins et al. 2024)."""
-    environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
     known = dict(content) | {"card": content.model, "size": content.sample_size}
-    sections = []
+    sections = (f"{title}\n{filled(words, known)}\n" for title, words in methods_templates())
+    return f"{_INTRODUCTION}\n\n" + "\n".join(sections)
+
+
+def methods_templates() -> Iterator[tuple[str, Any]]:
+    """Yield item with heading, and the template, of each section of `methods.txt`."""
+    environment = template_environment(_METHODS.parent, {"f": format}, is_html=False)
     for section in _METHODS.read_text(encoding="utf-8").removeprefix("## ").split("\n## "):
         title, _, words = section.partition("\n")
-        lines = environment.from_string(words).render(known).split("\n")
-        sections.append(f"{title.replace(' | ', ' ')}\n{' '.join(filter(None, lines))}\n")
-    return f"{_INTRODUCTION}\n\n" + "\n".join(sections)
+        yield title.replace(" | ", " "), environment.from_string(words)
+
+
+def filled(template: Any, known: Mapping[str, Any]) -> str:
+    """Return the text of a section; its lines are parts of it."""
+    return " ".join(line for line in template.render(known).split("\n") if line)
 
 
 Cell = str | float | None
