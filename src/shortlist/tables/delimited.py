@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import InvalidFileError, shown
 
 _MOST_COLUMNS = 50_000  # of which every later step keeps a record
+_LONGEST_CELL = 131_072  # characters: the limit of csv, which other packages change for all
 SIZE_LIMIT = 2_000_000_000  # bytes; a larger table does not fit into the memory of a usual machine
 _DELIMITERS = (",", ";", "\t", "|")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
@@ -86,6 +87,8 @@ def read_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
     """Yield the rows of a delimited file without blank lines, every cell stripped."""
     try:
         for row in csv.reader(read_lines(path), delimiter=delimiter, skipinitialspace=True):
+            if max(map(len, row), default=0) > _LONGEST_CELL:  # the limit of csv may be higher
+                raise csv.Error(f"a cell has more than {_LONGEST_CELL} characters")
             if row and (len(row) > 1 or row[0].strip()):
                 yield [cell.strip() for cell in row]
     except csv.Error as error:
