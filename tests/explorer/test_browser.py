@@ -203,6 +203,7 @@ def test_predictors_are_forced_forbidden_and_priced(page):
     choose("uninformative_6", "must")
     assert "uninformative_6" in bought(page)
     assert "vs previous selection" in text_of(page, "#model")
+    assert "loss" in text_of(page, "#model .difference")
     choose("informative_5", "never")
     assert "informative_5" not in bought(page)
     choose("uninformative_6", "free")
@@ -210,6 +211,16 @@ def test_predictors_are_forced_forbidden_and_priced(page):
     assert {"informative_2", "informative_5"} <= set(bought(page))
     enter(page.get_by_label("Price of informative_2"), "60")
     assert "informative_2" not in bought(page)
+
+
+def test_losses_of_another_ridge_are_not_compared(page):
+    page.locator('[aria-label="Use of uninformative_6"] input[value=must]').check()
+    assert "uninformative_6" in bought(page)
+    assert "loss" in text_of(page, "#model .difference")
+    enter(page.locator("#ridge"), "0.7")
+    page.wait_for_selector("#proof:has-text('ridge 0.7')")
+    assert "AUC" in text_of(page, "#model .difference")
+    assert "loss" not in text_of(page, "#model .difference")
 
 
 def test_what_must_be_bought_and_is_too_dear_is_said(page):

@@ -83,9 +83,11 @@ function difference(answer) {
   const gained = answer.predictors.filter((name) => !before.predictors.includes(name));
   const lost = before.predictors.filter((name) => !answer.predictors.includes(name));
   if (!gained.length && !lost.length) return null;
-  return h("p", { class: "difference" }, "vs previous selection: ", changes(gained, lost),
-    `; ${hasPrices(answer.state) ? `cost ${signed(answer.cost - before.cost, 2)}, ` : ""}loss ${signed(100 * (answer.objective / before.objective - 1), 1)} %, `
-      + `AUC ${signed(answer.auc - before.auc, 3)}.`);
+  const parts = hasPrices(answer.state) ? [`cost ${signed(answer.cost - before.cost, 2)}`] : [];
+  // With another ridge the penalised loss is another one.
+  if (before.state.ridge === answer.state.ridge) parts.push(`loss ${signed(100 * (answer.objective / before.objective - 1), 1)} %`);
+  parts.push(`AUC ${signed(answer.auc - before.auc, 3)}`);
+  return h("p", { class: "difference" }, "vs previous selection: ", changes(gained, lost), `; ${parts.join(", ")}.`);
 }
 
 function setBadge(kind, text) {
