@@ -50,7 +50,7 @@ def findings_of(
 
     Examples
     --------
-    >>> import pandas as pd, shortlist as sl
+    >>> import warnings, pandas as pd, shortlist as sl
     >>> age = [40, 62, 50, 70, 66, 45]
     >>> patients = pd.DataFrame({"age": age, "years": age})
     >>> with warnings.catch_warnings(action="ignore"):
