@@ -1,4 +1,4 @@
-"""Missing values are what the other predictors lead to expect."""
+"""Missing values are imputed from the other predictors."""
 
 import json
 

@@ -79,7 +79,7 @@ class ByHand:
         return np.column_stack(columns).astype(float)
 
     def imputed(self, part, name, known):
-        """Missing values are what the other known predictors lead to expect."""
+        """Missing values are imputed from the other known predictors."""
         others = [other for other in known if other != name]
         has = self.train[name].notna().to_numpy()
         own, X = self.train[name][has].to_numpy(), self.inputs(self.train, others)[has]

@@ -300,8 +300,8 @@ class ProblemOptions:
         "Let a missing value itself predict.", names=["--missing-indicator"], default=False
     )
     imputation: str | None = _column(
-        "Missing numbers and binary values are what the other predictors lead to expect "
-        "(conditional, the default), or the median and the most frequent value (median).",
+        "Missing numbers and binary values are imputed from the other predictors "
+        "(conditional, the default), or by the median and the most frequent value (median).",
         "KIND",
     )
     imputations: int | None = _column(

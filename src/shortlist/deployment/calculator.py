@@ -118,7 +118,7 @@ def _field(term: dict[str, Any], unit: str | None) -> dict[str, Any]:
     else:
         hint, filled = "", term["reference"]
     if term["imputation"] is not None:
-        filled = "what the other values lead to expect"
+        filled = "a value imputed from the others"
     return {"name": term["name"], "kind": term["kind"], "unit": unit, "hint": hint} | {
         "filled": filled,
         "levels": [level for level, _ in term.get("levels", [])],

@@ -9,7 +9,7 @@ Draws are for fitting alone, so they know the outcome. They go by chained equati
 over, each column with gaps gets an equation of all others, gaps of these filled as last drawn,
 fitted to a resample of the rows. A missing number or binary value is then taken from one of the
 five rows whose expected values are nearest (predictive mean matching); a level is drawn by the
-shares that the equations of its indicators lead to expect. So every drawn value is an observed one,
+shares that the equations of its indicators predict. So every drawn value is an observed one,
 which no rounding of another processor changes.
 """
 

@@ -78,5 +78,5 @@ export function showPatient(answer) {
         h("span", { class: "value" }, signed(part.contribution, 2)),
       ];
     })),
-    h("p", { class: "caption" }, "Contribution of each value to the log-odds, relative to the average patient. A missing value is replaced by what the others lead to expect, or by the median or the most frequent value."));
+    h("p", { class: "caption" }, "Contribution of each value to the log-odds, relative to the average patient. A missing value is imputed from the others, or by the median or the most frequent value."));
 }
